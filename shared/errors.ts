@@ -1,0 +1,87 @@
+/**
+ * The error catalogue: every code a client can see, with its status and its sentence.
+ * Handlers throw `ApiError(code)`; one place (`front/server.ts`, `residual/server.ts`) turns it into the
+ * one body `{detail, code, ...extras}` (spec/decisions.md 3). Nobody sets a status by number.
+ */
+
+export const ERRORS = {
+  E_BAD_REQUEST: [400, 'The request could not be read. Send well-formed JSON as application/json.'],
+  E_BAD_PATH: [400, 'The request target is ambiguous. Send the plain path, without encodings it does not need.'],
+  E_UNAUTHENTICATED: [401, 'This node is paired. Send the pairing key in the X-SVC-Key header.'],
+  E_SCOPE: [403, 'The token does not hold the scope that this request needs.'],
+  E_RELAY_FORBIDDEN: [403, "This route is not reachable through a ground station's relay. Call it on the node's own network."],
+  E_UNPAIRED: [403, 'This node is not paired. Pair it, or sign in with the dashboard PIN.'],
+  E_REMOTE: [403, "This node answers such a request only from its own network. Use its hotspot, its USB link or the operator's LAN."],
+  E_ORIGIN: [403, 'The Host or Origin of this request is not one that this node answers to.'],
+  E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
+  E_NOT_FOUND: [404, 'There is nothing at this path.'],
+  E_UNKNOWN_KEY: [404, 'There is no such config key. GET /api/config/schema lists them.'],
+  E_METHOD: [405, 'This path does not answer to this method. See the Allow header.'],
+  E_REQUEST_TIMEOUT: [408, 'The request did not arrive completely in time. Send it again.'],
+  E_ARMED: [409, 'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.'],
+  E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
+  E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
+  E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and is not written from here."],
+  E_ROOT_ONLY: [403, 'This config key is changed by root on the node, not over the API.'],
+  E_TOO_LARGE: [413, 'The request body is larger than this route accepts.'],
+  E_MEDIA_TYPE: [415, 'This route does not accept a body of this type.'],
+  E_INVALID_VALUE: [422, 'A value does not fit its schema.'],
+  E_RATE_LIMITED: [429, 'Too many requests. Wait as long as Retry-After says.'],
+  E_LOCKED: [429, 'Locked after too many failures. Wait as long as Retry-After says.'],
+  E_HEADERS_TOO_LARGE: [431, 'The request headers are larger than this node accepts.'],
+  E_INTERNAL: [500, 'The node failed to answer. The log holds the reason.'],
+  E_NOT_IMPLEMENTED: [501, 'This node does not run that feature.'],
+  E_UPSTREAM: [502, 'The process behind this route broke off. Try again.'],
+  E_UPSTREAM_DOWN: [503, 'The process behind this route is not running at the moment. Try again shortly.'],
+  E_NO_FC: [503, 'No flight controller is connected.'],
+  E_NO_FRAME: [503, 'No video frame is available.'],
+  E_NO_PIPELINE: [503, 'No video pipeline is running.'],
+  E_STORE: [503, 'A file that this request needs could not be read or written.'],
+  E_DRAINING: [503, 'The node is stopping. Try again shortly.'],
+  E_TIMEOUT: [504, 'The process behind this route did not answer in time.'],
+} as const satisfies Record<string, readonly [status: number, detail: string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The JSON body of every error: a sentence, a stable code and facts that help. */
+export interface ErrorBody {
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly [extra: string]: unknown;
+}
+
+/** A refusal or failure that a client may see. `extras` become members of the body. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly extras: Readonly<Record<string, unknown>>;
+  /** Response headers that belong to the error, lower case (`retry-after`, `allow`). */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    detail?: string,
+    extras: Readonly<Record<string, unknown>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(detail ?? ERRORS[code][1]);
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = ERRORS[code][0];
+    this.extras = extras;
+    this.headers = headers;
+  }
+
+  body(): ErrorBody {
+    return { ...this.extras, detail: this.message, code: this.code };
+  }
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERRORS, value);
+}
+
+/** The sentence of any thrown value, for logs. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

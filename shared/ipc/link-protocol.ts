@@ -1,0 +1,119 @@
+/**
+ * What svc-link says to its clients (the front, the CLI) over `link.sock` with the framing of `rpc.ts`.
+ *
+ * Events: `state` with a LinkState, at once on connect, on every change of connection, arming or mode, and at least every
+ * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
+ *
+ * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot.
+ */
+import type { CommandName } from '../flight/command-catalogue.ts';
+
+/** Names and units: reference/node-api.md 2.4. A value that was never received is null. */
+export interface Telemetry {
+  mav_type: number | null;
+  autopilot: number | null;
+  armed: boolean | null;
+  mode: string | null;
+  position: { lat: number | null; lon: number | null; alt_msl: number | null; alt_rel: number | null; heading: number | null };
+  velocity: {
+    vx: number | null;
+    vy: number | null;
+    vz: number | null;
+    groundspeed: number | null;
+    airspeed: number | null;
+    climb: number | null;
+  };
+  attitude: { roll: number | null; pitch: number | null; yaw: number | null };
+  battery: {
+    voltage: number | null;
+    current: number | null;
+    remaining: number | null;
+    temperature: number | null;
+    cell_voltages: number[] | null;
+  };
+  gps: { fix_type: number | null; satellites: number | null; eph: number | null; epv: number | null };
+  home: { lat: number | null; lon: number | null; alt_msl: number | null };
+  rc: { channels: number[] | null; rssi: number | null };
+  throttle: number | null;
+  /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
+  last_heartbeat: string | null;
+  last_update: string | null;
+}
+
+/** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */
+export type Armed = boolean | 'unknown';
+
+export interface LinkState {
+  /** The configured source as text, for example `tcp:127.0.0.1:5762`. */
+  source: string;
+  /** What the source is open on (a device path or `tcp:host:port`), null while it is closed. */
+  fc_port: string | null;
+  /** Baud rate of a serial source, null for any other. */
+  fc_baud: number | null;
+  transport_open: boolean;
+  /** A heartbeat of the autopilot came within the last 3 s. */
+  mavlink_alive: boolean;
+  /** An autopilot heartbeat came at least once since this process started. */
+  heard: boolean;
+  heartbeat_age_s: number | null;
+  /** False while no heartbeat was ever heard (spec/decisions.md 6). */
+  armed: Armed;
+  system_id: number | null;
+  component_id: number | null;
+  firmware: 'ardupilot' | 'px4' | 'unknown' | null;
+  simulated: boolean;
+  simulated_evidence: string[];
+  /** Newest STATUSTEXT lines of the vehicle, at most 10, oldest first. Severity as in MAV_SEVERITY. */
+  statustext: { at: string; severity: number; text: string }[];
+  telemetry: Telemetry;
+  params: ParamsProgress;
+  /** Counted since this process started. */
+  counters: {
+    rx_frames: number;
+    rx_bytes: number;
+    rx_bad_crc: number;
+    rx_garbage_bytes: number;
+    /** Gaps in the vehicle's sequence numbers. */
+    rx_lost: number;
+    tx_frames: number;
+    tx_bytes: number;
+    reconnects: number;
+  };
+}
+
+export interface ParamsProgress {
+  cached: number;
+  expected: number | null;
+  /** Grows by one whenever a cached value changes or a download ends. */
+  generation: number;
+  /** A download is under way. */
+  priming: boolean;
+  /** The newest download gave up with indexes missing. */
+  timed_out: boolean;
+}
+
+export interface ParamsSnapshot extends ParamsProgress {
+  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. */
+  params: Record<string, { value: number; type: number; index: number }>;
+}
+
+export interface CommandRequest {
+  cmd: CommandName;
+  args: readonly (number | string)[];
+  /** Bound on the whole exchange, ms; default 8000 + three sends. */
+  timeout_ms?: number;
+}
+
+export interface CommandResult {
+  status: 'accepted' | 'rejected' | 'no_ack';
+  cmd: CommandName;
+  ack: {
+    observed: boolean;
+    result: number | null;
+    /** MAV_RESULT without its prefix: ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED, IN_PROGRESS, CANCELLED. */
+    result_name: string | null;
+    accepted: boolean;
+    /** The vehicle's newest STATUSTEXT while the command was under way, when it was not accepted. */
+    statustext?: string;
+  };
+}

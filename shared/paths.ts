@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+
+/** Where a node keeps its things (spec/decisions.md 1). Every file name of the node is made here. */
+export interface Paths {
+  readonly etc: string;
+  readonly run: string;
+  readonly state: string;
+  readonly config: string;
+  /** The newest config that validated; what a process runs on when `config` does not. */
+  readonly configLastGood: string;
+  readonly pairing: string;
+  readonly deviceId: string;
+  readonly controlSocket: string;
+  readonly residualSocket: string;
+  readonly linkSocket: string;
+  readonly supervisorSocket: string;
+  readonly paramsDir: string;
+  readonly logDir: string;
+}
+
+/** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; the system's places where they are not set. */
+export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Paths {
+  const etc = env['SVC_ETC_DIR'] ?? '/etc/svc';
+  const run = env['SVC_RUN_DIR'] ?? '/run/svc';
+  const state = env['SVC_STATE_DIR'] ?? '/var/lib/svc';
+  return {
+    etc,
+    run,
+    state,
+    config: join(etc, 'config.yaml'),
+    configLastGood: join(state, 'config.last-good.yaml'),
+    pairing: join(etc, 'pairing.json'),
+    deviceId: join(etc, 'device-id'),
+    controlSocket: join(run, 'control.sock'),
+    residualSocket: join(run, 'api-internal.sock'),
+    linkSocket: join(run, 'link.sock'),
+    supervisorSocket: join(run, 'supervisor.sock'),
+    paramsDir: join(state, 'params'),
+    logDir: join(state, 'log'),
+  };
+}
