@@ -6,19 +6,31 @@
 
 export const ERRORS = {
   E_BAD_REQUEST: [400, 'The request could not be read. Send well-formed JSON as application/json.'],
-  E_BAD_PATH: [400, 'The request target is ambiguous. Send the plain path, without encodings it does not need.'],
+  E_BAD_PATH: [
+    400,
+    'The request target is ambiguous. Send the plain path, without encodings it does not need.',
+  ],
   E_UNAUTHENTICATED: [401, 'This node is paired. Send the pairing key in the X-SVC-Key header.'],
   E_SCOPE: [403, 'The token does not hold the scope that this request needs.'],
-  E_RELAY_FORBIDDEN: [403, "This route is not reachable through a ground station's relay. Call it on the node's own network."],
+  E_RELAY_FORBIDDEN: [
+    403,
+    "This route is not reachable through a ground station's relay. Call it on the node's own network.",
+  ],
   E_UNPAIRED: [403, 'This node is not paired. Pair it, or sign in with the dashboard PIN.'],
-  E_REMOTE: [403, "This node answers such a request only from its own network. Use its hotspot, its USB link or the operator's LAN."],
+  E_REMOTE: [
+    403,
+    "This node answers such a request only from its own network. Use its hotspot, its USB link or the operator's LAN.",
+  ],
   E_ORIGIN: [403, 'The Host or Origin of this request is not one that this node answers to.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
   E_NOT_FOUND: [404, 'There is nothing at this path.'],
   E_UNKNOWN_KEY: [404, 'There is no such config key. GET /api/config/schema lists them.'],
   E_METHOD: [405, 'This path does not answer to this method. See the Allow header.'],
   E_REQUEST_TIMEOUT: [408, 'The request did not arrive completely in time. Send it again.'],
-  E_ARMED: [409, 'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.'],
+  E_ARMED: [
+    409,
+    'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
+  ],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
   E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and is not written from here."],

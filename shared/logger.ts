@@ -26,7 +26,9 @@ export function createLogger(service: string, level = 'info'): Logger {
     level,
     defaultMeta: { service },
     format: winston.format.combine(stamp(), line),
-    transports: [new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug', 'verbose'] })],
+    transports: [
+      new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug', 'verbose'] }),
+    ],
     exitOnError: false,
   });
 }

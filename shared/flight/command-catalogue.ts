@@ -60,7 +60,10 @@ export function commandNamed(text: string): CommandName | null {
  * Checks positional arguments against the catalogue and fills in defaults. A numeric string counts as its number.
  * @returns the arguments in order, or a sentence that names the first one that does not fit
  */
-export function checkArguments(cmd: CommandName, given: readonly unknown[]): readonly (number | string)[] | string {
+export function checkArguments(
+  cmd: CommandName,
+  given: readonly unknown[],
+): readonly (number | string)[] | string {
   const specs: readonly CommandArgument[] = COMMANDS[cmd].args;
   if (given.length > specs.length) return `${cmd} takes ${specs.length} argument(s), not ${given.length}.`;
   const out: (number | string)[] = [];

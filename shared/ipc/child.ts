@@ -1,14 +1,23 @@
 /**
  * The contract between the supervisor and the processes it runs, over Node's own IPC channel:
- *   supervisor -> child  {type: 'init', secret}     once, first: the per-boot secret never stands in an environment
+ *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret never stands in an environment
  *   child -> supervisor  {type: 'ready', info}      once, when the child serves
  *   supervisor -> child  {type: 'ping', seq}        child -> supervisor {type: 'pong', seq}
  * SIGTERM means stop. A closed channel means that the supervisor is dead: the child stops too, so that nothing outlives it.
  */
-import type { Logger } from '../logger.ts';
+import { uptime } from 'node:os';
 import { messageOf } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 
-export type ToChild = { readonly type: 'init'; readonly secret: string } | { readonly type: 'ping'; readonly seq: number };
+/** What every child is told before it starts. */
+export interface Init {
+  /** Shared by the processes of this run of the node; empty when a process runs alone. */
+  readonly secret: string;
+  /** `os.uptime()` of the moment the node started, seconds: a clock that every process shares and nobody can set. */
+  readonly nodeStartedAt: number;
+}
+
+export type ToChild = ({ readonly type: 'init' } & Init) | { readonly type: 'ping'; readonly seq: number };
 export type FromChild =
   | { readonly type: 'ready'; readonly info: Readonly<Record<string, unknown>> }
   | { readonly type: 'pong'; readonly seq: number };
@@ -26,7 +35,7 @@ const STOP_TIMEOUT_MS = 8000;
  * Runs one service of the node under the supervisor (or alone, with an empty secret, for a developer).
  * Exit codes: 0 stopped on request, 1 failed, 75 (EX_TEMPFAIL) a resource is taken and a retry may help.
  */
-export async function runService(log: Logger, start: (secret: string) => Promise<Service>): Promise<void> {
+export async function runService(log: Logger, start: (init: Init) => Promise<Service>): Promise<void> {
   const supervised = process.send !== undefined;
   process.umask(0o077); // files and sockets are private until somebody widens them on purpose
   process.on('uncaughtException', (error) => die(log, error));
@@ -42,7 +51,7 @@ export async function runService(log: Logger, start: (secret: string) => Promise
 
   let service: Service;
   try {
-    service = await start(supervised ? await receiveInit() : '');
+    service = await start(supervised ? await receiveInit() : { secret: '', nodeStartedAt: uptime() });
   } catch (error) {
     log.error(`cannot start: ${messageOf(error)}`);
     process.exitCode = isTaken(error) ? 75 : 1;
@@ -62,14 +71,14 @@ export async function runService(log: Logger, start: (secret: string) => Promise
   exitAfterFlush();
 }
 
-async function receiveInit(): Promise<string> {
+async function receiveInit(): Promise<Init> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the supervisor sent no init message')), INIT_TIMEOUT_MS);
     process.on('message', (message: ToChild) => {
       switch (message.type) {
         case 'init':
           clearTimeout(timer);
-          resolve(message.secret);
+          resolve(message);
           break;
         case 'ping':
           send({ type: 'pong', seq: message.seq });

@@ -22,6 +22,7 @@ export class LineSplitter {
       start = end + 1;
     }
     this.#rest = text.slice(start);
-    if (this.#rest.length > this.#maxChars) throw new Error(`a line is longer than ${this.#maxChars} characters`);
+    if (this.#rest.length > this.#maxChars)
+      throw new Error(`a line is longer than ${this.#maxChars} characters`);
   }
 }

@@ -14,7 +14,13 @@ export interface Telemetry {
   autopilot: number | null;
   armed: boolean | null;
   mode: string | null;
-  position: { lat: number | null; lon: number | null; alt_msl: number | null; alt_rel: number | null; heading: number | null };
+  position: {
+    lat: number | null;
+    lon: number | null;
+    alt_msl: number | null;
+    alt_rel: number | null;
+    heading: number | null;
+  };
   velocity: {
     vx: number | null;
     vy: number | null;

@@ -110,11 +110,13 @@ export class RpcServer {
 
   async #answer(method: string, params: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
     const run = Object.hasOwn(this.#options.methods, method) ? this.#options.methods[method] : undefined;
-    if (run === undefined) return { error: { code: 'E_NOT_IMPLEMENTED', detail: `no method ${method}`, extras: {} } };
+    if (run === undefined)
+      return { error: { code: 'E_NOT_IMPLEMENTED', detail: `no method ${method}`, extras: {} } };
     try {
       return { result: (await run(params, signal)) ?? null };
     } catch (error) {
-      if (error instanceof ApiError) return { error: { code: error.code, detail: error.message, extras: error.extras } };
+      if (error instanceof ApiError)
+        return { error: { code: error.code, detail: error.message, extras: error.extras } };
       this.#options.onError(error);
       return { error: { code: 'E_INTERNAL', detail: messageOf(error), extras: {} } };
     }

@@ -41,7 +41,8 @@ async function clear(path: string): Promise<void> {
 export async function listenUnix(server: Server, path: string, mode = 0o660): Promise<void> {
   await clear(path);
   await new Promise<void>((resolve, reject) => {
-    const onError = (error: Error): void => reject(new Error(`cannot listen on ${path}: ${messageOf(error)}`));
+    const onError = (error: Error): void =>
+      reject(new Error(`cannot listen on ${path}: ${messageOf(error)}`));
     server.once('error', onError);
     server.listen(path, () => {
       server.off('error', onError);

@@ -1,0 +1,230 @@
+import { Args, Flags } from '@oclif/core';
+import { classifyAddress } from '../../shared/auth/address.ts';
+import type { Principal } from '../../shared/auth/principal.ts';
+import { isScope, type Scope, SCOPES } from '../../shared/auth/scopes.ts';
+import { enabledFeatures, loadConfig } from '../../shared/config.ts';
+import { ERRORS, messageOf } from '../../shared/errors.ts';
+import type { Armed } from '../../shared/ipc/link-protocol.ts';
+import { bodySchema } from '../../shared/routes/body-schema.ts';
+import type { Profile } from '../../shared/routes/row.ts';
+import { compileTable, ROWS } from '../../shared/routes/table.ts';
+import { keysWith } from '../../shared/schemas/config-keys.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { allowedOrigins } from '../../front/edge/cors.ts';
+import { secretHash } from '../../front/edge/credentials.ts';
+import {
+  type CredentialChecks,
+  decide,
+  type EdgeState,
+  NO_OTHER_CREDENTIALS,
+  type RequestHead,
+  settle,
+} from '../../front/edge/decide.ts';
+import { TICKET_PROTOCOL } from '../../front/edge/headers.ts';
+import { NodeCommand } from '../node-command.ts';
+
+const KEY = 'svc_explain';
+const CALLERS = [
+  'none',
+  'key',
+  'wrong-key',
+  'local',
+  'session',
+  'onbox',
+  'ticket',
+  'relay',
+  ...SCOPES.map((scope) => `token:${scope}`),
+];
+
+interface Explanation {
+  readonly answer: 'pass' | 'refuse' | 'preflight';
+  readonly rule: string;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly detail: string | null;
+  readonly row: string | null;
+  readonly policy: Readonly<Record<string, string>> | null;
+}
+
+/** Asks the very function that decides about real requests; nothing is sent anywhere. */
+export default class ExplainCommand extends NodeCommand {
+  static override summary =
+    'Say what the edge would answer to a request, and by which rule; needs no running node.';
+  static override examples = [
+    '<%= config.bin %> explain POST /api/command --as token:read',
+    '<%= config.bin %> explain GET /api/status --as none --from 10.0.0.5',
+    '<%= config.bin %> explain POST /api/pairing/unpair --as key --armed true',
+  ];
+  static override args = {
+    method: Args.string({
+      description: 'GET, POST, PUT, PATCH, DELETE, or WS for a WebSocket upgrade',
+      required: true,
+    }),
+    target: Args.string({ description: 'path, with a query where one matters', required: true }),
+  };
+  static override flags = {
+    as: Flags.string({
+      summary: `who asks: ${CALLERS.join(', ')}; scopes of a token joined by commas`,
+      default: 'none',
+    }),
+    from: Flags.string({ summary: 'address of the caller', default: '10.0.0.5' }),
+    unpaired: Flags.boolean({ summary: 'as if the node were not paired', default: false }),
+    armed: Flags.option({ options: ['true', 'false', 'unknown'] as const, default: 'false' as const })(),
+    body: Flags.string({ summary: 'JSON body' }),
+    header: Flags.string({ summary: 'a further header, "name: value"', multiple: true, default: [] }),
+    profile: Flags.option({ options: ['drone', 'ground-station'] as const })(),
+  };
+
+  async run(): Promise<Explanation> {
+    const { args, flags } = await this.parse(ExplainCommand);
+    const state = await this.state(flags);
+    const upgrade = args.method.toUpperCase() === 'WS';
+    const headers = [
+      'Host',
+      'localhost',
+      ...credentialHeaders(flags.as, (why) => this.error(why, { exit: 2 })),
+    ];
+    for (const line of flags.header) {
+      const colon = line.indexOf(':');
+      if (colon < 1) this.error(`not a header: ${line}`, { exit: 2 });
+      headers.push(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+    }
+    const head: RequestHead = {
+      method: upgrade ? 'GET' : args.method.toUpperCase(),
+      target: args.target,
+      rawHeaders: headers,
+      upgrade,
+      peer:
+        flags.as === 'local'
+          ? { kind: 'unix', address: 'loopback', limitedFor: null, lockedFor: null }
+          : {
+              kind: 'tcp',
+              address: flags.as === 'onbox' ? 'loopback' : classifyAddress(flags.from),
+              limitedFor: null,
+              lockedFor: null,
+            },
+    };
+    const first = decide(head, state);
+    const decision = first.kind === 'pass' ? settle(first, this.body(flags.body), state) : first;
+    const { row } = decision.kind === 'preflight' ? { row: null } : decision;
+    const refusal = decision.kind === 'refuse' ? decision : null;
+    const explanation: Explanation = {
+      answer: decision.kind,
+      rule: decision.rule,
+      status: refusal === null ? null : statusOf(refusal.code),
+      code: refusal?.code ?? null,
+      detail: refusal?.detail ?? null,
+      row: row === null ? null : `${row.method} ${row.path}`,
+      policy:
+        row === null
+          ? null
+          : {
+              access: row.access,
+              scope: row.scope,
+              relay: row.relay,
+              armed: row.armed,
+              feature: row.feature,
+            },
+    };
+    this.print(explanation);
+    return explanation;
+  }
+
+  private print({ answer, rule, status, code, detail, row, policy }: Explanation): void {
+    this.log(
+      answer === 'pass'
+        ? `passes (rule: ${rule})`
+        : `${answer} ${status ?? ''} ${code ?? ''} (rule: ${rule})`,
+    );
+    if (detail !== null) this.log(detail);
+    if (row === null || policy === null) return;
+    this.log(`row ${row}`);
+    for (const [name, value] of Object.entries(policy)) this.log(`  ${name.padEnd(8)} ${value}`);
+  }
+
+  private body(text: string | undefined): unknown {
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch (error) {
+      return this.error(`--body is not JSON: ${messageOf(error)}`, { exit: 2 });
+    }
+  }
+
+  private async state(flags: {
+    readonly as: string;
+    readonly unpaired: boolean;
+    readonly armed: string;
+    readonly profile: Profile | undefined;
+  }): Promise<EdgeState> {
+    const { config } = await loadConfig(this.paths);
+    const profile = flags.profile ?? config.agent.profile;
+    const ajv = createAjv();
+    return {
+      matcher: compileTable(ROWS).matcher,
+      pairing: flags.unpaired ? { paired: false, keyHash: null } : { paired: true, keyHash: secretHash(KEY) },
+      armed: ARMED[flags.armed] ?? 'unknown',
+      profile,
+      features: enabledFeatures({ ...config, agent: { ...config.agent, profile } }),
+      residual: config.features.residual ?? true,
+      origins: allowedOrigins(config.security.api),
+      hosts: new Set(config.security.api.hosts),
+      profileKeys: new Set(keysWith('x-profile')),
+      credentials: pretend(flags.as),
+      validate: (row, body) => {
+        const schema = bodySchema(row);
+        return schema === null ? null : compileValidator(ajv, schema)(body === undefined ? {} : body);
+      },
+    };
+  }
+}
+
+const ARMED: Readonly<Record<string, Armed>> = { true: true, false: false, unknown: 'unknown' };
+
+function statusOf(code: keyof typeof ERRORS): number {
+  return ERRORS[code][0];
+}
+
+function scopesOf(caller: string): readonly Scope[] {
+  return caller.slice('token:'.length).split(',').filter(isScope);
+}
+
+function credentialHeaders(caller: string, wrong: (why: string) => never): string[] {
+  switch (caller) {
+    case 'none':
+    case 'local':
+    case 'onbox':
+      return [];
+    case 'key':
+      return ['X-SVC-Key', KEY];
+    case 'wrong-key':
+      return ['X-SVC-Key', 'svc_wrong'];
+    case 'session':
+      return ['x-svc-dashboard-session', 'explained'];
+    case 'ticket':
+      return ['Sec-WebSocket-Protocol', `${TICKET_PROTOCOL}, explained`];
+    case 'relay':
+      return ['x-svc-relayed', '1', 'x-svc-relay-ticket', 'explained'];
+    default:
+      if (!caller.startsWith('token:') || scopesOf(caller).length === 0)
+        wrong(`unknown caller ${caller}: ${CALLERS.join(', ')}`);
+      return ['x-svc-mcp-token', 'explained'];
+  }
+}
+
+/** Every credential that is offered counts as valid: the question is what the rules make of it. */
+function pretend(caller: string): CredentialChecks {
+  const as = (kind: Principal['kind'], scopes: Principal['scopes'] = null): Principal => ({
+    kind,
+    id: caller,
+    scopes,
+  });
+  return {
+    ...NO_OTHER_CREDENTIALS,
+    session: () => as('session'),
+    ticket: () => as('ticket'),
+    relay: () => as('relay'),
+    token: () => as('token', scopesOf(caller)),
+    onBox: () => caller === 'onbox',
+  };
+}

@@ -1,0 +1,50 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import type { services, status } from '../../shared/schemas/node.ts';
+import { NodeCommand } from '../node-command.ts';
+
+type Status = FromSchema<typeof status>;
+type Services = FromSchema<typeof services>;
+
+export default class StatusCommand extends NodeCommand {
+  static override summary = 'Show what the node on this machine is doing.';
+  static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json'];
+
+  async run(): Promise<Status & Services> {
+    await this.parse(StatusCommand);
+    const [node, processes] = await Promise.all([
+      this.api('GET', '/api/status') as Promise<Status>,
+      this.api('GET', '/api/services') as Promise<Services>,
+    ]);
+    if (!this.jsonEnabled()) this.print(node, processes);
+    return { ...node, ...processes };
+  }
+
+  private print(node: Status, { services: processes }: Services): void {
+    const { health } = node;
+    this.log(`svc ${node.version}, ${node.profile ?? ''}, up ${node.uptime_seconds} s`);
+    this.log(
+      `board      ${node.board.name ?? node.board.soc ?? 'unknown'}, ${node.board.cpu_cores} cores, ${node.board.ram_mb} MB`,
+    );
+    this.log(
+      `health     cpu ${percent(health.cpu_percent)}, memory ${percent(health.memory_percent)}, ` +
+        `disk ${percent(health.disk_percent)}, ${health.temperature === null ? 'temperature unknown' : `${health.temperature} C`}`,
+    );
+    this.log(
+      `vehicle    ${node.fc_link_hint ?? ''}${node.fc_simulated === true ? ', SIMULATED' : ''}, ` +
+        `armed: ${String(node.armed)}, ${node.fc_port ?? 'no port'}`,
+    );
+    if (node.config?.problem) this.log(`config     BROKEN: ${node.config.problem}`);
+    this.log('');
+    for (const { name, state, pid, restarts, last_exit: exit, last_words: words } of processes) {
+      this.log(
+        `${name.padEnd(16)} ${state.padEnd(9)} pid ${String(pid ?? '-').padEnd(8)} restarts ${restarts}`,
+      );
+      if (state !== 'running' && exit !== null)
+        this.log(`    ended with ${exit}: ${words.at(-1) ?? 'no last words'}`);
+    }
+  }
+}
+
+function percent(value: number | null): string {
+  return value === null ? 'unknown' : `${value} %`;
+}

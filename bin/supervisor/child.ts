@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Backoff } from '../../shared/backoff.ts';
+import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
+import { LineSplitter } from '../../shared/ipc/lines.ts';
+import { redact } from '../../shared/logger.ts';
+
+/** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */
+
+export interface ChildSpec {
+  readonly name: string;
+  /** Node's arguments: flags, entry file, its arguments. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
+
+export interface ChildStatus {
+  readonly name: string;
+  readonly state: ChildState;
+  readonly pid: number | null;
+  readonly restarts: number;
+  readonly uptime_seconds: number | null;
+  /** `code 1`, `SIGKILL`; null while it never ended. */
+  readonly last_exit: string | null;
+  /** Last lines of stderr before the newest end. */
+  readonly last_words: readonly string[];
+}
+
+export interface ChildHooks {
+  readonly onLine: (line: string) => void;
+  readonly onState: (state: ChildState) => void;
+}
+
+const LIMITS = {
+  firstBackoffMs: 250,
+  longestBackoffMs: 10_000,
+  failuresToPark: 5,
+  failureWindowMs: 60_000,
+  parkedRetryMs: 30_000,
+  readyMs: 20_000,
+  pingMs: 5000,
+  hungMs: 15_000,
+  killMs: 10_000,
+  lastWords: 20,
+  lineChars: 64 * 1024,
+} as const;
+
+export class SupervisedChild {
+  readonly spec: ChildSpec;
+  readonly #init: Init;
+  readonly #hooks: ChildHooks;
+  readonly #backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
+  #state: ChildState = 'stopped';
+  #info: Readonly<Record<string, unknown>> = {};
+  #process: ChildProcess | null = null;
+  #startedAt = 0;
+  #restarts = 0;
+  #failures: number[] = [];
+  #lastExit: string | null = null;
+  #lastWords: string[] = [];
+  #words: string[] = [];
+  #retry: NodeJS.Timeout | null = null;
+  #stopping = false;
+
+  constructor(spec: ChildSpec, init: Init, hooks: ChildHooks) {
+    this.spec = spec;
+    this.#init = init;
+    this.#hooks = hooks;
+  }
+
+  get state(): ChildState {
+    return this.#state;
+  }
+
+  /** What the process said when it became ready. */
+  get info(): Readonly<Record<string, unknown>> {
+    return this.#info;
+  }
+
+  status(): ChildStatus {
+    const running = this.#process !== null;
+    return {
+      name: this.spec.name,
+      state: this.#state,
+      pid: this.#process?.pid ?? null,
+      restarts: this.#restarts,
+      uptime_seconds: running ? Math.floor((performance.now() - this.#startedAt) / 1000) : null,
+      last_exit: this.#lastExit,
+      last_words: this.#lastWords,
+    };
+  }
+
+  start(): void {
+    this.#retry = null;
+    this.#words = [];
+    this.#startedAt = performance.now();
+    this.#become('starting');
+    const child = spawn(process.execPath, this.spec.args, {
+      env: this.spec.env,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.#process = child;
+    const splitter = new LineSplitter(LIMITS.lineChars);
+    child.stderr?.on('data', (chunk: Buffer) => {
+      try {
+        splitter.push(chunk, (line) => this.#hear(line));
+      } catch {
+        child.stderr?.resume(); // a line beyond all bounds: the rest of this process's output is let go
+      }
+    });
+    const watchdog = this.#watch(child);
+    child.on('error', (error) => this.#hear(`cannot run: ${error.message}`));
+    // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too.
+    child.on('close', (code, signal) => {
+      watchdog.stop();
+      this.#ended(signal ?? `code ${code ?? 'unknown'}`);
+    });
+    this.#send(child, { type: 'init', ...this.#init });
+  }
+
+  /** SIGTERM, then SIGKILL after 10 s; resolves when the process is gone. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    const child = this.#process;
+    if (child === null) {
+      this.#become('stopped');
+      return;
+    }
+    const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), LIMITS.killMs);
+    await gone;
+    clearTimeout(kill);
+  }
+
+  /** Kills a child that is not ready in time, or that stops answering pings: its loop hangs, so it cannot stop itself. */
+  #watch(child: ChildProcess): { stop(): void } {
+    let answeredAt = performance.now();
+    let seq = 0;
+    const late = setTimeout(() => this.#hang(child, `not ready within ${LIMITS.readyMs} ms`), LIMITS.readyMs);
+    const ping = setInterval(() => {
+      if (performance.now() - answeredAt > LIMITS.hungMs)
+        this.#hang(child, `no answer to pings for ${LIMITS.hungMs} ms`);
+      else this.#send(child, { type: 'ping', seq: ++seq });
+    }, LIMITS.pingMs);
+    child.on('message', (message: FromChild) => {
+      answeredAt = performance.now();
+      if (message.type !== 'ready') return;
+      clearTimeout(late);
+      this.#info = message.info;
+      this.#become('running');
+    });
+    return {
+      stop() {
+        clearTimeout(late);
+        clearInterval(ping);
+      },
+    };
+  }
+
+  #hang(child: ChildProcess, why: string): void {
+    this.#hear(`svc-supervisor: killing ${this.spec.name}: ${why}`);
+    child.kill('SIGKILL');
+  }
+
+  #send(child: ChildProcess, message: ToChild): void {
+    if (!child.connected) return;
+    child.send(message, (error) => {
+      if (error !== null) this.#hear(`svc-supervisor: cannot reach ${this.spec.name}: ${error.message}`);
+    });
+  }
+
+  #hear(line: string): void {
+    const safe = redact(line);
+    this.#words.push(safe);
+    if (this.#words.length > LIMITS.lastWords) this.#words.shift();
+    this.#hooks.onLine(safe);
+  }
+
+  #ended(exit: string): void {
+    this.#process = null;
+    this.#lastExit = exit;
+    this.#lastWords = this.#words;
+    if (this.#stopping) {
+      this.#become('stopped');
+      return;
+    }
+    const now = performance.now();
+    // One that ran for a while did not fail to start: its back-off begins anew.
+    if (now - this.#startedAt > LIMITS.failureWindowMs) this.#backoff.reset();
+    this.#failures = this.#failures.filter((at) => now - at < LIMITS.failureWindowMs);
+    this.#failures.push(now);
+    this.#restarts++;
+    const parked = this.#failures.length >= LIMITS.failuresToPark;
+    this.#become(parked ? 'parked' : 'waiting');
+    this.#retry = setTimeout(() => this.start(), parked ? LIMITS.parkedRetryMs : this.#backoff.next());
+  }
+
+  #become(state: ChildState): void {
+    this.#state = state;
+    this.#hooks.onState(state);
+  }
+}

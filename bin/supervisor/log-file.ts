@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import winston from 'winston';
+
+const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_FILES = 3;
+
+export interface LogFile {
+  readonly path: string;
+  write(line: string): void;
+  close(): Promise<void>;
+}
+
+/** Where the lines of all processes go when no journal takes them: `svc.log`, turned over at 5 MiB, three kept. */
+export function openLogFile(directory: string): LogFile {
+  const path = join(directory, 'svc.log');
+  const file = new winston.transports.File({
+    filename: path,
+    maxsize: MAX_BYTES,
+    maxFiles: MAX_FILES,
+    tailable: true,
+  });
+  const logger = winston.createLogger({
+    format: winston.format.printf(({ message }) => String(message)),
+    transports: [file],
+  });
+  return {
+    path,
+    write(line) {
+      logger.info(line);
+    },
+    async close() {
+      const finished = new Promise<void>((resolve) => file.once('finish', () => resolve()));
+      logger.end();
+      await finished;
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * svc-supervisor: starts, watches and stops the processes of one node.
+ * With --demo (`npm start`) its files lie below `.svc/` in the checkout, the flight controller is the simulated one unless
+ * the config says otherwise, and one short screen tells how to use it.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../../shared/config.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { createLogger } from '../../shared/logger.ts';
+import { type Paths, pathsFrom } from '../../shared/paths.ts';
+import type { Config } from '../../shared/schemas/config.ts';
+import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
+import { openLogFile } from './log-file.ts';
+import { planChildren } from './plan.ts';
+import { printScreen } from './screen.ts';
+import { Supervisor } from './supervisor.ts';
+
+// Linux keeps 108 bytes for the path of a Unix socket.
+const MAX_SOCKET_PATH = 107;
+const GROUND_PORT = 8081;
+
+const { values: flags } = parseArgs({
+  options: {
+    demo: { type: 'boolean', default: false },
+    ground: { type: 'boolean', default: false },
+    'no-residual': { type: 'boolean', default: false },
+  },
+});
+
+async function portFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, () => probe.close(() => resolve(true)));
+  });
+}
+
+async function anyFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** The config that a demo node begins with; from then on it is the operator's file. */
+async function seedDemoConfig(paths: Paths): Promise<void> {
+  if (existsSync(paths.config)) return;
+  const ground = `agent:\n  profile: ground-station\napi:\n  port: ${GROUND_PORT}\n`;
+  const head = '# Written by `npm start`. Change it with PUT /api/config, or by hand and restart.\n';
+  await writeFile(paths.config, `${head}${flags.ground ? ground : ''}mavlink:\n  source: sim\n`, {
+    mode: 0o600,
+  });
+}
+
+async function makeDirectories(paths: Paths): Promise<void> {
+  for (const path of [paths.etc, paths.run, paths.state, paths.logDir]) {
+    await mkdir(path, { recursive: true, mode: 0o755 });
+  }
+  const longest = paths.residualSocket.length;
+  if (longest > MAX_SOCKET_PATH) {
+    throw new Error(
+      `${paths.run} is ${longest - MAX_SOCKET_PATH} characters too long for a socket path. Set SVC_RUN_DIR to a shorter one.`,
+    );
+  }
+}
+
+/** A config file that is in force is kept as the copy to fall back on. */
+async function rememberGoodConfig(paths: Paths, text: string | null): Promise<void> {
+  if (text !== null && text.trim() !== '') await writeAtomic(paths.configLastGood, text, 0o600);
+}
+
+async function run(): Promise<void> {
+  const env = flags.demo
+    ? { ...process.env, ...demoDirectories(flags.ground ? 'ground' : null) }
+    : process.env;
+  const paths = pathsFrom(env);
+  await makeDirectories(paths);
+  if (flags.demo) await seedDemoConfig(paths);
+  const { config, text, problem } = await loadConfig(paths);
+  const log = createLogger('svc-supervisor', config.logging.level);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await rememberGoodConfig(paths, text);
+  if (flags.demo && !(await portFree(config.api.port))) {
+    throw new Error(
+      `Port ${config.api.port} is taken: another program listens on it, perhaps another \`npm start\`. ` +
+        `Stop that one, or set api.port in ${paths.config}.`,
+    );
+  }
+  await supervise(config, paths, env, log);
+}
+
+async function supervise(
+  config: Config,
+  paths: Paths,
+  env: NodeJS.ProcessEnv,
+  log: ReturnType<typeof createLogger>,
+): Promise<void> {
+  const sink = flags.demo ? openLogFile(paths.logDir) : null;
+  const withResidual = !flags['no-residual'] && (config.features.residual ?? true);
+  const supervisor = new Supervisor({
+    socketPath: paths.supervisorSocket,
+    children: planChildren({
+      config,
+      paths,
+      root: CODE_ROOT,
+      extension: EXTENSION,
+      env,
+      withResidual,
+      simPort: config.mavlink.source === 'sim' ? await anyFreePort() : 0,
+    }),
+    onLine: (line) => (sink === null ? process.stderr.write(`${line}\n`) : sink.write(line)),
+    onState: (name, state) => {
+      const line = `${name} is ${state}`;
+      if (sink === null) log.info(line);
+      else
+        sink.write(
+          JSON.stringify({
+            time: new Date().toISOString(),
+            level: 'info',
+            service: 'svc-supervisor',
+            msg: line,
+          }),
+        );
+      if (flags.demo && (state === 'waiting' || state === 'parked')) complain(supervisor, name, state);
+    },
+  });
+  const stop = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.once(signal, () => resolve(signal));
+  });
+  await supervisor.start();
+  const aborted = new AbortController();
+  const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
+  const signal = await stop;
+  aborted.abort();
+  if (!flags.demo) log.info(`stopping: ${signal}`);
+  await screen;
+  await supervisor.stop();
+  await sink?.close();
+}
+
+/** What a person at the terminal needs to know when a process of the demo node ended by itself. */
+function complain(supervisor: Supervisor, name: string, state: string): void {
+  const status = supervisor.child(name)?.status();
+  const words = status?.last_words ?? [];
+  // A crash of Node itself ends with its version; the line that names the error stands further up.
+  const last = words.find((line) => line.includes('Error:')) ?? words.at(-1) ?? 'no last words';
+  process.stderr.write(`${name} ended (${status?.last_exit ?? 'unknown'}) and is ${state}: ${last}\n`);
+}
+
+try {
+  await run();
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`svc cannot start: ${messageOf(error)}\n`);
+  process.exit(1);
+}

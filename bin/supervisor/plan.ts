@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { Paths } from '../../shared/paths.ts';
+import type { Config } from '../../shared/schemas/config.ts';
+import type { ChildSpec } from './child.ts';
+
+export interface PlanInput {
+  readonly config: Config;
+  readonly paths: Paths;
+  /** The folder that holds `front`, `residual`, `bin`: the checkout, or `dist` in a compiled node. */
+  readonly root: string;
+  /** `.ts` in a checkout, `.js` compiled. */
+  readonly extension: '.ts' | '.js';
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly withResidual: boolean;
+  /** TCP port for the simulated flight controller, when it is the source. */
+  readonly simPort: number;
+}
+
+// Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
+const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
+
+/** Which processes this node runs, in start order. */
+export function planChildren(input: PlanInput): readonly ChildSpec[] {
+  const { config, paths, extension, root } = input;
+  const simulated = config.mavlink.source === 'sim';
+  const source = simulated ? `tcp:127.0.0.1:${input.simPort}` : config.mavlink.source;
+  const env = {
+    ...input.env,
+    SVC_ETC_DIR: paths.etc,
+    SVC_RUN_DIR: paths.run,
+    SVC_STATE_DIR: paths.state,
+    SVC_LOG_LEVEL: config.logging.level,
+    NODE_COMPILE_CACHE: join(paths.state, 'compile-cache'),
+  };
+  const child = (name: string, entry: string, ...args: string[]): ChildSpec => ({
+    name,
+    args: [...NODE_FLAGS, join(root, entry + extension), ...args],
+    env,
+  });
+  return [
+    ...(simulated ? [child('svc-sim', 'bin/sim/main', '--port', String(input.simPort))] : []),
+    child('svc-link', 'front/link/main', '--source', source),
+    ...(input.withResidual ? [child('svc-residual', 'residual/main')] : []),
+    child('svc-control', 'front/main', ...(input.withResidual ? [] : ['--no-residual'])),
+  ];
+}

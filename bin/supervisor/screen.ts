@@ -1,0 +1,74 @@
+import { relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { messageOf } from '../../shared/errors.ts';
+import type { Paths } from '../../shared/paths.ts';
+import { callLocal } from '../local-client.ts';
+import type { Supervisor } from './supervisor.ts';
+
+const POLL_MS = 50;
+const VEHICLE_WAIT_MS = 5000;
+
+interface NodeStatus {
+  readonly version: string;
+  readonly profile: string;
+  readonly fc_connected: boolean;
+  readonly fc_port: string | null;
+  readonly fc_firmware: string | null;
+  readonly fc_simulated: boolean;
+  readonly armed: boolean | 'unknown';
+  readonly config: { readonly problem: string | null };
+}
+
+/** Waits for the node and its vehicle, then prints the one screen that a newcomer needs. */
+export async function printScreen(supervisor: Supervisor, paths: Paths, signal: AbortSignal): Promise<void> {
+  try {
+    while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });
+    const status = await vehicleStatus(paths, signal);
+    const info = (await callLocal(paths.controlSocket, 'GET', '/api/pairing/info')) as {
+      readonly paired: boolean;
+    };
+    const port = supervisor.child('svc-control')?.info['port'];
+    const lines = [
+      '',
+      `  svc ${status.version}   http://localhost:${String(port)}`,
+      '',
+      `  profile            ${status.profile}`,
+      `  flight controller  ${vehicle(status)}`,
+      ...(await pairing(paths, info.paired)),
+      ...(status.config.problem === null
+        ? []
+        : [`  config             BROKEN, running on the last good copy: ${status.config.problem}`]),
+      `  log                ${relative(process.cwd(), paths.logDir)}/svc.log`,
+      '',
+      '  Ctrl-C stops everything.',
+      '',
+    ];
+    process.stdout.write(`${lines.join('\n')}\n`);
+  } catch (error) {
+    if (!signal.aborted) process.stderr.write(`svc: ${messageOf(error)}\n`);
+  }
+}
+
+async function vehicleStatus(paths: Paths, signal: AbortSignal): Promise<NodeStatus> {
+  const until = performance.now() + VEHICLE_WAIT_MS;
+  for (;;) {
+    const status = (await callLocal(paths.controlSocket, 'GET', '/api/status')) as NodeStatus;
+    if ((status.fc_connected && status.fc_simulated) || performance.now() > until) return status;
+    await wait(POLL_MS, undefined, { signal });
+  }
+}
+
+function vehicle(status: NodeStatus): string {
+  if (!status.fc_connected) return 'not connected';
+  const kind = status.fc_simulated ? 'SIMULATED' : 'real';
+  const armed = status.armed === false ? 'disarmed' : status.armed === true ? 'ARMED' : 'armed state unknown';
+  return `connected, ${kind}, ${status.fc_firmware ?? 'unknown firmware'}, ${armed} (${status.fc_port ?? ''})`;
+}
+
+async function pairing(paths: Paths, paired: boolean): Promise<readonly string[]> {
+  if (paired) return ['  pairing            paired; forget it with: npx svc unpair'];
+  const { code } = (await callLocal(paths.controlSocket, 'GET', '/api/pairing/code')) as {
+    readonly code: string;
+  };
+  return [`  pairing code       ${code}   pair with: npx svc pair`];
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { uptime } from 'node:os';
+import type { Init } from '../../shared/ipc/child.ts';
+import { RpcServer } from '../../shared/ipc/rpc.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { type ChildSpec, type ChildState, type ChildStatus, SupervisedChild } from './child.ts';
+
+export interface SupervisorOptions {
+  /** In start order; stopped with the last one first, so that the front drains while the others still answer. */
+  readonly children: readonly ChildSpec[];
+  readonly socketPath: string;
+  readonly onLine: (line: string) => void;
+  readonly onState: (name: string, state: ChildState) => void;
+}
+
+/**
+ * Runs the processes of the node. On supervisor.sock it answers `status`, and tells every change of a process as the event
+ * `services` with the whole list.
+ */
+export class Supervisor {
+  readonly #children: readonly SupervisedChild[];
+  readonly #server: RpcServer;
+  readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
+  readonly #startedAt = performance.now();
+
+  constructor(options: SupervisorOptions) {
+    this.#children = options.children.map(
+      (spec) =>
+        new SupervisedChild(spec, this.#init, {
+          onLine: options.onLine,
+          onState: (state) => {
+            this.#server.broadcast('services', this.status());
+            options.onState(spec.name, state);
+          },
+        }),
+    );
+    this.#server = new RpcServer({
+      path: options.socketPath,
+      methods: { status: () => ({ services: this.status() }) },
+      greeting: () => [['services', this.status()]],
+      onError: (error) => options.onLine(`svc-supervisor: ${messageOf(error)}`),
+    });
+  }
+
+  /** @throws Error when another supervisor runs this node */
+  async start(): Promise<void> {
+    await this.#server.start();
+    for (const child of this.#children) child.start();
+  }
+
+  async stop(): Promise<void> {
+    // The front first: its requests in flight still need the processes behind it (spec/decisions.md 1).
+    const [front, ...others] = [...this.#children].reverse();
+    await front?.stop();
+    await Promise.all(others.map(async (child) => child.stop()));
+    await this.#server.stop();
+  }
+
+  get allRunning(): boolean {
+    return this.#children.every(({ state }) => state === 'running');
+  }
+
+  child(name: string): SupervisedChild | undefined {
+    return this.#children.find(({ spec }) => spec.name === name);
+  }
+
+  status(): readonly ChildStatus[] {
+    const own: ChildStatus = {
+      name: 'svc-supervisor',
+      state: 'running',
+      pid: process.pid,
+      restarts: 0,
+      uptime_seconds: Math.floor((performance.now() - this.#startedAt) / 1000),
+      last_exit: null,
+      last_words: [],
+    };
+    return [own, ...this.#children.map((child) => child.status())];
+  }
+}

@@ -1,0 +1,39 @@
+/** Which browser origins this node talks to (spec/decisions.md 4.2). */
+
+const BUILT_IN = [
+  'http://localhost:4000',
+  'http://localhost:4001',
+  'http://127.0.0.1:4000',
+  'http://127.0.0.1:4001',
+];
+
+export interface CorsConfig {
+  readonly cors_enabled: boolean;
+  readonly cors_origins: readonly string[];
+  readonly cors_origins_extra: readonly string[];
+}
+
+/** The union of the built-in development origins and the two lists; nothing when CORS is off. Never `*`. */
+export function allowedOrigins(config: CorsConfig): ReadonlySet<string> {
+  return new Set(
+    config.cors_enabled ? [...BUILT_IN, ...config.cors_origins, ...config.cors_origins_extra] : [],
+  );
+}
+
+/** Whether `origin` is the page that this node itself served: same scheme-and-authority as the Host it was asked by. */
+export function isOwnOrigin(origin: string, host: string | null): boolean {
+  return host !== null && origin.toLowerCase() === `http://${host.toLowerCase()}`;
+}
+
+/** Answer headers of a preflight for an allowed origin; the same whatever the path, so that it maps nothing. */
+export function preflightHeaders(origin: string, privateNetwork: boolean): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'access-control-allow-headers':
+      'content-type, x-svc-key, x-svc-dashboard-session, x-svc-mcp-token, if-match, range',
+    'access-control-max-age': '600',
+    ...(privateNetwork ? { 'access-control-allow-private-network': 'true' } : {}),
+    vary: 'Origin',
+  };
+}

@@ -1,0 +1,10 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+export function secretHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+/** Compares over a hash, so that neither content nor length of the stored secret shows in the time it takes. */
+export function matchesHash(offered: string, stored: Buffer): boolean {
+  return timingSafeEqual(secretHash(offered), stored);
+}

@@ -1,0 +1,137 @@
+/**
+ * One pass over the raw headers of a request, taking out what the edge decides by. The raw list is read, not Node's
+ * merged object, so that a header that came twice is seen to have come twice (spec/decisions.md 4.1).
+ */
+
+export interface EdgeHeaders {
+  readonly host: string | null;
+  /** How many Host headers came. */
+  readonly hosts: number;
+  readonly origin: string | null;
+  readonly key: string | null;
+  readonly session: string | null;
+  readonly token: string | null;
+  /** The ticket of the subprotocol pair `svc-ws-ticket, <ticket>`. */
+  readonly ticket: string | null;
+  /** The request claims to come through a ground station's relay; can only lessen what it may do. */
+  readonly relayed: boolean;
+  readonly relayTicket: string | null;
+  /** The request passed through some proxy, so its TCP peer is not its sender. */
+  readonly forwarded: boolean;
+  readonly preflight: boolean;
+  readonly privateNetwork: boolean;
+  /** Whether any credential was offered; a request without one that is refused is not a failed attempt. */
+  readonly offered: boolean;
+}
+
+export const TICKET_PROTOCOL = 'svc-ws-ticket';
+
+/** Headers that only the front itself may set towards the residual. */
+export const MARKS: ReadonlySet<string> = new Set(['x-svc-mcp-scopes', 'x-svc-principal', 'x-svc-onbox']);
+/** Credentials never travel past the hop that checked them. */
+export const CREDENTIALS: ReadonlySet<string> = new Set([
+  'x-svc-key',
+  'x-svc-dashboard-session',
+  'x-svc-mcp-token',
+  'x-svc-relay-ticket',
+  'authorization',
+  'cookie',
+]);
+const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
+
+/** Lower case, with underscores read as hyphens: some programs behind a proxy take both spellings for one name. */
+export function headerName(raw: string): string {
+  const lower = raw.toLowerCase();
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+}
+
+/** A credential that came twice, or holds a comma (a merged pair), is none. */
+class Single {
+  value: string | null = null;
+  #count = 0;
+
+  add(value: string): void {
+    this.#count++;
+    this.value = this.#count === 1 && value !== '' && !value.includes(',') ? value : null;
+  }
+
+  get offered(): boolean {
+    return this.#count > 0;
+  }
+}
+
+/** @param raw name, value, name, value … as `IncomingMessage.rawHeaders` */
+export function scanHeaders(raw: readonly string[]): EdgeHeaders {
+  let host: string | null = null;
+  let hosts = 0;
+  let origin: string | null = null;
+  let relayed = false;
+  let forwarded = false;
+  let preflight = false;
+  let privateNetwork = false;
+  let ticket: string | null = null;
+  let key: Single | null = null;
+  let session: Single | null = null;
+  let token: Single | null = null;
+  let relayTicket: Single | null = null;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = headerName(raw[i] ?? '');
+    const value = raw[i + 1] ?? '';
+    switch (name) {
+      case 'host':
+        hosts++;
+        host = value;
+        break;
+      case 'origin':
+        origin = origin === null ? value : '';
+        break;
+      case 'x-svc-key':
+        (key ??= new Single()).add(value);
+        break;
+      case 'x-svc-dashboard-session':
+        (session ??= new Single()).add(value);
+        break;
+      case 'x-svc-mcp-token':
+        (token ??= new Single()).add(value);
+        break;
+      case 'x-svc-relayed':
+        relayed = true;
+        break;
+      case 'x-svc-relay-ticket':
+        (relayTicket ??= new Single()).add(value);
+        break;
+      case 'sec-websocket-protocol':
+        ticket = ticketIn(value);
+        break;
+      case 'access-control-request-method':
+        preflight = true;
+        break;
+      case 'access-control-request-private-network':
+        privateNetwork = true;
+        break;
+      default:
+        if (FORWARDING.has(name) || name.startsWith('x-forwarded-')) forwarded = true;
+    }
+  }
+  return {
+    host,
+    hosts,
+    origin,
+    key: key?.value ?? null,
+    session: session?.value ?? null,
+    token: token?.value ?? null,
+    ticket,
+    relayed,
+    relayTicket: relayTicket?.value ?? null,
+    forwarded,
+    preflight,
+    privateNetwork,
+    offered: key?.offered === true || session?.offered === true || token?.offered === true || ticket !== null,
+  };
+}
+
+/** Exactly the pair `svc-ws-ticket, <ticket>` in this order, nothing else beside it. */
+function ticketIn(protocols: string): string | null {
+  const parts = protocols.split(',').map((part) => part.trim());
+  return parts.length === 2 && parts[0] === TICKET_PROTOCOL && parts[1] ? parts[1] : null;
+}

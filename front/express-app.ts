@@ -1,0 +1,42 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import express from 'express';
+
+export type Handle = (req: IncomingMessage, res: ServerResponse) => void;
+
+export interface ExpressApp {
+  /** For `http.createServer(options, app)`. */
+  readonly options: {
+    readonly IncomingMessage: typeof IncomingMessage;
+    readonly ServerResponse: typeof ServerResponse;
+  };
+  readonly app: ReturnType<typeof express>;
+}
+
+/**
+ * An Express 5 application around one handler, at full speed (spec/decisions.md 1). Express gives each request and
+ * response its own prototype by `Object.setPrototypeOf`, which makes V8 throw away what it learned about their shape. Here
+ * the server creates them with Express's members already in the prototype chain, so that call changes nothing.
+ */
+export function createExpressApp(handle: Handle): ExpressApp {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+
+  class Request extends IncomingMessage {}
+  class Response<Req extends IncomingMessage = IncomingMessage> extends ServerResponse<Req> {}
+  Object.defineProperties(Request.prototype, Object.getOwnPropertyDescriptors(express.request));
+  Object.defineProperties(Response.prototype, Object.getOwnPropertyDescriptors(express.response));
+  for (const prototype of [Request.prototype, Response.prototype]) {
+    Object.defineProperty(prototype, 'app', {
+      value: app,
+      writable: true,
+      configurable: true,
+      enumerable: true,
+    });
+  }
+  // Express reads these two when a request comes in; its types call them read-only.
+  Object.assign(app, { request: Request.prototype, response: Response.prototype });
+  app.use((req, res) => handle(req, res));
+  return { options: { IncomingMessage: Request, ServerResponse: Response }, app };
+}

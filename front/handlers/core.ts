@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { uptime } from 'node:os';
+import { promisify } from 'node:util';
+import type { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { coreRows } from '../../shared/routes/core.ts';
+import { type HandlersOf, Reply } from '../../shared/routes/handler.ts';
+import type { Profile } from '../../shared/routes/row.ts';
+import type { Board } from '../node/board.ts';
+import type { SystemMonitor } from '../node/health.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+
+export interface CoreDeps {
+  readonly version: string;
+  readonly profile: Profile;
+  readonly nodeStartedAt: number;
+  readonly board: Board;
+  readonly monitor: SystemMonitor;
+  readonly vehicle: VehicleView;
+  readonly supervisor: RpcClient;
+  /** Null in a build without the residual. */
+  readonly residualSocket: string | null;
+  readonly configProblem: string | null;
+  readonly openApi: () => string;
+}
+
+const CALL_MS = 2000;
+const PROBE_MS = 500;
+const run = promisify(execFile);
+
+export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
+  const { version, profile, board, monitor, vehicle, supervisor } = deps;
+  return {
+    'healthz.get': () => ({ status: 'ok', version }),
+
+    'readyz.get': async () => {
+      const checks: Record<string, boolean> = {
+        'svc-link': vehicle.client.connected,
+        'svc-supervisor': supervisor.connected,
+        ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
+      };
+      const ready = Object.values(checks).every(Boolean);
+      return new Reply(ready ? 200 : 503, { ready, checks });
+    },
+
+    'ping.get': () => ({ pong: Date.now() }),
+
+    'version.get': () => ({
+      api_version: '1',
+      agent_version: version,
+      capabilities: ['version.endpoint', 'openapi'],
+    }),
+
+    'time.get': async () => ({
+      time_ns: Date.now() * 1_000_000,
+      monotonic_ns: Number(process.hrtime.bigint()),
+      ntp_synced: await ntpSynced(),
+    }),
+
+    'status.get': async () => {
+      const link = vehicle.state;
+      const facts = await monitor.facts();
+      const temperatures = Object.values(facts.temperatures);
+      return {
+        version,
+        uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
+        profile,
+        board,
+        fc_connected: link !== null && link.transport_open && link.mavlink_alive,
+        fc_port: link?.fc_port ?? null,
+        fc_baud: link?.fc_baud ?? null,
+        fc_firmware: link?.firmware ?? null,
+        fc_source: link?.source ?? null,
+        fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
+        fc_link_hint: linkHint(link),
+        fc_simulated: link?.simulated ?? false,
+        fc_simulated_evidence: link?.simulated_evidence ?? [],
+        armed: vehicle.armed,
+        config: { ok: deps.configProblem === null, problem: deps.configProblem },
+        health: {
+          cpu_percent: facts.cpu_percent,
+          memory_percent: facts.memory_percent,
+          disk_percent: facts.disk_percent,
+          temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+        },
+      };
+    },
+
+    'system.get': async () => monitor.facts(),
+
+    'services.get': async () => supervisor.call('status', {}, CALL_MS),
+
+    'openapi-json.get': () => new Reply(200, deps.openApi()),
+  };
+}
+
+function linkHint(link: VehicleView['state']): string {
+  if (link === null) return 'link_down';
+  if (!link.transport_open) return 'source_unreachable';
+  if (link.mavlink_alive) return 'linked';
+  return link.heard ? 'heartbeat_lost' : 'no_heartbeat';
+}
+
+async function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (live: boolean): void => {
+      socket.destroy();
+      resolve(live);
+    };
+    socket.setTimeout(PROBE_MS, () => done(false));
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
+}
+
+/** As timedatectl says; null where there is none to ask. */
+async function ntpSynced(): Promise<boolean | null> {
+  try {
+    const { stdout } = await run('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
+      timeout: PROBE_MS,
+    });
+    return stdout.trim() === '' ? null : stdout.trim() === 'yes';
+  } catch {
+    return null; // no timedatectl, or no bus to ask over: not known, and null says so
+  }
+}

@@ -1,0 +1,46 @@
+import type { HandlersOf } from '../../shared/routes/handler.ts';
+import type { pairingRows } from '../../shared/routes/pairing.ts';
+import type { Profile } from '../../shared/routes/row.ts';
+import type { PairingStore } from '../stores/pairing.ts';
+
+export interface PairingDeps {
+  readonly store: PairingStore;
+  readonly deviceId: string;
+  /** The configured name, empty for one made from the device id. */
+  readonly name: string;
+  readonly profile: Profile;
+  readonly version: string;
+  readonly requireCode: boolean;
+}
+
+export function pairingHandlers(deps: PairingDeps): HandlersOf<typeof pairingRows, 'front'> {
+  const { store, deviceId } = deps;
+  const short = deviceId.slice(0, 6);
+  const identity = {
+    device_id: deviceId,
+    name: deps.name === '' ? `svc-${short}` : deps.name,
+    mdns_host: `svc-${short}.local`,
+  };
+  return {
+    'pairing.info.get': () => ({
+      paired: store.paired,
+      ...identity,
+      profile: deps.profile,
+      version: deps.version,
+      paired_at: store.pairedAt,
+      code_required: deps.requireCode,
+    }),
+
+    'pairing.code.get': () => store.code(),
+
+    'pairing.claim.post': async ({ body }) => ({
+      api_key: await store.claim(body.user_id, body.code ?? null, deps.requireCode),
+      ...identity,
+    }),
+
+    'pairing.unpair.post': async () => {
+      await store.unpair();
+      return { paired: false };
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
+import { mkdir } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { parseArgs } from 'node:util';
+import { enabledFeatures, loadConfig } from '../shared/config.ts';
+import { type Init, runService, type Service } from '../shared/ipc/child.ts';
+import { RpcClient } from '../shared/ipc/rpc.ts';
+import { listenUnix } from '../shared/ipc/socket-file.ts';
+import { createLogger, type Logger } from '../shared/logger.ts';
+import { pathsFrom } from '../shared/paths.ts';
+import { bodySchema } from '../shared/routes/body-schema.ts';
+import type { Handler } from '../shared/routes/handler.ts';
+import { openApiDocument } from '../shared/routes/openapi.ts';
+import type { Row } from '../shared/routes/row.ts';
+import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
+import { keysWith } from '../shared/schemas/config-keys.ts';
+import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
+import { VERSION } from '../shared/version.ts';
+import { allowedOrigins } from './edge/cors.ts';
+import { type EdgeState, NO_OTHER_CREDENTIALS } from './edge/decide.ts';
+import { PeerBudgets } from './edge/rate.ts';
+import { configHandlers } from './handlers/config.ts';
+import { coreHandlers } from './handlers/core.ts';
+import { flightHandlers } from './handlers/flight.ts';
+import { pairingHandlers } from './handlers/pairing.ts';
+import { detectBoard } from './node/board.ts';
+import { SystemMonitor } from './node/health.ts';
+import { ResidualProxy } from './proxy/residual-proxy.ts';
+import { FrontServer } from './server.ts';
+import { deviceId } from './stores/device-id.ts';
+import { PairingStore } from './stores/pairing.ts';
+import { VehicleView } from './vehicle-view.ts';
+
+type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
+
+const monotonic = (): number => performance.now();
+
+function createValidators(): EdgeState['validate'] {
+  const ajv = createAjv();
+  const byRow = new Map<string, Validator>();
+  for (const row of ROWS as readonly Row[]) {
+    const schema = row.built ? bodySchema(row) : null;
+    if (schema !== null) byRow.set(row.id, compileValidator(ajv, schema));
+  }
+  // No body at all is judged as an empty one: the schema names what is missing.
+  return (row, body) => byRow.get(row.id)?.(body === undefined ? {} : body) ?? null;
+}
+
+async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host, port, ipv6Only: false }, () => {
+      server.off('error', resolve);
+      resolve(null);
+    });
+  });
+}
+
+async function listenTcp(server: Server, host: string, port: number): Promise<number> {
+  let error = await tryListen(server, host, port);
+  // A kernel without IPv6 has no `::`.
+  if (error?.code === 'EAFNOSUPPORT' && host === '::') error = await tryListen(server, '0.0.0.0', port);
+  if (error?.code === 'EADDRINUSE') {
+    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set api.port.`);
+  }
+  if (error !== null) throw new Error(`cannot listen on ${host}:${port}: ${error.message}`);
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+async function start(init: Init, log: Logger): Promise<Service> {
+  const { values } = parseArgs({ options: { 'no-residual': { type: 'boolean', default: false } } });
+  const paths = pathsFrom(process.env);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  const { profile } = config.agent;
+  const withResidual = !values['no-residual'] && (config.features.residual ?? true);
+
+  const { matcher } = compileTable(ROWS);
+  const id = await deviceId(paths.deviceId);
+  const pairing = new PairingStore({ file: paths.pairing, now: Date.now, log });
+  const vehicle = new VehicleView(paths.linkSocket, monotonic);
+  const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
+  const monitor = new SystemMonitor(paths.etc);
+  const budgets = new PeerBudgets(monotonic);
+
+  const state: EdgeState = {
+    matcher,
+    get pairing() {
+      return pairing;
+    },
+    get armed() {
+      return vehicle.armed;
+    },
+    profile,
+    features: enabledFeatures(config),
+    residual: withResidual,
+    origins: allowedOrigins(config.security.api),
+    hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
+    profileKeys: new Set(keysWith('x-profile')),
+    credentials: NO_OTHER_CREDENTIALS,
+    validate: createValidators(),
+  };
+
+  let openApi: string | null = null;
+  const handlers: FrontHandlers = {
+    ...coreHandlers({
+      version: VERSION,
+      profile,
+      nodeStartedAt: init.nodeStartedAt,
+      board: await detectBoard(),
+      monitor,
+      vehicle,
+      supervisor,
+      residualSocket: withResidual ? paths.residualSocket : null,
+      configProblem: problem,
+      openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
+    }),
+    ...pairingHandlers({
+      store: pairing,
+      deviceId: id,
+      name: config.agent.name,
+      profile,
+      version: VERSION,
+      requireCode: config.security.pairing.require_code,
+    }),
+    ...flightHandlers(vehicle),
+    ...configHandlers(),
+  };
+  const proxy = withResidual
+    ? new ResidualProxy({ socketPath: paths.residualSocket, secret: init.secret, now: Date.now, log })
+    : null;
+  const front = new FrontServer({
+    state,
+    budgets,
+    // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
+    handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    proxy,
+    log,
+  });
+
+  await pairing.start();
+  const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
+  await listenUnix(front.createServer('unix'), paths.controlSocket);
+  monitor.start();
+  vehicle.start();
+  supervisor.start();
+  log.info(`listening on port ${port}`, { port });
+  return {
+    info: { port, device_id: id },
+    async stop() {
+      await front.drain();
+      proxy?.stop();
+      vehicle.stop();
+      supervisor.stop();
+      monitor.stop();
+      await pairing.stop();
+    },
+  };
+}
+
+const log = createLogger('svc-control', process.env['SVC_LOG_LEVEL']);
+await runService(log, async (init) => start(init, log));

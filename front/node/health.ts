@@ -1,0 +1,152 @@
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+
+/** Measured by this machine's kernel. Null: the machine does not say, or there is no second sample yet. */
+export interface SystemFacts {
+  readonly cpu_percent: number | null;
+  readonly cpu_count: number;
+  readonly load_avg: readonly number[];
+  readonly memory_total_mb: number | null;
+  readonly memory_available_mb: number | null;
+  readonly memory_percent: number | null;
+  readonly swap_total_mb: number | null;
+  readonly swap_used_mb: number | null;
+  readonly disk_total_gb: number | null;
+  readonly disk_used_gb: number | null;
+  readonly disk_percent: number | null;
+  /** Thermal zone -> degrees Celsius. */
+  readonly temperatures: Readonly<Record<string, number>>;
+}
+
+const GB = 1e9;
+const SAMPLE_MS = 2000;
+const THERMAL = '/sys/class/thermal';
+
+interface CpuTimes {
+  readonly busy: number;
+  readonly total: number;
+}
+
+/** Samples the CPU every 2 s; reads the rest when asked. */
+export class SystemMonitor {
+  readonly #diskPath: string;
+  #times = readCpuTimes();
+  #cpuPercent: number | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param diskPath a path on the disk that counts: where this node keeps its state */
+  constructor(diskPath: string) {
+    this.#diskPath = diskPath;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    const now = readCpuTimes();
+    const total = now.total - this.#times.total;
+    if (total > 0) this.#cpuPercent = round(((now.busy - this.#times.busy) / total) * 100);
+    this.#times = now;
+  }
+
+  async facts(): Promise<SystemFacts> {
+    const [memory, disk, temperatures] = await Promise.all([
+      readMemory(),
+      readDisk(this.#diskPath),
+      readTemperatures(),
+    ]);
+    return {
+      cpu_percent: this.#cpuPercent,
+      cpu_count: cpus().length,
+      load_avg: loadavg(),
+      ...memory,
+      ...disk,
+      temperatures,
+    };
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function readCpuTimes(): CpuTimes {
+  let busy = 0;
+  let total = 0;
+  for (const { times } of cpus()) {
+    const all = times.user + times.nice + times.sys + times.irq + times.idle;
+    total += all;
+    busy += all - times.idle;
+  }
+  return { busy, total };
+}
+
+type Memory = Pick<
+  SystemFacts,
+  'memory_total_mb' | 'memory_available_mb' | 'memory_percent' | 'swap_total_mb' | 'swap_used_mb'
+>;
+
+async function readMemory(): Promise<Memory> {
+  const text = await textOrEmpty('/proc/meminfo');
+  const kib = (name: string): number | null => {
+    const match = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text);
+    return match?.[1] === undefined ? null : Number(match[1]);
+  };
+  const mb = (value: number | null): number | null => (value === null ? null : Math.round(value / 1024));
+  const total = kib('MemTotal');
+  const available = kib('MemAvailable');
+  const swapTotal = kib('SwapTotal');
+  const swapFree = kib('SwapFree');
+  return {
+    memory_total_mb: mb(total),
+    memory_available_mb: mb(available),
+    memory_percent: total === null || available === null ? null : round((1 - available / total) * 100),
+    swap_total_mb: mb(swapTotal),
+    swap_used_mb: swapTotal === null || swapFree === null ? null : mb(swapTotal - swapFree),
+  };
+}
+
+type Disk = Pick<SystemFacts, 'disk_total_gb' | 'disk_used_gb' | 'disk_percent'>;
+
+async function readDisk(path: string): Promise<Disk> {
+  const { bsize, blocks, bfree, bavail } = await statfs(path);
+  const used = blocks - bfree;
+  // As `df` counts: of what an ordinary user could have.
+  const usable = used + bavail;
+  return {
+    disk_total_gb: round((blocks * bsize) / GB),
+    disk_used_gb: round((used * bsize) / GB),
+    disk_percent: usable === 0 ? null : round((used / usable) * 100),
+  };
+}
+
+async function readTemperatures(): Promise<Readonly<Record<string, number>>> {
+  const zones = (await readdir(THERMAL).catch(ifAbsent([]))).filter((name) =>
+    name.startsWith('thermal_zone'),
+  );
+  const out: Record<string, number> = {};
+  for (const zone of zones) {
+    const milli = Number.parseInt(await textOrEmpty(join(THERMAL, zone, 'temp')), 10);
+    if (Number.isFinite(milli))
+      out[`${zone}:${(await textOrEmpty(join(THERMAL, zone, 'type'))).trim()}`] = round(milli / 1000);
+  }
+  return out;
+}
+
+async function textOrEmpty(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(ifAbsent(''));
+}
+
+/** Answers `value` for what this machine does not have; a thermal zone may also be there and refuse to be read. */
+function ifAbsent<T>(value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (['ENOENT', 'EACCES', 'EINVAL', 'EIO', 'ENODATA', 'EAGAIN'].includes(error.code ?? '')) return value;
+    throw error;
+  };
+}

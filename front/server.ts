@@ -1,0 +1,299 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { classifyAddress, plainAddress } from '../shared/auth/address.ts';
+import { ApiError, messageOf } from '../shared/errors.ts';
+import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
+import { hasBody, readJson } from '../shared/http/json-body.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { Call, Handler } from '../shared/routes/handler.ts';
+import type { Row } from '../shared/routes/row.ts';
+import {
+  decide,
+  type EdgeState,
+  type Pass,
+  type Peer,
+  type Refusal,
+  type RequestHead,
+  settle,
+} from './edge/decide.ts';
+import type { PeerBudgets } from './edge/rate.ts';
+import { createExpressApp } from './express-app.ts';
+import type { ResidualProxy } from './proxy/residual-proxy.ts';
+
+/** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
+export const SERVER_LIMITS = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 15_000,
+  connectionsCheckMs: 1000,
+  maxHeaderBytes: 16 * 1024,
+  maxHeaders: 100,
+  maxConnections: 1024,
+  maxRequestsPerSocket: 100_000,
+  drainMs: 5000,
+} as const;
+
+export interface FrontOptions {
+  readonly state: EdgeState;
+  readonly budgets: PeerBudgets;
+  /** By row id. */
+  readonly handlers: ReadonlyMap<string, Handler<Row>>;
+  /** Null in a build without the residual. */
+  readonly proxy: ResidualProxy | null;
+  readonly log: Logger;
+}
+
+interface Origin {
+  readonly kind: Peer['kind'];
+  readonly ip: string;
+  readonly address: Peer['address'];
+}
+
+/**
+ * The HTTP side of the front: one Express application behind any number of listeners (TCP, control.sock). For each request
+ * it asks `decide`, reads the body where there is one, asks `settle`, and calls the handler or the proxy.
+ */
+export class FrontServer {
+  readonly #options: FrontOptions;
+  readonly #origins = new WeakMap<Socket, Origin>();
+  readonly #servers: Server[] = [];
+  #draining = false;
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+  }
+
+  /** A server for one listener. @param kind `unix` for control.sock */
+  createServer(kind: Peer['kind']): Server {
+    const { options, app } = createExpressApp((req, res) => {
+      this.#serve(req, res, kind).catch((error: unknown) => this.#fail(res, error));
+    });
+    const server = createServer(
+      {
+        ...options,
+        maxHeaderSize: SERVER_LIMITS.maxHeaderBytes,
+        connectionsCheckingInterval: SERVER_LIMITS.connectionsCheckMs,
+        headersTimeout: SERVER_LIMITS.headersTimeoutMs,
+        requestTimeout: SERVER_LIMITS.requestTimeoutMs,
+        keepAliveTimeout: SERVER_LIMITS.keepAliveTimeoutMs,
+        requireHostHeader: false, // decide() asks for it, and answers in JSON
+        insecureHTTPParser: false,
+        // Any other upgrade that a client offers (h2c) is an offer: the request is answered as it stands.
+        shouldUpgradeCallback: (req) => req.headers.upgrade?.toLowerCase() === 'websocket',
+      },
+      app,
+    );
+    server.maxHeadersCount = SERVER_LIMITS.maxHeaders;
+    server.maxConnections = SERVER_LIMITS.maxConnections;
+    server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
+    // Without this listener node says "100 Continue" to everybody; the body must wait for the decision.
+    server.on('checkContinue', (req, res) => app(req, res));
+    server.on('checkExpectation', (_req, res) =>
+      this.#fail(res, new ApiError('E_BAD_REQUEST', 'Unknown Expect header.')),
+    );
+    server.on('upgrade', (req, socket) => this.#upgrade(req, socket, kind));
+    server.on('connect', (_req, socket) => endWith(socket, failureOf(new ApiError('E_METHOD'))));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (socket.destroyed || !socket.writable) return;
+      endWith(socket, failureOf(clientError(error)));
+    });
+    this.#servers.push(server);
+    return server;
+  }
+
+  /** Stops accepting, lets requests in flight finish for at most 5 s, then cuts what is left. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    const closed = this.#servers.map(
+      async (server) =>
+        new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
+    );
+    const cut = setTimeout(() => {
+      for (const server of this.#servers) server.closeAllConnections();
+    }, SERVER_LIMITS.drainMs);
+    await Promise.all(closed);
+    clearTimeout(cut);
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse, kind: Peer['kind']): Promise<void> {
+    const { state, budgets } = this.#options;
+    if (this.#draining) res.setHeader('connection', 'close');
+    const origin = this.#originOf(req.socket, kind);
+    const decision = decide(this.#head(req, false, origin), state);
+    switch (decision.kind) {
+      case 'preflight':
+        res.writeHead(204, decision.headers).end();
+        return;
+      case 'refuse':
+        this.#refuse(req, res, decision, origin);
+        return;
+      case 'pass':
+        if (decision.counted) budgets.spend(origin.ip);
+        await this.#proceed(req, res, decision, origin);
+    }
+  }
+
+  async #proceed(req: IncomingMessage, res: ServerResponse, pass: Pass, origin: Origin): Promise<void> {
+    const { row } = pass;
+    if (pass.cors !== null) allowOrigin(res, pass.cors);
+    let body: unknown;
+    let raw: Buffer | null = null;
+    if (hasBody(req)) {
+      checkAnnounced(req, row);
+      if (req.headers.expect !== undefined) res.writeContinue();
+      if (row.bodyKind === 'json') ({ raw, value: body } = await readJson(req, row.limits.bodyBytes));
+    }
+    const settled = settle(pass, body, this.#options.state);
+    if (settled.kind === 'refuse') {
+      this.#refuse(req, res, settled, origin);
+      return;
+    }
+    if (row.method !== 'GET') this.#record(settled, origin, 'accepted');
+    if (row.lane === 'residual') {
+      this.#forward(req, res, settled, raw);
+      return;
+    }
+    const handler = this.#options.handlers.get(row.id);
+    if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
+    const call: Call<Row> = {
+      params: settled.params,
+      query: new URLSearchParams(settled.query),
+      body,
+      principal: settled.principal,
+      forced: settled.forced,
+    };
+    const result = handler(call);
+    const value: unknown = result instanceof Promise ? await within(result, row.limits.timeoutMs) : result;
+    if (!res.destroyed) sendValue(res, value);
+  }
+
+  #forward(req: IncomingMessage, res: ServerResponse, pass: Pass, raw: Buffer | null): void {
+    const { proxy } = this.#options;
+    if (proxy === null) throw new ApiError('E_NOT_IMPLEMENTED');
+    proxy.forward(req, res, pass, raw, (error) => this.#fail(res, error));
+  }
+
+  #refuse(req: IncomingMessage, res: ServerResponse, refusal: Refusal, origin: Origin): void {
+    if (refusal.failedCredential) this.#options.budgets.fail(origin.ip);
+    this.#record(refusal, origin, refusal.code);
+    if (refusal.cors !== null && !res.hasHeader('vary')) allowOrigin(res, refusal.cors);
+    // A body that nobody asked for is not read: the connection ends with the answer.
+    const close: Readonly<Record<string, string>> =
+      hasBody(req) && !req.complete ? { connection: 'close' } : {};
+    sendFailure(res, refusal, close);
+  }
+
+  /** No WebSocket row is built yet; the decision is made all the same, so that an upgrade never says more than a request. */
+  #upgrade(req: IncomingMessage, socket: Duplex, kind: Peer['kind']): void {
+    socket.on('error', (error) => this.#options.log.debug(`upgrade: ${messageOf(error)}`));
+    const origin = this.#originOf(req.socket, kind);
+    const decision = decide(this.#head(req, true, origin), this.#options.state);
+    if (decision.kind === 'refuse') {
+      if (decision.failedCredential) this.#options.budgets.fail(origin.ip);
+      this.#record(decision, origin, decision.code);
+      endWith(socket, decision);
+      return;
+    }
+    endWith(socket, failureOf(new ApiError('E_NOT_IMPLEMENTED')));
+  }
+
+  #head(req: IncomingMessage, upgrade: boolean, origin: Origin): RequestHead {
+    const { budgets } = this.#options;
+    return {
+      method: req.method ?? '',
+      target: req.url ?? '',
+      rawHeaders: req.rawHeaders,
+      upgrade,
+      peer: {
+        kind: origin.kind,
+        address: origin.address,
+        limitedFor: budgets.limitedFor(origin.ip),
+        lockedFor: budgets.lockedFor(origin.ip),
+      },
+    };
+  }
+
+  #originOf(socket: Socket, kind: Peer['kind']): Origin {
+    const known = this.#origins.get(socket);
+    if (known !== undefined) return known;
+    const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
+    const origin: Origin = {
+      kind,
+      ip,
+      address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
+    };
+    this.#origins.set(socket, origin);
+    return origin;
+  }
+
+  /** One line for every refusal and every request that changes something (spec/decisions.md 4). */
+  #record(subject: Pass | Refusal, origin: Origin, outcome: string): void {
+    const { row, principal } = subject;
+    this.#options.log.info('audit', {
+      audit: true,
+      peer: origin.ip,
+      principal: principal.id,
+      route: row === null ? null : `${row.method} ${row.path}`,
+      outcome,
+      rule: subject.rule,
+      forced: subject.kind === 'pass' && subject.forced,
+    });
+  }
+
+  #fail(res: ServerResponse, error: unknown): void {
+    if (!(error instanceof ApiError)) {
+      this.#options.log.error(`request failed: ${messageOf(error)}`, {
+        stack: error instanceof Error ? error.stack : undefined,
+      });
+    }
+    if (res.headersSent) res.destroy();
+    else if (!res.destroyed) {
+      const { req } = res;
+      sendFailure(res, failureOf(error), hasBody(req) && !req.complete ? { connection: 'close' } : {});
+    }
+  }
+}
+
+function allowOrigin(res: ServerResponse, origin: string): void {
+  res.setHeader('access-control-allow-origin', origin);
+  res.setHeader('vary', 'Origin');
+}
+
+/** What the head alone says about the body: whether this route takes one, and whether it is too large. */
+function checkAnnounced(req: IncomingMessage, row: Row): void {
+  if (row.bodyKind === 'none') throw new ApiError('E_BAD_REQUEST', 'This route takes no request body.');
+  const length = Number(req.headers['content-length'] ?? 0);
+  const limit = row.limits.bodyBytes;
+  if (length > limit) throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new ApiError('E_TIMEOUT', `No answer within ${timeoutMs} ms.`)),
+      timeoutMs,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function clientError(error: NodeJS.ErrnoException): ApiError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('E_HEADERS_TOO_LARGE');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('E_REQUEST_TIMEOUT');
+    default:
+      return new ApiError('E_BAD_REQUEST', 'The request is not well-formed HTTP.');
+  }
+}
+
+function endWith(socket: Duplex, failure: Failure): void {
+  socket.end(rawFailure(failure), () => socket.destroy());
+}

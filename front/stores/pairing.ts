@@ -1,0 +1,208 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import type { Logger } from '../../shared/logger.ts';
+import { matchesHash, secretHash } from '../edge/credentials.ts';
+
+const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
+const CODE_LENGTH = 6;
+const CODE_LIFE_MS = 24 * 60 * 60 * 1000;
+const RECHECK_MS = 1000;
+
+/** What is on disk: nobody's, somebody's, or unreadable. An unreadable file keeps the node paired and closed. */
+type Pairing =
+  | { readonly kind: 'unpaired' }
+  | { readonly kind: 'paired'; readonly keyHash: Buffer; readonly ownerId: string; readonly pairedAt: number }
+  | { readonly kind: 'broken'; readonly problem: string };
+
+export interface PairingOptions {
+  readonly file: string;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Called when the pairing became another one, so that what hangs on the old one dies with it. */
+  readonly onChange?: () => void;
+}
+
+/**
+ * The pairing of this node, in `pairing.json` (0600): `{paired, api_key, owner_id, paired_at}` (spec/decisions.md 5).
+ * Changes that root makes to the file count within 2 s, without a restart.
+ */
+export class PairingStore {
+  readonly #options: PairingOptions;
+  #pairing: Pairing = { kind: 'broken', problem: 'not loaded yet' };
+  #code: { readonly text: string; readonly expiresAt: number } | null = null;
+  #tail: Promise<unknown> = Promise.resolve();
+  #watcher: FSWatcher | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #seen = '';
+
+  constructor(options: PairingOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { file, log } = this.#options;
+    const directory = dirname(file);
+    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await this.#load();
+    const reload = (): void => {
+      this.#inTurn(async () => this.#load()).catch((error: unknown) =>
+        log.error(`pairing: ${messageOf(error)}`),
+      );
+    };
+    this.#watcher = watch(directory, (_event, name) => {
+      if (name === basename(file)) reload();
+    });
+    this.#watcher.on('error', (error) => log.warn(`pairing: cannot watch ${directory}: ${messageOf(error)}`));
+    this.#timer = setInterval(reload, RECHECK_MS); // some file systems report no changes
+  }
+
+  async stop(): Promise<void> {
+    this.#watcher?.close();
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#tail;
+  }
+
+  get paired(): boolean {
+    return this.#pairing.kind !== 'unpaired';
+  }
+
+  get keyHash(): Buffer | null {
+    return this.#pairing.kind === 'paired' ? this.#pairing.keyHash : null;
+  }
+
+  /** Seconds since 1970, null while unpaired. */
+  get pairedAt(): number | null {
+    return this.#pairing.kind === 'paired' ? this.#pairing.pairedAt : null;
+  }
+
+  get problem(): string | null {
+    return this.#pairing.kind === 'broken' ? this.#pairing.problem : null;
+  }
+
+  /** The code that a person reads off the node; a new one every 24 h. @throws ApiError E_PAIRED */
+  code(): { readonly code: string; readonly expires_at: number } {
+    if (this.paired) throw new ApiError('E_PAIRED');
+    const now = this.#options.now();
+    if (this.#code === null || this.#code.expiresAt <= now) {
+      const text = Array.from(
+        { length: CODE_LENGTH },
+        () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)],
+      ).join('');
+      this.#code = { text, expiresAt: now + CODE_LIFE_MS };
+    }
+    return { code: this.#code.text, expires_at: this.#code.expiresAt / 1000 };
+  }
+
+  /**
+   * Makes `ownerId` the owner and answers the new key, which is stored nowhere else in readable form.
+   * @throws ApiError E_PAIRED, E_CODE, E_STORE
+   */
+  async claim(ownerId: string, code: string | null, requireCode: boolean): Promise<string> {
+    return this.#inTurn(async () => {
+      if (this.paired) throw new ApiError('E_PAIRED');
+      if (code !== null ? !matchesHash(code, secretHash(this.code().code)) : requireCode)
+        throw new ApiError('E_CODE');
+      const apiKey = `svc_${randomBytes(32).toString('base64url')}`;
+      await this.#write({
+        paired: true,
+        api_key: apiKey,
+        owner_id: ownerId,
+        paired_at: this.#options.now() / 1000,
+      });
+      this.#code = null;
+      return apiKey;
+    });
+  }
+
+  /** @throws ApiError E_NOT_PAIRED, E_STORE */
+  async unpair(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (!this.paired) throw new ApiError('E_NOT_PAIRED');
+      await this.#write({ paired: false });
+      this.#code = null;
+    });
+  }
+
+  /** One change at a time: of fifty parallel claims one finds the node unpaired. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work, work);
+    this.#tail = result.catch(() => undefined); // whoever asked gets the error; the next in line must still run
+    return result;
+  }
+
+  async #write(content: Readonly<Record<string, unknown>>): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      await writeAtomic(file, `${JSON.stringify(content, null, 2)}\n`, 0o600);
+    } catch (error) {
+      log.error(`pairing: cannot write ${file}: ${messageOf(error)}`);
+      throw new ApiError(
+        'E_STORE',
+        `The pairing could not be written: ${messageOf(error)}. Nothing was changed.`,
+      );
+    }
+    await this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { file, log, onChange } = this.#options;
+    const next = await readPairing(file);
+    const fingerprint = JSON.stringify(
+      next.kind === 'paired' ? [next.keyHash.toString('hex'), next.pairedAt] : next,
+    );
+    if (fingerprint === this.#seen) return;
+    const first = this.#seen === '';
+    this.#seen = fingerprint;
+    this.#pairing = next;
+    if (next.kind === 'broken') log.error(`pairing: ${next.problem}`);
+    if (!first) onChange?.();
+  }
+}
+
+async function readPairing(file: string): Promise<Pairing> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const stat = await handle.stat();
+      if (!stat.isFile() || stat.size > 64 * 1024)
+        return { kind: 'broken', problem: `${file} is not a pairing file` };
+      if ((stat.mode & 0o077) !== 0) {
+        return { kind: 'broken', problem: `${file} is readable by others than its owner; chmod 600 it` };
+      }
+      return parsePairing(file, await handle.readFile('utf8'));
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'unpaired' };
+    return { kind: 'broken', problem: `${file} cannot be read: ${messageOf(error)}` };
+  }
+}
+
+function parsePairing(file: string, text: string): Pairing {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { kind: 'broken', problem: `${file} is not JSON: ${messageOf(error)}` };
+  }
+  if (typeof value !== 'object' || value === null)
+    return { kind: 'broken', problem: `${file} is not a JSON object` };
+  const record = value as Readonly<Record<string, unknown>>;
+  if (record['paired'] === false) return { kind: 'unpaired' };
+  const { api_key: key, owner_id: owner, paired_at: at } = record;
+  if (record['paired'] !== true || typeof key !== 'string' || !/^svc_[A-Za-z0-9_-]{4,}$/.test(key)) {
+    return { kind: 'broken', problem: `${file} lacks paired or api_key` };
+  }
+  return {
+    kind: 'paired',
+    keyHash: secretHash(key),
+    ownerId: typeof owner === 'string' ? owner : '',
+    pairedAt: typeof at === 'number' ? at : 0,
+  };
+}

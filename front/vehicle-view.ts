@@ -1,0 +1,56 @@
+import type { Armed, LinkState } from '../shared/ipc/link-protocol.ts';
+import { RpcClient } from '../shared/ipc/rpc.ts';
+
+const STALE_MS = 3000;
+
+/**
+ * The front's view of the vehicle: the newest state that svc-link sent, and how far it can be trusted. A link process
+ * that is away says nothing about the motors, so from the moment a vehicle was heard, silence reads as `unknown`.
+ */
+export class VehicleView {
+  readonly client: RpcClient;
+  readonly #now: () => number;
+  #state: LinkState | null = null;
+  #receivedAt = 0;
+  #heard = false;
+
+  /** @param now monotonic clock, ms */
+  constructor(socketPath: string, now: () => number) {
+    this.#now = now;
+    this.client = new RpcClient({
+      path: socketPath,
+      peer: 'svc-link',
+      onEvent: (event, data) => {
+        if (event === 'state') this.#receive(data as LinkState);
+      },
+    });
+  }
+
+  start(): void {
+    this.client.start();
+  }
+
+  stop(): void {
+    this.client.stop();
+  }
+
+  #receive(state: LinkState): void {
+    this.#state = state;
+    this.#receivedAt = this.#now();
+    this.#heard ||= state.heard;
+  }
+
+  /** The newest state while it is fresh (3 s), else null. */
+  get state(): LinkState | null {
+    return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
+  }
+
+  /** What the armed guard goes by. */
+  get armed(): Armed {
+    const { state } = this;
+    if (state === null) return 'unknown';
+    // A link that was restarted in flight has heard nothing yet; this process has.
+    if (!state.heard) return this.#heard ? 'unknown' : false;
+    return state.armed;
+  }
+}

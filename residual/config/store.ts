@@ -1,0 +1,106 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Document, parseDocument } from 'yaml';
+import { ConfigError, loadConfig, normaliseProfile, parseConfig } from '../../shared/config.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import type { Paths } from '../../shared/paths.ts';
+import type { Config } from '../../shared/schemas/config.ts';
+import { type ConfigNode, configLeaf, keysWith } from '../../shared/schemas/config-keys.ts';
+import { coerce } from './coerce.ts';
+
+const MASK = '***';
+
+export interface Written {
+  readonly key: string;
+  readonly value: unknown;
+  readonly persisted: boolean;
+  readonly restart_required: readonly string[];
+}
+
+/** The config file, read and written one key at a time; comments and order in the file survive. */
+export class ConfigStore {
+  readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(paths: Pick<Paths, 'config' | 'configLastGood'>) {
+    this.#paths = paths;
+  }
+
+  /** The config in force, with its secrets masked. */
+  async read(): Promise<Config> {
+    const { config } = await loadConfig(this.#paths);
+    const copy = structuredClone(config);
+    for (const key of keysWith('x-secret')) mask(copy, key.split('.'));
+    return copy;
+  }
+
+  /**
+   * Writes one key.
+   * @param value a JSON value of the key's type, or its text
+   * @throws ApiError E_UNKNOWN_KEY, E_ROOT_ONLY, E_INVALID_VALUE, E_STORE; nothing is written then
+   */
+  async write(key: string, value: unknown): Promise<Written> {
+    const leaf = configLeaf(key);
+    if (leaf === null)
+      throw new ApiError(
+        'E_UNKNOWN_KEY',
+        `There is no config key ${key}. GET /api/config/schema lists them.`,
+      );
+    if (leaf['x-root-only'] === true) {
+      throw new ApiError('E_ROOT_ONLY', `${key} is changed by root on the node, not over the API.`);
+    }
+    if (leaf['x-secret'] === true && value === MASK) throw invalid(key, 'the mask is not a value');
+    const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
+    const done = this.#tail.then(async () => this.#replace(key, coerced));
+    this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
+    await done;
+    return { key, value: coerced, persisted: true, restart_required: restartOf(leaf) };
+  }
+
+  async #replace(key: string, value: unknown): Promise<void> {
+    const { config: file, configLastGood } = this.#paths;
+    const { text, problem } = await loadConfig(this.#paths);
+    if (text === null) {
+      throw new ApiError(
+        'E_STORE',
+        `The config file is broken and is not written over: ${problem ?? file}. Mend it first.`,
+      );
+    }
+    const document = text.trim() === '' ? new Document({}) : parseDocument(text);
+    document.setIn(key.split('.'), value);
+    const next = document.toString();
+    try {
+      parseConfig(next, 'the config'); // the whole must stand, not the one key alone
+    } catch (error) {
+      if (error instanceof ConfigError) throw invalid(key, error.message);
+      throw error;
+    }
+    try {
+      await mkdir(dirname(file), { recursive: true });
+      await writeAtomic(file, next, 0o600);
+      await mkdir(dirname(configLastGood), { recursive: true });
+      await writeAtomic(configLastGood, next, 0o600);
+    } catch (error) {
+      throw new ApiError('E_STORE', `The config could not be written: ${messageOf(error)}.`);
+    }
+  }
+}
+
+function restartOf(leaf: ConfigNode): readonly string[] {
+  return leaf['x-restart'] ?? [];
+}
+
+function invalid(key: string, message: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', `${key}: ${message}`, {
+    errors: [{ path: `/${key.replaceAll('.', '/')}`, message }],
+  });
+}
+
+function mask(value: unknown, path: readonly string[]): void {
+  const [head, ...rest] = path;
+  if (head === undefined || typeof value !== 'object' || value === null) return;
+  const record = value as Record<string, unknown>;
+  if (rest.length > 0) mask(record[head], rest);
+  else if (record[head] !== undefined && record[head] !== '') record[head] = MASK;
+}

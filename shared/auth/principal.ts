@@ -1,0 +1,34 @@
+import type { Scope } from './scopes.ts';
+
+/**
+ * Who a request acts for, once the edge has decided.
+ *   anonymous  a public row was asked for, nobody was authenticated
+ *   key        the pairing key
+ *   local      the Unix socket control.sock, whose file mode is the credential
+ *   onbox      a trusted process on this machine, by its socket's user, on rows that grant it
+ *   gate       let in by the unpaired gate, before there is a key
+ *   session    a dashboard session;  ticket  a WebSocket ticket;  token  a scoped token
+ *   relay      a ground station's operator through the radio link
+ */
+export type PrincipalKind =
+  | 'anonymous'
+  | 'key'
+  | 'local'
+  | 'onbox'
+  | 'gate'
+  | 'session'
+  | 'ticket'
+  | 'token'
+  | 'relay';
+
+export interface Principal {
+  readonly kind: PrincipalKind;
+  /** What to write in logs: never a secret. */
+  readonly id: string;
+  /** Granted scopes of a token; null for every other kind, which the scope check does not concern. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+export const ANONYMOUS: Principal = Object.freeze({ kind: 'anonymous', id: 'anonymous', scopes: null });
+export const PAIRING_KEY: Principal = Object.freeze({ kind: 'key', id: 'pairing-key', scopes: null });
+export const LOCAL_SOCKET: Principal = Object.freeze({ kind: 'local', id: 'control-socket', scopes: null });

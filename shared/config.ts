@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { LineCounter, type Node as YamlNode, parseDocument } from 'yaml';
+import { messageOf } from './errors.ts';
+import type { Paths } from './paths.ts';
+import { FEATURES, type Feature, type Profile } from './routes/row.ts';
+import { type Config, configSchema } from './schemas/config.ts';
+import type { JsonSchema } from './schemas/json-schema.ts';
+import { compileValidator, createAjv } from './schemas/validator.ts';
+
+// Fills the value with defaults in place.
+const validateConfig = compileValidator(
+  createAjv({ useDefaults: true }),
+  configSchema as unknown as JsonSchema,
+);
+
+export class ConfigError extends Error {}
+
+const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
+  ground_station: 'ground-station',
+  groundstation: 'ground-station',
+};
+
+/** The profile that `text` means; other spellings than the two are accepted on input only (spec/decisions.md 2). */
+export function normaliseProfile(text: unknown): unknown {
+  return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
+}
+
+/**
+ * @param text the YAML text of a config file
+ * @param file its name, for the error sentence
+ * @throws ConfigError naming the line and the key of the first thing that is wrong
+ */
+export function parseConfig(text: string, file: string): Config {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const syntax = document.errors[0];
+  if (syntax !== undefined) {
+    throw new ConfigError(`${file} line ${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`);
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 0 }) ?? {};
+  if (isRecord(value) && isRecord(value['agent']) && 'profile' in value['agent']) {
+    value['agent']['profile'] = normaliseProfile(value['agent']['profile']);
+  }
+  const violation = validateConfig(value)?.[0];
+  if (violation !== undefined) {
+    const path = violation.path.split('/').slice(1);
+    const node = document.getIn(path, true) as YamlNode | undefined;
+    const line = node?.range ? lines.linePos(node.range[0]).line : 1;
+    throw new ConfigError(`${file} line ${line}: ${path.join('.') || 'the document'} ${violation.message}`);
+  }
+  return value as Config;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** The file's text when it is the file that is in force, else null. */
+  readonly text: string | null;
+  /** What is wrong with the file, in a sentence with key and line; null when it is in force or absent. */
+  readonly problem: string | null;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}
+
+/**
+ * The config in force: the file; where it is broken or unreadable the last good copy; where there is none the defaults,
+ * which are the least that a node can allow (tokens off, no extra origins).
+ */
+export async function loadConfig(paths: Pick<Paths, 'config' | 'configLastGood'>): Promise<LoadedConfig> {
+  let problem: string;
+  try {
+    const text = (await readIfThere(paths.config)) ?? '';
+    return { config: parseConfig(text, paths.config), text, problem: null };
+  } catch (error) {
+    problem = messageOf(error);
+  }
+  try {
+    const good = await readIfThere(paths.configLastGood);
+    if (good !== null) return { config: parseConfig(good, paths.configLastGood), text: null, problem };
+  } catch (error) {
+    problem += `; and the last good copy: ${messageOf(error)}`;
+  }
+  return { config: parseConfig('', 'defaults'), text: null, problem };
+}
+
+const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
+  drone: ['ground-station'],
+  'ground-station': ['vision'],
+};
+
+/** The features that this node runs: the profile's, changed by `features.<name>` in the config (spec/decisions.md 2). */
+export function enabledFeatures(config: Config): ReadonlySet<Feature> {
+  const off = OFF_BY_PROFILE[config.agent.profile];
+  return new Set(FEATURES.filter((feature) => config.features[feature] ?? !off.includes(feature)));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

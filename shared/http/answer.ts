@@ -1,0 +1,82 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
+import { Reply } from '../routes/handler.ts';
+
+/** The one place that turns a value or an error into bytes, for the front and the residual alike. */
+
+// Nothing this API answers may be cached, sniffed into another type, framed, or run as a page.
+const COMMON: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  text: string | Buffer,
+  mediaType: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  res.writeHead(status, {
+    ...COMMON,
+    'content-type': mediaType,
+    'content-length': String(Buffer.byteLength(text)),
+    ...headers,
+  });
+  res.end(text); // node leaves the body out of an answer to HEAD
+}
+
+export function sendValue(
+  res: ServerResponse,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (!(value instanceof Reply)) {
+    sendText(res, 200, JSON.stringify(value ?? null), 'application/json', headers);
+    return;
+  }
+  const { body, mediaType, status } = value;
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  sendText(res, status, text, mediaType, headers);
+}
+
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly extras: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Whatever was thrown, as what a client may see of it: only an ApiError's own words get out. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) {
+    return { code: error.code, detail: error.message, extras: error.extras, headers: error.headers };
+  }
+  return { code: 'E_INTERNAL', detail: ERRORS.E_INTERNAL[1], extras: {}, headers: {} };
+}
+
+export function sendFailure(
+  res: ServerResponse,
+  failure: Failure,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras });
+  sendText(res, ERRORS[failure.code][0], body, 'application/json', { ...failure.headers, ...headers });
+}
+
+/** An error answer for a connection on which no response object exists (malformed request, refused upgrade). */
+export function rawFailure(failure: Failure): string {
+  const [status] = ERRORS[failure.code];
+  const body = JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras });
+  const headers = {
+    ...COMMON,
+    ...failure.headers,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n${lines.join('')}\r\n${body}`;
+}

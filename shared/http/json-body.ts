@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import secureJson from 'secure-json-parse';
+import { ApiError, messageOf } from '../errors.ts';
+
+const MAX_DEPTH = 64;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Whether the request announces a body. */
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Reads a JSON body.
+ * @param limit bytes
+ * @throws ApiError E_MEDIA_TYPE, E_TOO_LARGE, E_BAD_REQUEST (not JSON, not UTF-8, too deep, a key that would reach a
+ *   prototype, broken off)
+ */
+export async function readJson(
+  req: IncomingMessage,
+  limit: number,
+): Promise<{ raw: Buffer; value: unknown }> {
+  const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw new ApiError('E_MEDIA_TYPE', 'Send the body as application/json.');
+  }
+  const raw = await readBytes(req, limit);
+  return { raw, value: parseJson(raw) };
+}
+
+async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const length = req.headers['content-length'];
+  try {
+    return await getRawBody(req, { limit, length: length ?? null });
+  } catch (error) {
+    const kind = typeof error === 'object' && error !== null && 'type' in error ? error.type : null;
+    if (kind === 'entity.too.large')
+      throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
+    throw new ApiError('E_BAD_REQUEST', `The body did not arrive completely: ${messageOf(error)}.`);
+  }
+}
+
+function parseJson(raw: Buffer): unknown {
+  if (raw.length === 0) return undefined;
+  if (isTooDeep(raw))
+    throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_DEPTH} levels.`);
+  try {
+    return secureJson.parse(utf8.decode(raw));
+  } catch (error) {
+    throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
+  }
+}
+
+/** Brackets outside strings, counted before the parser sees them. */
+function isTooDeep(raw: Buffer): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < raw.length; i++) {
+    const byte = raw[i];
+    if (inString) {
+      if (byte === 0x5c) i++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (byte === 0x7d || byte === 0x5d) depth--;
+  }
+  return false;
+}

@@ -1,0 +1,53 @@
+import { PARAM, READ, WRITE, json } from './row-parts.ts';
+import type { Row } from './row.ts';
+import { configPutAnswer, configPutRequest } from '../schemas/config.ts';
+
+const BASE = { lane: 'residual', feature: 'config', profiles: 'DG' } as const;
+
+export const configRows = [
+  {
+    ...BASE,
+    ...READ,
+    id: 'config.get',
+    path: '/api/config',
+    summary: 'full config, secrets masked',
+    responses: json('the config with defaults, secrets as ***', { type: 'object' }),
+    built: true,
+  },
+  {
+    ...BASE,
+    ...WRITE,
+    id: 'config.put',
+    method: 'PUT',
+    path: '/api/config',
+    access: 'key',
+    scope: 'admin',
+    relay: 'ok',
+    armed: 'guard-if-profile',
+    summary: 'write one key',
+    blast: 'config',
+    body: configPutRequest,
+    responses: json('what was written', configPutAnswer),
+    built: true,
+  },
+  {
+    ...BASE,
+    ...READ,
+    lane: 'front', // embedded in every build, so that a settings page works without the residual
+    id: 'config.schema.get',
+    path: '/api/config/schema',
+    summary: 'JSON Schema of the config',
+    responses: json('JSON Schema 2020-12', { type: 'object' }),
+    built: true,
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'config.secret.key.get',
+    path: '/api/config/secret/{key}',
+    scope: 'secret_read',
+    relay: 'forbid',
+    params: { key: PARAM.configKey },
+    summary: 'one secret value',
+  },
+] as const satisfies readonly Row[];

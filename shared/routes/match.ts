@@ -1,0 +1,176 @@
+/**
+ * From a raw request target to the rows that it names: one canonical spelling for every path, anything else is refused
+ * (spec/decisions.md 4.1). Two parsers can then never read one target differently.
+ */
+import type { PathParam, Row, RowMethod } from './row.ts';
+
+/** The rows of one path template, by method. */
+export interface Template {
+  readonly path: string;
+  readonly rows: ReadonlyMap<RowMethod, Row>;
+}
+
+export interface PathMatch {
+  readonly template: Template;
+  /** Decoded values of the path parameters. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** `bad`: not canonical, with the reason. `none`: canonical, and in no row. `found`: most specific template first. */
+export type MatchResult =
+  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'found';
+      readonly path: string;
+      readonly query: string;
+      readonly matches: readonly PathMatch[];
+    };
+
+interface ParamEdge {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly rest: boolean;
+  readonly node: Node;
+}
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  readonly params: ParamEdge[];
+  template: Template | null;
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+const MAX_TARGET = 4096;
+const MAX_SEGMENTS = 40;
+// One segment: unreserved characters of RFC 3986 and upper-case percent escapes.
+const SEGMENT = /^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+$/;
+const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
+
+function emptyNode(): Node {
+  return { literals: new Map(), params: [], template: null };
+}
+
+/** The one spelling of `value` as a path segment (or several, for a rest parameter): unreserved as they are, the rest as %XX. */
+export function encodePathValue(value: string): string {
+  return encodeURIComponent(value)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%2F', '/');
+}
+
+export function anchored(param: PathParam): RegExp {
+  return new RegExp(`^(?:${param.pattern})$`, 'u');
+}
+
+export class Matcher {
+  readonly #root = emptyNode();
+  /** Templates without parameters: the common case is one look-up, canonical by construction. */
+  readonly #literal = new Map<string, Extract<MatchResult, { kind: 'found' }>>();
+
+  constructor(templates: Iterable<Template>) {
+    for (const template of templates) this.#add(template);
+  }
+
+  #add(template: Template): void {
+    const segments = template.path === '/' ? [] : template.path.slice(1).split('/');
+    let node = this.#root;
+    const row = template.rows.values().next().value;
+    for (const segment of segments) node = descend(node, segment, row?.params ?? {});
+    node.template = template;
+    if (!template.path.includes('{')) {
+      this.#literal.set(template.path, {
+        kind: 'found',
+        path: template.path,
+        query: '',
+        matches: this.#walk(segments).found,
+      });
+    }
+  }
+
+  /** @param target the request target exactly as it came: path, optionally `?` and a query */
+  match(target: string): MatchResult {
+    const mark = target.indexOf('?');
+    const path = mark === -1 ? target : target.slice(0, mark);
+    const query = mark === -1 ? '' : target.slice(mark + 1);
+    if (query !== '' && !QUERY.test(query))
+      return { kind: 'bad', why: 'the query holds a character that must be encoded' };
+    const literal = this.#literal.get(path);
+    if (literal !== undefined) return query === '' ? literal : { ...literal, query };
+    if (target.length > MAX_TARGET)
+      return { kind: 'bad', why: `the target is longer than ${MAX_TARGET} characters` };
+    if (!path.startsWith('/')) return { kind: 'bad', why: 'the target must be a path' };
+    const segments = path.slice(1).split('/');
+    const why = path === '/' ? null : whyNotCanonical(segments);
+    if (why !== null) return { kind: 'bad', why };
+    const { found, misfit } = this.#walk(path === '/' ? [] : segments);
+    if (found.length > 0) return { kind: 'found', path, query, matches: found };
+    if (misfit !== null) return { kind: 'bad', why: misfit };
+    return path.includes('%')
+      ? { kind: 'bad', why: 'the path holds an encoding that it does not need' }
+      : { kind: 'none' };
+  }
+
+  #walk(segments: readonly string[]): { found: PathMatch[]; misfit: string | null } {
+    const found: PathMatch[] = [];
+    let misfit: string | null = null;
+    const visit = (node: Node, index: number, params: Readonly<Record<string, string>>): void => {
+      if (index === segments.length) {
+        if (node.template !== null) found.push({ template: node.template, params });
+        return;
+      }
+      const segment = segments[index] ?? '';
+      const literal = node.literals.get(segment);
+      if (literal !== undefined) visit(literal, index + 1, params);
+      for (const edge of node.params) {
+        const raw = edge.rest ? segments.slice(index).join('/') : segment;
+        const value = decode(raw, edge);
+        if (value === null) misfit = `the path parameter ${edge.name} does not fit its pattern`;
+        else visit(edge.node, edge.rest ? segments.length : index + 1, { ...params, [edge.name]: value });
+      }
+    };
+    visit(this.#root, 0, NO_PARAMS);
+    return { found, misfit };
+  }
+}
+
+function descend(node: Node, segment: string, params: Readonly<Record<string, PathParam>>): Node {
+  const named = /^\{(\*?)([a-z_]+)\}$/.exec(segment);
+  if (named === null) {
+    const next = node.literals.get(segment) ?? emptyNode();
+    node.literals.set(segment, next);
+    return next;
+  }
+  const name = named[2] ?? '';
+  const spec = params[name];
+  if (spec === undefined) throw new Error(`path parameter {${name}} has no pattern`);
+  const pattern = anchored(spec);
+  const same = node.params.find((edge) => edge.name === name && edge.pattern.source === pattern.source);
+  if (same !== undefined) return same.node;
+  const edge: ParamEdge = { name, pattern, rest: named[1] === '*', node: emptyNode() };
+  node.params.push(edge);
+  return edge.node;
+}
+
+function whyNotCanonical(segments: readonly string[]): string | null {
+  if (segments.length > MAX_SEGMENTS) return `the path has more than ${MAX_SEGMENTS} segments`;
+  for (const segment of segments) {
+    if (segment === '') return 'the path has an empty segment or ends with a slash';
+    if (segment === '.' || segment === '..') return 'the path has a dot segment';
+    if (!SEGMENT.test(segment)) return 'the path holds a character that is not allowed in it';
+  }
+  return null;
+}
+
+/** The value, or null where it does not fit: wrong pattern, or not the canonical spelling of itself. */
+function decode(raw: string, edge: ParamEdge): string | null {
+  if (!raw.includes('%')) return edge.pattern.test(raw) ? raw : null;
+  let value: string;
+  try {
+    value = decodeURIComponent(raw);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+  if (value.includes('/') && !edge.rest) return null;
+  return encodePathValue(value) === raw && edge.pattern.test(value) ? value : null;
+}

@@ -1,0 +1,43 @@
+import { READ, WRITE } from './row-parts.ts';
+import type { Row } from './row.ts';
+
+const BASE = { lane: 'front', feature: 'mcp', profiles: 'DG' } as const;
+
+export const mcpRows = [
+  {
+    ...BASE,
+    ...READ,
+    id: 'mcp.status.get',
+    path: '/api/mcp/status',
+    onBox: true,
+    summary: 'posture and token registry; loopback without key',
+  },
+  {
+    ...BASE,
+    ...WRITE,
+    id: 'mcp.tokens.post',
+    method: 'POST',
+    path: '/api/mcp/tokens',
+    access: 'keyonly',
+    scope: 'none',
+    relay: 'forbid',
+    armed: '-',
+    onBox: true,
+    summary: 'mint; loopback without key',
+    blast: 'config',
+  },
+  {
+    ...BASE,
+    ...WRITE,
+    id: 'mcp.revoke.post',
+    method: 'POST',
+    path: '/api/mcp/revoke',
+    access: 'key',
+    scope: 'admin',
+    relay: 'forbid',
+    armed: '-',
+    onBox: true,
+    summary: 'revoke one or all; loopback without key',
+    blast: 'config',
+  },
+] as const satisfies readonly Row[];

@@ -1,0 +1,123 @@
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { bodySchema } from './body-schema.ts';
+import type { ResponseSpec, Row, RowMethod } from './row.ts';
+
+/** OpenAPI 3.1 made from the rows and the schemas that validate with them (spec/decisions.md 12). */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const VERBS: Readonly<Record<RowMethod, readonly string[]>> = {
+  GET: ['get'],
+  WS: ['get'],
+  POST: ['post'],
+  PUT: ['put'],
+  PATCH: ['patch'],
+  DELETE: ['delete'],
+  ANY: ['get', 'post', 'put', 'patch', 'delete'],
+};
+
+const ERROR_REF = { $ref: '#/components/schemas/Error' };
+
+export function openApiDocument(rows: readonly Row[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const row of rows) {
+    const path = row.path.replaceAll('{*', '{'); // OpenAPI has no rest parameters
+    const item = (paths[path] ??= {});
+    for (const verb of VERBS[row.method]) {
+      const own = operation(row, VERBS[row.method].length > 1 ? `${row.id}.${verb}` : row.id);
+      const other = item[verb];
+      item[verb] = other === undefined ? own : merge(other, own);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: { title: 'svc node API', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-SVC-Key' },
+        session: { type: 'apiKey', in: 'header', name: 'x-svc-dashboard-session' },
+        token: { type: 'apiKey', in: 'header', name: 'x-svc-mcp-token' },
+      },
+      schemas: {
+        Error: {
+          type: 'object',
+          required: ['detail', 'code'],
+          properties: { detail: { type: 'string' }, code: { enum: Object.keys(ERRORS) } },
+        },
+      },
+    },
+  };
+}
+
+/** A GET and a WebSocket row on one path are one operation; their classifications stand side by side. */
+function merge(a: Json, b: Json): Json {
+  const [http, socket] = isSocket(a) ? [b, a] : [a, b];
+  return { ...http, 'x-svc': [http['x-svc'], socket['x-svc']] };
+}
+
+function isSocket(op: Json): boolean {
+  const x = op['x-svc'];
+  return typeof x === 'object' && x !== null && 'websocket' in x;
+}
+
+function operation(row: Row, operationId: string): Json {
+  const { lane, feature, access, scope, relay, armed } = row;
+  const websocket = row.method === 'WS' ? { websocket: true, ticket: row.ticket } : {};
+  const body = bodySchema(row);
+  return {
+    operationId,
+    summary: row.summary,
+    tags: [feature],
+    ...(Object.keys(row.params).length === 0 ? {} : { parameters: parameters(row) }),
+    ...(body === null
+      ? {}
+      : { requestBody: { required: 'required' in body, content: { 'application/json': { schema: body } } } }),
+    security: security(row),
+    responses: { ...successes(row), ...failures(row) },
+    'x-svc': { lane, feature, access, scope, relay, armed, ...websocket, blast: row.blast, built: row.built },
+  };
+}
+
+function parameters(row: Row): readonly Json[] {
+  return Object.entries(row.params).map(([name, { pattern, description }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', pattern: `^(?:${pattern})$` },
+  }));
+}
+
+function security(row: Row): readonly Json[] {
+  if (row.access === 'public') return [];
+  if (row.access === 'keyonly') return [{ key: [] }];
+  return row.scope === 'none'
+    ? [{ key: [] }, { session: [] }]
+    : [{ key: [] }, { session: [] }, { token: [row.scope] }];
+}
+
+function successes(row: Row): Json {
+  if (row.method === 'WS') return { 101: { description: 'the WebSocket is open' } };
+  return Object.fromEntries(Object.entries(row.responses).map(([status, spec]) => [status, response(spec)]));
+}
+
+function response({ description, mediaType, schema }: ResponseSpec): Json {
+  return { description, content: { [mediaType]: schema === null ? {} : { schema } } };
+}
+
+function failures(row: Row): Json {
+  const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED'];
+  if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE', 'E_RATE_LIMITED');
+  if (row.bodyKind === 'json') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE', 'E_INVALID_VALUE');
+  if (row.armed !== '-') codes.push('E_ARMED');
+  if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
+  return Object.fromEntries(
+    codes.map((code) => [
+      ERRORS[code][0],
+      { description: ERRORS[code][1], content: { 'application/json': { schema: ERROR_REF } } },
+    ]),
+  );
+}

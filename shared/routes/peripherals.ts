@@ -1,0 +1,35 @@
+import { PARAM, READ, WRITE } from './row-parts.ts';
+import type { Row } from './row.ts';
+
+const BASE = { lane: 'residual', feature: 'peripherals', profiles: 'DG' } as const;
+
+export const peripheralsRows = [
+  {
+    ...BASE,
+    ...READ,
+    id: 'peripherals.get',
+    path: '/api/peripherals',
+    summary: 'connected hardware',
+  },
+  {
+    ...BASE,
+    ...WRITE,
+    id: 'peripherals.scan.post',
+    method: 'POST',
+    path: '/api/peripherals/scan',
+    access: 'key',
+    scope: 'safe_write',
+    relay: 'ok',
+    armed: '-',
+    summary: 'scan now',
+    blast: 'config',
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'peripherals.id.get',
+    path: '/api/peripherals/{id}',
+    params: { id: PARAM.id },
+    summary: 'one peripheral',
+  },
+] as const satisfies readonly Row[];

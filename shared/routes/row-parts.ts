@@ -1,0 +1,95 @@
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Limits, PathParam, ResponseSpec } from './row.ts';
+
+/** The pieces that rows are put together from: limits, path parameters, responses. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const LIMITS = {
+  /** A read: no body. */
+  read: { bodyBytes: 0, timeoutMs: 10_000 },
+  /** A small JSON document. */
+  json: { bodyBytes: 64 * KIB, timeoutMs: 10_000 },
+  /** A JSON document whose effect takes a while: a restart, a radio hop, a command with its acknowledgement. */
+  slow: { bodyBytes: 64 * KIB, timeoutMs: 30_000 },
+  /** An archive or a model. */
+  upload: { bodyBytes: 64 * MIB, timeoutMs: 120_000 },
+  /** A stream that ends when the client goes. */
+  stream: { bodyBytes: 0, timeoutMs: 30_000 },
+} as const satisfies Record<string, Limits>;
+
+// Unreserved characters of RFC 3986; other characters of a value arrive percent-encoded.
+const ID = '[A-Za-z0-9][A-Za-z0-9._~-]{0,127}';
+
+export const PARAM = {
+  fcParam: {
+    pattern: '[A-Za-z0-9_]{1,16}',
+    description: "the flight controller's parameter name, 1 to 16 characters",
+  },
+  unit: { pattern: '[a-z0-9][a-z0-9@._-]{0,63}', description: 'the name of a service' },
+  configKey: {
+    pattern: '[a-z][a-z0-9_-]*(?:\\.[a-z0-9][a-z0-9_-]*){0,7}',
+    description: 'a dotted config path',
+  },
+  id: { pattern: ID, description: 'an identifier' },
+  iface: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,14}', description: 'a network interface' },
+  wifiName: { pattern: '[^\\p{Cc}/\\\\]{1,64}', description: 'the name of a saved Wi-Fi profile' },
+  file: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,127}', description: 'a file name' },
+  lang: { pattern: '[A-Za-z0-9_-]{1,35}', description: 'a language tag' },
+  perm: { pattern: '[A-Za-z0-9][A-Za-z0-9._:-]{0,127}', description: 'a permission' },
+  rest: { pattern: '[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+){0,31}', description: 'the rest of the path' },
+} as const satisfies Record<string, PathParam>;
+
+/** A JSON answer with status 200. */
+export function json<S extends JsonSchema>(description: string, schema: S): { readonly 200: ResponseSpec } {
+  return { 200: { description, mediaType: 'application/json', schema } };
+}
+
+/** An answer whose shape this build does not describe yet. */
+export const LATER = {
+  200: { description: 'not in this build', mediaType: 'application/json', schema: null },
+} as const;
+
+/** An answer that is not JSON. */
+export function media(description: string, mediaType: string): { readonly 200: ResponseSpec } {
+  return { 200: { description, mediaType, schema: null } };
+}
+
+/** What most rows do not have. A row that has one of these names it. */
+export const PLAIN = {
+  onBox: false,
+  nearOnly: false,
+  ticket: null,
+  escalations: [],
+  params: {},
+  query: null,
+  body: null,
+  responses: LATER,
+  built: false,
+} as const;
+
+/** A GET that needs the key, a session or a `read` token, and changes nothing. */
+export const READ = {
+  ...PLAIN,
+  method: 'GET',
+  access: 'key',
+  scope: 'read',
+  relay: 'ok',
+  armed: '-',
+  limits: LIMITS.read,
+  bodyKind: 'none',
+  blast: 'none',
+} as const;
+
+/** A GET that anybody may ask. */
+export const PUBLIC_READ = { ...READ, access: 'public', scope: 'none' } as const;
+
+/** A write with a small JSON body. Its policy stands in the row: method, access, scope, relay, armed, blast. */
+export const WRITE = { ...PLAIN, limits: LIMITS.json, bodyKind: 'json' } as const;
+
+/** A write without a body. */
+export const BARE_WRITE = { ...WRITE, bodyKind: 'none' } as const;
+
+/** A WebSocket whose frames towards the client need the row's scope. */
+export const SOCKET = { ...READ, method: 'WS', access: 'ws', limits: LIMITS.stream } as const;

@@ -1,0 +1,98 @@
+import type { Scope } from '../auth/scopes.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+
+/** The names of the `feature` column of spec/routes.tsv; `features.<name>` in the config turns one on or off. */
+export const FEATURES = [
+  'core',
+  'pairing',
+  'mcp',
+  'config',
+  'flight',
+  'fleet',
+  'radio',
+  'network',
+  'video',
+  'whep',
+  'plugins',
+  'peripherals',
+  'vision',
+  'logs',
+  'setup',
+  'dashboard',
+  'ground-station',
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+export type Profile = 'drone' | 'ground-station';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type RowMethod = HttpMethod | 'WS' | 'ANY';
+export type Guard = '-' | 'guard' | 'guard-if-link' | 'guard-if-profile' | 'inner';
+
+/** What a value of a path parameter looks like. */
+export interface PathParam {
+  /** Regular expression over the decoded value, without anchors; must be linear. */
+  readonly pattern: string;
+  readonly description: string;
+}
+
+export interface Limits {
+  /** Largest request body accepted; 0 where the route takes none. */
+  readonly bodyBytes: number;
+  /** From the complete request to the first byte of the answer. */
+  readonly timeoutMs: number;
+}
+
+/** `json`: parsed and validated at the edge. `raw`: passed on as it comes (uploads, SDP). `none`: no body. */
+export type BodyKind = 'none' | 'json' | 'raw';
+
+/** A value in the JSON body that raises the class a token needs, for example `cmd: killSwitch`. */
+export interface Escalation {
+  readonly member: string;
+  /** Compared in lower case. */
+  readonly values: readonly string[];
+  readonly scope: Scope;
+}
+
+export interface ResponseSpec {
+  readonly description: string;
+  readonly mediaType: string;
+  readonly schema: JsonSchema | null;
+}
+
+/**
+ * One route: everything the node knows about it. From the rows come matching, authentication, scopes, the relay rule, the
+ * armed guard, feature flags, limits, validation, proxying, OpenAPI, the CLI's `explain`, and the test matrix.
+ * Every field is mandatory so that forgetting one does not compile.
+ */
+export interface Row {
+  readonly id: string;
+  readonly method: RowMethod;
+  readonly path: string;
+  readonly lane: 'front' | 'residual';
+  readonly feature: Feature;
+  readonly profiles: 'D' | 'G' | 'DG';
+  /** As in spec/routes.tsv: who may ask. */
+  readonly access: 'public' | 'key' | 'keyonly' | 'ws';
+  /** The one class that a token needs; `none`: a token is refused; `inner`: that of the inner route. */
+  readonly scope: Scope | 'none' | 'inner';
+  readonly relay: 'ok' | 'forbid';
+  readonly armed: Guard;
+  /** A trusted process on this machine needs no key (spec/decisions.md 4.9). */
+  readonly onBox: boolean;
+  /** Public rows that nevertheless refuse callers from outside the operator's networks (spec/decisions.md 4.7). */
+  readonly nearOnly: boolean;
+  /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
+  readonly ticket: string | null;
+  readonly escalations: readonly Escalation[];
+  readonly limits: Limits;
+  readonly params: Readonly<Record<string, PathParam>>;
+  readonly query: JsonSchema | null;
+  readonly bodyKind: BodyKind;
+  readonly body: JsonSchema | null;
+  readonly responses: Readonly<Record<number, ResponseSpec>>;
+  readonly summary: string;
+  /** The worst that a mistake here does: to nothing, the node's settings, its links, the aircraft. */
+  readonly blast: 'none' | 'config' | 'link' | 'aircraft';
+  /** False: no code stands behind this row in this build yet, and the edge answers 501. */
+  readonly built: boolean;
+}

@@ -1,0 +1,117 @@
+import { configRows } from './config.ts';
+import { coreRows } from './core.ts';
+import { dashboardRows } from './dashboard.ts';
+import { fleetRows } from './fleet.ts';
+import { flightRows } from './flight.ts';
+import { groundStationRows } from './ground-station.ts';
+import { logsRows } from './logs.ts';
+import { Matcher, type Template } from './match.ts';
+import { mcpRows } from './mcp.ts';
+import { networkRows } from './network.ts';
+import { pairingRows } from './pairing.ts';
+import { peripheralsRows } from './peripherals.ts';
+import { pluginsRows } from './plugins.ts';
+import { radioRows } from './radio.ts';
+import type { Row, RowMethod } from './row.ts';
+import { setupRows } from './setup.ts';
+import { videoRows } from './video.ts';
+import { visionRows } from './vision.ts';
+import { whepRows } from './whep.ts';
+
+/** Every route of the node. */
+export const ROWS = [
+  ...coreRows,
+  ...pairingRows,
+  ...mcpRows,
+  ...flightRows,
+  ...fleetRows,
+  ...radioRows,
+  ...networkRows,
+  ...configRows,
+  ...videoRows,
+  ...whepRows,
+  ...pluginsRows,
+  ...peripheralsRows,
+  ...visionRows,
+  ...logsRows,
+  ...setupRows,
+  ...dashboardRows,
+  ...groundStationRows,
+] as const satisfies readonly Row[];
+
+export type AnyRow = (typeof ROWS)[number];
+export type RowId = AnyRow['id'];
+/** Rows whose code stands in the front; the set of front handlers is typed as exactly these. */
+export type FrontRow = Extract<AnyRow, { lane: 'front'; built: true }>;
+export type ResidualRow = Extract<AnyRow, { lane: 'residual'; built: true }>;
+
+/** The only writes that anybody may ask for. Adding one here is a decision about the node's whole edge. */
+const PUBLIC_WRITES: ReadonlySet<string> = new Set([
+  '/api/pairing/claim',
+  '/api/dashboard/pin/verify',
+  '/api/dashboard/pin/set',
+]);
+
+export interface RouteTable {
+  readonly rows: readonly Row[];
+  readonly matcher: Matcher;
+}
+
+/**
+ * Checks the rows and builds the matcher.
+ * @throws Error naming the row: a duplicate, two templates that one path could mean with different policy, a public write
+ *   that is not in the short list, a path parameter without a pattern, a class that its method cannot have
+ */
+export function compileTable(rows: readonly Row[]): RouteTable {
+  const templates = new Map<string, Map<RowMethod, Row>>();
+  const ids = new Set<string>();
+  for (const row of rows) {
+    checkRow(row);
+    if (ids.has(row.id)) throw new Error(`two rows have the id ${row.id}`);
+    ids.add(row.id);
+    const methods = templates.get(row.path) ?? new Map<RowMethod, Row>();
+    if (methods.has(row.method)) throw new Error(`two rows for ${row.method} ${row.path}`);
+    methods.set(row.method, row);
+    templates.set(row.path, methods);
+  }
+  const list: Template[] = [...templates].map(([path, methods]) => ({ path, rows: methods }));
+  checkConflicts(list);
+  return { rows, matcher: new Matcher(list) };
+}
+
+function checkRow(row: Row): void {
+  const at = `${row.method} ${row.path}`;
+  const write = row.method !== 'GET' && row.method !== 'WS';
+  if (write && row.access === 'public' && !PUBLIC_WRITES.has(row.path))
+    throw new Error(`${at}: a public write`);
+  if (
+    !write &&
+    row.scope !== 'none' &&
+    row.scope !== 'inner' &&
+    row.scope !== 'read' &&
+    row.scope !== 'secret_read'
+  ) {
+    throw new Error(`${at}: a read cannot need ${row.scope}`);
+  }
+  if (!write && row.bodyKind !== 'none') throw new Error(`${at}: a read takes no body`);
+  if (row.access === 'ws' && row.ticket === null) throw new Error(`${at}: no ticket scope`);
+  if (row.bodyKind !== 'none' && row.limits.bodyBytes === 0)
+    throw new Error(`${at}: a body with a limit of 0 bytes`);
+  if (row.escalations.length > 0 && row.bodyKind !== 'json')
+    throw new Error(`${at}: escalation without a JSON body`);
+  for (const [, name] of row.path.matchAll(/\{\*?([a-z_]+)\}/g)) {
+    if (name === undefined || row.params[name] === undefined)
+      throw new Error(`${at}: {${name}} has no pattern`);
+  }
+}
+
+/** Two templates of the same shape (only parameter names differ) would make the policy depend on the order of rows. */
+function checkConflicts(templates: readonly Template[]): void {
+  const shapes = new Map<string, string>();
+  for (const { path } of templates) {
+    const shape = path.replace(/\{\*[a-z_]+\}/g, '{*}').replace(/\{[a-z_]+\}/g, '{}');
+    const other = shapes.get(shape);
+    if (other !== undefined) throw new Error(`${path} and ${other} match the same paths`);
+    shapes.set(shape, path);
+  }
+}

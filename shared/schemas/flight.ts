@@ -1,0 +1,170 @@
+import type { JsonSchema } from './json-schema.ts';
+
+const number = { type: ['number', 'null'] } as const satisfies JsonSchema;
+const integer = { type: ['integer', 'null'] } as const satisfies JsonSchema;
+const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
+const numbers = { type: ['array', 'null'], items: { type: 'number' } } as const satisfies JsonSchema;
+
+export const commandRequest = {
+  type: 'object',
+  required: ['cmd'],
+  properties: {
+    cmd: { type: 'string', minLength: 1, maxLength: 32, description: 'see GET /api/commands' },
+    args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
+    timeout_ms: { type: 'integer', minimum: 500, maximum: 20_000 },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const commandAnswer = {
+  type: 'object',
+  required: ['status', 'cmd', 'ack'],
+  properties: {
+    status: { enum: ['accepted', 'rejected', 'no_ack'] },
+    cmd: { type: 'string' },
+    ack: {
+      type: 'object',
+      required: ['observed', 'result', 'result_name', 'accepted'],
+      properties: {
+        observed: { type: 'boolean' },
+        result: { ...integer, description: 'MAV_RESULT' },
+        result_name: text,
+        accepted: { type: 'boolean' },
+        statustext: { type: 'string', description: "the vehicle's own words" },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const commandList = {
+  type: 'object',
+  required: ['commands'],
+  properties: {
+    commands: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['description', 'args'],
+        properties: { description: { type: 'string' }, args: { type: 'array', items: { type: 'object' } } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
+export const telemetry = {
+  type: 'object',
+  required: [
+    'mavlink_alive',
+    'heartbeat_age_s',
+    'armed',
+    'mode',
+    'position',
+    'velocity',
+    'attitude',
+    'battery',
+    'gps',
+  ],
+  properties: {
+    mavlink_alive: { type: 'boolean' },
+    heartbeat_age_s: number,
+    mav_type: integer,
+    autopilot: integer,
+    armed: { type: ['boolean', 'null'] },
+    mode: text,
+    position: {
+      type: 'object',
+      properties: { lat: number, lon: number, alt_msl: number, alt_rel: number, heading: number },
+      additionalProperties: false,
+    },
+    velocity: {
+      type: 'object',
+      properties: {
+        vx: number,
+        vy: number,
+        vz: number,
+        groundspeed: number,
+        airspeed: number,
+        climb: number,
+      },
+      additionalProperties: false,
+    },
+    attitude: {
+      type: 'object',
+      properties: { roll: number, pitch: number, yaw: number },
+      additionalProperties: false,
+    },
+    battery: {
+      type: 'object',
+      properties: {
+        voltage: number,
+        current: number,
+        remaining: number,
+        temperature: number,
+        cell_voltages: numbers,
+      },
+      additionalProperties: false,
+    },
+    gps: {
+      type: 'object',
+      properties: { fix_type: integer, satellites: integer, eph: number, epv: number },
+      additionalProperties: false,
+    },
+    home: {
+      type: 'object',
+      properties: { lat: number, lon: number, alt_msl: number },
+      additionalProperties: false,
+    },
+    rc: { type: 'object', properties: { channels: numbers, rssi: number }, additionalProperties: false },
+    throttle: number,
+    last_heartbeat: text,
+    last_update: text,
+    statustext: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { at: { type: 'string' }, severity: { type: 'integer' }, text: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+    param_cached_count: { type: 'integer' },
+    param_expected_count: integer,
+    param_generation: { type: 'integer' },
+    param_priming: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramList = {
+  type: 'object',
+  required: ['params', 'count', 'cached', 'priming', 'priming_timeout', 'progress'],
+  properties: {
+    params: { type: 'object', additionalProperties: { type: 'number' } },
+    count: { ...integer, description: 'how many the vehicle says it has' },
+    cached: { type: 'integer' },
+    priming: { type: 'boolean', description: 'a download is under way' },
+    priming_timeout: { type: 'boolean', description: 'the newest download ended with some missing' },
+    progress: {
+      type: 'object',
+      required: ['got', 'expected'],
+      properties: { got: { type: 'integer' }, expected: integer },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramValue = {
+  type: 'object',
+  required: ['name', 'value', 'type'],
+  properties: {
+    name: { type: 'string' },
+    value: { type: 'number' },
+    type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,0 +1,4 @@
+import type { JSONSchema } from 'json-schema-to-ts';
+
+/** A JSON Schema (2020-12) written `as const`, so that its TypeScript type can be derived from it. */
+export type JsonSchema = Exclude<JSONSchema, boolean>;

@@ -1,0 +1,173 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** Answers about the node itself. Null means: not measured on this machine. */
+
+const nullableNumber = { type: ['number', 'null'] } as const satisfies JsonSchema;
+const nullableString = { type: ['string', 'null'] } as const satisfies JsonSchema;
+const nullableInteger = { type: ['integer', 'null'] } as const satisfies JsonSchema;
+
+export const healthz = {
+  type: 'object',
+  required: ['status', 'version'],
+  properties: { status: { const: 'ok' }, version: { type: 'string' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const readyz = {
+  type: 'object',
+  required: ['ready', 'checks'],
+  properties: {
+    ready: { type: 'boolean' },
+    checks: { type: 'object', additionalProperties: { type: 'boolean' } },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const ping = {
+  type: 'object',
+  required: ['pong'],
+  properties: { pong: { type: 'integer', description: 'wall clock, ms since 1970' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const version = {
+  type: 'object',
+  required: ['api_version', 'agent_version', 'capabilities'],
+  properties: {
+    api_version: { type: 'string' },
+    agent_version: { type: 'string' },
+    capabilities: { type: 'array', items: { type: 'string' } },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const time = {
+  type: 'object',
+  required: ['time_ns', 'monotonic_ns', 'ntp_synced'],
+  properties: {
+    time_ns: { type: 'integer', description: 'wall clock, ns since 1970' },
+    monotonic_ns: { type: 'integer' },
+    ntp_synced: { type: ['boolean', 'null'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const status = {
+  type: 'object',
+  required: ['version', 'uptime_seconds', 'board', 'fc_connected', 'fc_port', 'fc_baud', 'health'],
+  properties: {
+    version: { type: 'string' },
+    uptime_seconds: { type: 'integer' },
+    profile: { enum: ['drone', 'ground-station'] },
+    board: {
+      type: 'object',
+      required: ['name', 'tier', 'soc', 'arch', 'cpu_cores', 'ram_mb'],
+      properties: {
+        name: nullableString,
+        tier: { type: 'integer', minimum: 1, maximum: 4 },
+        soc: nullableString,
+        arch: { type: 'string' },
+        cpu_cores: { type: 'integer' },
+        ram_mb: { type: 'integer' },
+      },
+      additionalProperties: false,
+    },
+    fc_connected: { type: 'boolean' },
+    fc_port: nullableString,
+    fc_baud: nullableInteger,
+    fc_firmware: nullableString,
+    fc_source: nullableString,
+    fc_heartbeat_age_s: nullableNumber,
+    fc_link_hint: {
+      enum: ['linked', 'link_down', 'source_unreachable', 'no_heartbeat', 'heartbeat_lost'],
+      description: 'why fc_connected is what it is',
+    },
+    fc_simulated: { type: 'boolean' },
+    fc_simulated_evidence: { type: 'array', items: { type: 'string' } },
+    armed: { enum: [true, false, 'unknown'] },
+    config: {
+      type: 'object',
+      required: ['ok', 'problem'],
+      properties: { ok: { type: 'boolean' }, problem: nullableString },
+      additionalProperties: false,
+    },
+    health: {
+      type: 'object',
+      required: ['cpu_percent', 'memory_percent', 'disk_percent', 'temperature'],
+      properties: {
+        cpu_percent: nullableNumber,
+        memory_percent: nullableNumber,
+        disk_percent: nullableNumber,
+        temperature: { ...nullableNumber, description: 'hottest thermal zone, degrees Celsius' },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const system = {
+  type: 'object',
+  required: [
+    'cpu_percent',
+    'cpu_count',
+    'load_avg',
+    'memory_total_mb',
+    'memory_available_mb',
+    'memory_percent',
+    'swap_total_mb',
+    'swap_used_mb',
+    'disk_total_gb',
+    'disk_used_gb',
+    'disk_percent',
+    'temperatures',
+  ],
+  properties: {
+    cpu_percent: nullableNumber,
+    cpu_count: { type: 'integer' },
+    load_avg: { type: 'array', items: { type: 'number' } },
+    memory_total_mb: nullableInteger,
+    memory_available_mb: nullableInteger,
+    memory_percent: nullableNumber,
+    swap_total_mb: nullableInteger,
+    swap_used_mb: nullableInteger,
+    disk_total_gb: nullableNumber,
+    disk_used_gb: nullableNumber,
+    disk_percent: nullableNumber,
+    temperatures: {
+      type: 'object',
+      additionalProperties: { type: 'number' },
+      description: 'thermal zone -> degrees Celsius',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const services = {
+  type: 'object',
+  required: ['services'],
+  properties: {
+    services: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'state', 'pid', 'restarts', 'uptime_seconds', 'last_exit', 'last_words'],
+        properties: {
+          name: { type: 'string' },
+          state: { enum: ['starting', 'running', 'waiting', 'parked', 'stopped'] },
+          pid: nullableInteger,
+          restarts: { type: 'integer' },
+          uptime_seconds: nullableInteger,
+          last_exit: { ...nullableString, description: 'exit code or signal of the newest exit' },
+          last_words: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'last lines of stderr before it',
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

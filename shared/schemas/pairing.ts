@@ -1,0 +1,58 @@
+import type { JsonSchema } from './json-schema.ts';
+
+export const pairingInfo = {
+  type: 'object',
+  required: ['paired', 'device_id', 'name', 'mdns_host', 'profile', 'version', 'paired_at', 'code_required'],
+  properties: {
+    paired: { type: 'boolean' },
+    device_id: { type: 'string' },
+    name: { type: 'string' },
+    mdns_host: { type: 'string' },
+    profile: { enum: ['drone', 'ground-station'] },
+    version: { type: 'string' },
+    paired_at: { type: ['number', 'null'], description: 'seconds since 1970' },
+    code_required: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const pairingCode = {
+  type: 'object',
+  required: ['code', 'expires_at'],
+  properties: { code: { type: 'string' }, expires_at: { type: 'number', description: 'seconds since 1970' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const claimRequest = {
+  type: 'object',
+  required: ['user_id'],
+  properties: {
+    user_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      description: 'who pairs, as the operator names himself',
+    },
+    code: { type: 'string', minLength: 6, maxLength: 6, description: 'the pairing code' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const claimAnswer = {
+  type: 'object',
+  required: ['api_key', 'device_id', 'name', 'mdns_host'],
+  properties: {
+    api_key: { type: 'string', description: 'the pairing key; shown this once' },
+    device_id: { type: 'string' },
+    name: { type: 'string' },
+    mdns_host: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const unpairAnswer = {
+  type: 'object',
+  required: ['paired'],
+  properties: { paired: { const: false } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChildStatus } from '../../bin/supervisor/child.ts';
+import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { type Paths, pathsFrom } from '../../shared/paths.ts';
+import { freePort, removeDir, tempDir } from './temp.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export interface NodeOptions {
+  /** YAML text of the config, without `api.port`. */
+  readonly config?: string;
+  /** Arguments of the supervisor. */
+  readonly args?: readonly string[];
+  readonly pairing?: { readonly key: string };
+  readonly simulated?: boolean;
+}
+
+/** A real node: supervisor and all its processes, in directories of its own, on a port of its own. */
+export class TestNode {
+  readonly base: string;
+  readonly paths: Paths;
+  readonly port: number;
+  readonly url: string;
+  readonly supervisor: ChildProcess;
+  /** All that the node wrote to stderr. */
+  stderr = '';
+  #services: readonly ChildStatus[] = [];
+  #changed: (() => void)[] = [];
+  readonly #client: RpcClient;
+
+  private constructor(base: string, paths: Paths, port: number, supervisor: ChildProcess) {
+    this.base = base;
+    this.paths = paths;
+    this.port = port;
+    this.url = `http://127.0.0.1:${port}`;
+    this.supervisor = supervisor;
+    supervisor.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr += chunk.toString();
+    });
+    this.#client = new RpcClient({
+      path: paths.supervisorSocket,
+      peer: 'svc-supervisor',
+      onEvent: (_event, data) => {
+        this.#services = data as readonly ChildStatus[];
+        for (const wake of this.#changed.splice(0)) wake();
+      },
+    });
+    this.#client.start();
+  }
+
+  static async start(options: NodeOptions = {}): Promise<TestNode> {
+    const base = await tempDir();
+    const env = { SVC_ETC_DIR: join(base, 'etc'), SVC_RUN_DIR: join(base, 'run'), SVC_STATE_DIR: join(base, 'state') };
+    const paths = pathsFrom(env);
+    await mkdir(paths.etc, { recursive: true });
+    const port = await freePort();
+    const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n';
+    await writeFile(paths.config, `api:\n  port: ${port}\n${source}${options.config ?? ''}`);
+    if (options.pairing !== undefined) {
+      const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
+      await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
+    }
+    const supervisor = spawn(process.execPath, [join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const node = new TestNode(base, paths, port, supervisor);
+    await node.until((services) => services.length > 1 && services.every(({ state }) => state === 'running'));
+    return node;
+  }
+
+  get services(): readonly ChildStatus[] {
+    return this.#services;
+  }
+
+  /** Resolves when the supervisor reports what `wanted` asks for; rejects when the supervisor dies first. */
+  async until(wanted: (services: readonly ChildStatus[]) => boolean): Promise<void> {
+    while (!wanted(this.#services)) {
+      const change = new Promise<void>((resolve) => this.#changed.push(resolve));
+      const death = once(this.supervisor, 'exit');
+      const winner = await Promise.race([change, death]);
+      if (Array.isArray(winner)) throw new Error(`the supervisor ended: ${this.stderr}`);
+    }
+  }
+
+  service(name: string): ChildStatus {
+    const found = this.#services.find((service) => service.name === name);
+    if (found === undefined) throw new Error(`no service ${name}`);
+    return found;
+  }
+
+  pid(name: string): number {
+    const { pid } = this.service(name);
+    if (pid === null) throw new Error(`${name} is not running`);
+    return pid;
+  }
+
+  /** Kills one process and resolves when the supervisor has brought up its successor. */
+  async killAndAwaitSuccessor(name: string): Promise<void> {
+    const before = this.service(name);
+    process.kill(this.pid(name), 'SIGKILL');
+    await this.until((services) =>
+      services.some((now) => now.name === name && now.state === 'running' && now.restarts > before.restarts),
+    );
+  }
+
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, init);
+  }
+
+  async json(path: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, unknown> }> {
+    const response = await this.fetch(path, init);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+
+  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: Record<string, unknown> }> {
+    return this.json(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  /** Stops the node as an operator would; resolves with the supervisor's exit code. */
+  async stop(): Promise<number | null> {
+    this.#client.stop();
+    if (this.supervisor.exitCode === null && this.supervisor.signalCode === null) {
+      const gone = once(this.supervisor, 'exit');
+      this.supervisor.kill('SIGTERM');
+      await gone;
+    }
+    await removeDir(this.base);
+    return this.supervisor.exitCode;
+  }
+}
