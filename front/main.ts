@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
+import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
@@ -128,9 +129,12 @@ async function start(init: Init, log: Logger): Promise<Service> {
     ...flightHandlers(vehicle),
     ...configHandlers(),
   };
-  const proxy = withResidual
-    ? new ResidualProxy({ socketPath: paths.residualSocket, secret: init.secret, now: Date.now, log })
-    : null;
+  // Alone, without a supervisor, there is no secret and so nobody to forward to.
+  const secret = withResidual ? markKey(init.secret) : null;
+  const proxy =
+    secret === null
+      ? null
+      : new ResidualProxy({ socketPath: paths.residualSocket, secret, now: Date.now, log });
   const front = new FrontServer({
     state,
     budgets,

@@ -1,5 +1,6 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
+import { markKey } from '../shared/auth/principal-mark.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
@@ -20,7 +21,7 @@ async function start({ secret }: Init, log: Logger): Promise<Service> {
     matcher: compileTable(ROWS).matcher,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    secret,
+    secret: markKey(secret),
     now: Date.now,
     log,
   });

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import express from 'express';
 import { PRINCIPAL_HEADER, verifyPrincipal } from '../shared/auth/principal-mark.ts';
@@ -17,7 +18,7 @@ export interface ResidualOptions {
   /** By row id. */
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
   /** The per-boot secret that the front signs with. */
-  readonly secret: string;
+  readonly secret: KeyObject | null;
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly log: Logger;

@@ -1,17 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { LineCounter, type Node as YamlNode, parseDocument } from 'yaml';
+import { LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
 import { messageOf } from './errors.ts';
 import type { Paths } from './paths.ts';
 import { FEATURES, type Feature, type Profile } from './routes/row.ts';
 import { type Config, configSchema } from './schemas/config.ts';
-import type { JsonSchema } from './schemas/json-schema.ts';
 import { compileValidator, createAjv } from './schemas/validator.ts';
 
 // Fills the value with defaults in place.
-const validateConfig = compileValidator(
-  createAjv({ useDefaults: true }),
-  configSchema as unknown as JsonSchema,
-);
+const validateConfig = compileValidator(createAjv({ useDefaults: true }), configSchema);
 
 export class ConfigError extends Error {}
 

@@ -1,15 +1,4 @@
 import { Args, Flags } from '@oclif/core';
-import { classifyAddress } from '../../shared/auth/address.ts';
-import type { Principal } from '../../shared/auth/principal.ts';
-import { isScope, type Scope, SCOPES } from '../../shared/auth/scopes.ts';
-import { enabledFeatures, loadConfig } from '../../shared/config.ts';
-import { ERRORS, messageOf } from '../../shared/errors.ts';
-import type { Armed } from '../../shared/ipc/link-protocol.ts';
-import { bodySchema } from '../../shared/routes/body-schema.ts';
-import type { Profile } from '../../shared/routes/row.ts';
-import { compileTable, ROWS } from '../../shared/routes/table.ts';
-import { keysWith } from '../../shared/schemas/config-keys.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { allowedOrigins } from '../../front/edge/cors.ts';
 import { secretHash } from '../../front/edge/credentials.ts';
 import {
@@ -21,6 +10,17 @@ import {
   settle,
 } from '../../front/edge/decide.ts';
 import { TICKET_PROTOCOL } from '../../front/edge/headers.ts';
+import { classifyAddress } from '../../shared/auth/address.ts';
+import type { Principal } from '../../shared/auth/principal.ts';
+import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
+import { enabledFeatures, loadConfig } from '../../shared/config.ts';
+import { ERRORS, messageOf } from '../../shared/errors.ts';
+import type { Armed } from '../../shared/ipc/link-protocol.ts';
+import { bodySchema } from '../../shared/routes/body-schema.ts';
+import type { Profile } from '../../shared/routes/row.ts';
+import { compileTable, ROWS } from '../../shared/routes/table.ts';
+import { keysWith } from '../../shared/schemas/config-keys.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const KEY = 'svc_explain';

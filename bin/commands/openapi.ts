@@ -1,7 +1,7 @@
+import { Command } from '@oclif/core';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { VERSION } from '../../shared/version.ts';
-import { Command } from '@oclif/core';
 
 export default class OpenApiCommand extends Command {
   static override summary = "Print the OpenAPI 3.1 document of the node's API; needs no running node.";

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
+import { messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/ipc/child.ts';
 import { RpcServer } from '../../shared/ipc/rpc.ts';
-import { messageOf } from '../../shared/errors.ts';
 import { type ChildSpec, type ChildState, type ChildStatus, SupervisedChild } from './child.ts';
 
 export interface SupervisorOptions {
@@ -50,7 +50,7 @@ export class Supervisor {
 
   async stop(): Promise<void> {
     // The front first: its requests in flight still need the processes behind it (spec/decisions.md 1).
-    const [front, ...others] = [...this.#children].reverse();
+    const [front, ...others] = this.#children.toReversed();
     await front?.stop();
     await Promise.all(others.map(async (child) => child.stop()));
     await this.#server.stop();

@@ -1,5 +1,5 @@
 import { ApiError } from '../../shared/errors.ts';
-import { checkArguments, COMMANDS, commandNamed } from '../../shared/flight/command-catalogue.ts';
+import { COMMANDS, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
 import type { CommandRequest, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { PRINCIPAL_HEADER, signPrincipal } from '../../shared/auth/principal-mark.ts';
@@ -29,7 +30,8 @@ const IDLE_MS = 30_000;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
-  readonly secret: string;
+  /** The per-boot secret that the residual knows too. */
+  readonly secret: KeyObject;
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -61,11 +63,11 @@ export class ResidualProxy {
   readonly #agent = new Agent({
     keepAlive: true,
     maxSockets: MAX_SOCKETS,
-    maxFreeSockets: 16,
+    maxFreeSockets: 64,
     timeout: IDLE_MS,
   });
   readonly #inFlight = new WeakMap<IncomingMessage, Forwarded>();
-  readonly #middleware: ReturnType<typeof createProxyMiddleware<IncomingMessage, ServerResponse>>;
+  readonly #middleware: ReturnType<typeof createProxyMiddleware>;
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;

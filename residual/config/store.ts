@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, parseDocument } from 'yaml';
@@ -22,6 +23,8 @@ export interface Written {
 export class ConfigStore {
   readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
   #tail: Promise<unknown> = Promise.resolve();
+  /** What the file of that version says; parsed once, however often it is asked for. */
+  #masked: { readonly version: string; readonly config: Config } | null = null;
 
   constructor(paths: Pick<Paths, 'config' | 'configLastGood'>) {
     this.#paths = paths;
@@ -29,10 +32,13 @@ export class ConfigStore {
 
   /** The config in force, with its secrets masked. */
   async read(): Promise<Config> {
-    const { config } = await loadConfig(this.#paths);
-    const copy = structuredClone(config);
-    for (const key of keysWith('x-secret')) mask(copy, key.split('.'));
-    return copy;
+    const version = fileVersion(this.#paths.config);
+    if (this.#masked?.version !== version) {
+      const { config } = await loadConfig(this.#paths);
+      for (const key of keysWith('x-secret')) mask(config, key.split('.'));
+      this.#masked = { version, config };
+    }
+    return this.#masked.config;
   }
 
   /**
@@ -85,6 +91,12 @@ export class ConfigStore {
       throw new ApiError('E_STORE', `The config could not be written: ${messageOf(error)}.`);
     }
   }
+}
+
+/** Another text for every other content: rename gives the file a new inode, writing in place a new time. */
+function fileVersion(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? 'absent' : `${found.ino} ${found.mtimeNs} ${found.size}`;
 }
 
 function restartOf(leaf: ConfigNode): readonly string[] {

@@ -3,7 +3,7 @@
  * with the per-boot secret that the supervisor hands to both, and bound to this method and target. Absent or wrong means
  * refused, never trusted (spec/decisions.md 4).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Principal } from './principal.ts';
 
 export const PRINCIPAL_HEADER = 'x-svc-principal';
@@ -16,13 +16,18 @@ interface Mark {
   readonly at: number;
 }
 
-function signature(secret: string, payload: string, method: string, target: string): Buffer {
+/** The per-boot secret as a key; null for an empty one, which a process that runs alone has, and which signs nothing. */
+export function markKey(secret: string): KeyObject | null {
+  return secret === '' ? null : createSecretKey(secret, 'utf8');
+}
+
+function signature(secret: KeyObject, payload: string, method: string, target: string): Buffer {
   return createHmac('sha256', secret).update(`${method} ${target}\n${payload}`).digest();
 }
 
 /** @param nowMs wall clock, ms */
 export function signPrincipal(
-  secret: string,
+  secret: KeyObject,
   subject: { readonly principal: Principal; readonly forced: boolean },
   method: string,
   target: string,
@@ -35,14 +40,14 @@ export function signPrincipal(
 
 /** The signed mark, or null where it is missing, forged, for another request, or older than 30 s. */
 export function verifyPrincipal(
-  secret: string,
+  secret: KeyObject | null,
   header: string | undefined,
   method: string,
   target: string,
   nowMs: number,
 ): { readonly principal: Principal; readonly forced: boolean } | null {
   const [payload, given, ...more] = header?.split('.') ?? [];
-  if (secret === '' || payload === undefined || given === undefined || more.length > 0) return null;
+  if (secret === null || payload === undefined || given === undefined || more.length > 0) return null;
   const expected = signature(secret, payload, method, target);
   const offered = Buffer.from(given, 'base64url');
   if (offered.length !== expected.length || !timingSafeEqual(offered, expected)) return null;

@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 
 /** A directory entry is durable only once its directory was synced. */
 async function syncDirectory(path: string): Promise<void> {
@@ -43,7 +43,8 @@ export async function writeAtomic(path: string, content: string | Buffer, mode =
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch((cleanup: NodeJS.ErrnoException) => {
-      if (cleanup.code !== 'ENOENT') throw new AggregateError([error, cleanup], `cannot write ${path}`);
+      if (cleanup.code !== 'ENOENT')
+        throw new AggregateError([error, cleanup], `cannot write ${path}`, { cause: error });
     });
     throw error;
   }

@@ -1,16 +1,13 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { Reply } from '../routes/handler.ts';
 
 /** The one place that turns a value or an error into bytes, for the front and the residual alike. */
 
-// Nothing this API answers may be cached, sniffed into another type, framed, or run as a page.
+// What this API answers may not be cached, nor sniffed into a type that a browser would run.
 const COMMON: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
 export function sendText(

@@ -1,6 +1,6 @@
-import { PARAM, READ, WRITE, json } from './row-parts.ts';
-import type { Row } from './row.ts';
 import { configPutAnswer, configPutRequest } from '../schemas/config.ts';
+import type { Row } from './row.ts';
+import { json, PARAM, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'config', profiles: 'DG' } as const;
 

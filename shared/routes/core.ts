@@ -1,6 +1,6 @@
-import { LIMITS, PARAM, PUBLIC_READ, READ, WRITE, json, media } from './row-parts.ts';
-import type { Row } from './row.ts';
 import * as node from '../schemas/node.ts';
+import type { Row } from './row.ts';
+import { json, LIMITS, media, PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'core', profiles: 'DG' } as const;
 

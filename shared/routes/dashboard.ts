@@ -1,5 +1,5 @@
-import { PARAM, PUBLIC_READ } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { PARAM, PUBLIC_READ } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'dashboard', profiles: 'DG' } as const;
 

@@ -1,5 +1,3 @@
-import { LIMITS, PARAM, READ, SOCKET, WRITE, json } from './row-parts.ts';
-import type { Row } from './row.ts';
 import {
   commandAnswer,
   commandList,
@@ -8,6 +6,8 @@ import {
   paramValue,
   telemetry,
 } from '../schemas/flight.ts';
+import type { Row } from './row.ts';
+import { json, LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'flight', profiles: 'DG' } as const;
 

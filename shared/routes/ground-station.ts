@@ -1,5 +1,5 @@
-import { LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'ground-station', profiles: 'G' } as const;
 

@@ -1,5 +1,5 @@
-import { LIMITS, READ } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { LIMITS, READ } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'logs', profiles: 'DG' } as const;
 

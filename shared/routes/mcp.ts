@@ -1,5 +1,5 @@
-import { READ, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'mcp', profiles: 'DG' } as const;
 

@@ -1,6 +1,6 @@
-import { PUBLIC_READ, WRITE, json } from './row-parts.ts';
-import type { Row } from './row.ts';
 import { claimAnswer, claimRequest, pairingCode, pairingInfo, unpairAnswer } from '../schemas/pairing.ts';
+import type { Row } from './row.ts';
+import { json, PUBLIC_READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'pairing', profiles: 'DG' } as const;
 

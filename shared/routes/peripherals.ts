@@ -1,5 +1,5 @@
-import { PARAM, READ, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { PARAM, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'peripherals', profiles: 'DG' } as const;
 

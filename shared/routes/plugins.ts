@@ -1,5 +1,5 @@
-import { BARE_WRITE, LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { BARE_WRITE, LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'plugins', profiles: 'DG' } as const;
 

@@ -1,5 +1,5 @@
-import { BARE_WRITE, LIMITS, READ, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { BARE_WRITE, LIMITS, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'radio', profiles: 'DG' } as const;
 

@@ -42,7 +42,7 @@ export const PARAM = {
 } as const satisfies Record<string, PathParam>;
 
 /** A JSON answer with status 200. */
-export function json<S extends JsonSchema>(description: string, schema: S): { readonly 200: ResponseSpec } {
+export function json(description: string, schema: JsonSchema): { readonly 200: ResponseSpec } {
   return { 200: { description, mediaType: 'application/json', schema } };
 }
 

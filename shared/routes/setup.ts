@@ -1,5 +1,5 @@
-import { PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'setup', profiles: 'DG' } as const;
 

@@ -1,5 +1,5 @@
-import { BARE_WRITE, PARAM, READ, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { BARE_WRITE, PARAM, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'video', profiles: 'DG' } as const;
 

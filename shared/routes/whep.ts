@@ -1,5 +1,5 @@
-import { PARAM, WRITE } from './row-parts.ts';
 import type { Row } from './row.ts';
+import { PARAM, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'whep', profiles: 'DG' } as const;
 

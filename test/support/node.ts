@@ -16,6 +16,7 @@ export interface NodeOptions {
   readonly args?: readonly string[];
   readonly pairing?: { readonly key: string };
   readonly simulated?: boolean;
+  readonly port?: number;
 }
 
 /** A real node: supervisor and all its processes, in directories of its own, on a port of its own. */
@@ -29,6 +30,7 @@ export class TestNode {
   stderr = '';
   #services: readonly ChildStatus[] = [];
   #changed: (() => void)[] = [];
+  #dead = false;
   readonly #client: RpcClient;
 
   private constructor(base: string, paths: Paths, port: number, supervisor: ChildProcess) {
@@ -39,6 +41,10 @@ export class TestNode {
     this.supervisor = supervisor;
     supervisor.stderr?.on('data', (chunk: Buffer) => {
       this.stderr += chunk.toString();
+    });
+    supervisor.once('exit', () => {
+      this.#dead = true;
+      for (const wake of this.#changed.splice(0)) wake();
     });
     this.#client = new RpcClient({
       path: paths.supervisorSocket,
@@ -52,24 +58,37 @@ export class TestNode {
   }
 
   static async start(options: NodeOptions = {}): Promise<TestNode> {
+    const node = await TestNode.launch(options);
+    await node.until((services) => services.length > 1 && services.every(({ state }) => state === 'running'));
+    return node;
+  }
+
+  /** As `start`, without waiting for anything. */
+  static async launch(options: NodeOptions = {}): Promise<TestNode> {
     const base = await tempDir();
-    const env = { SVC_ETC_DIR: join(base, 'etc'), SVC_RUN_DIR: join(base, 'run'), SVC_STATE_DIR: join(base, 'state') };
+    const env = {
+      SVC_ETC_DIR: join(base, 'etc'),
+      SVC_RUN_DIR: join(base, 'run'),
+      SVC_STATE_DIR: join(base, 'state'),
+    };
     const paths = pathsFrom(env);
     await mkdir(paths.etc, { recursive: true });
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n';
     await writeFile(paths.config, `api:\n  port: ${port}\n${source}${options.config ?? ''}`);
     if (options.pairing !== undefined) {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
-    const supervisor = spawn(process.execPath, [join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])], {
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const node = new TestNode(base, paths, port, supervisor);
-    await node.until((services) => services.length > 1 && services.every(({ state }) => state === 'running'));
-    return node;
+    const supervisor = spawn(
+      process.execPath,
+      [join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])],
+      {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    return new TestNode(base, paths, port, supervisor);
   }
 
   get services(): readonly ChildStatus[] {
@@ -79,10 +98,8 @@ export class TestNode {
   /** Resolves when the supervisor reports what `wanted` asks for; rejects when the supervisor dies first. */
   async until(wanted: (services: readonly ChildStatus[]) => boolean): Promise<void> {
     while (!wanted(this.#services)) {
-      const change = new Promise<void>((resolve) => this.#changed.push(resolve));
-      const death = once(this.supervisor, 'exit');
-      const winner = await Promise.race([change, death]);
-      if (Array.isArray(winner)) throw new Error(`the supervisor ended: ${this.stderr}`);
+      await new Promise<void>((resolve) => this.#changed.push(resolve));
+      if (this.#dead) throw new Error(`the supervisor ended: ${this.stderr}`);
     }
   }
 
@@ -111,12 +128,19 @@ export class TestNode {
     return fetch(`${this.url}${path}`, init);
   }
 
-  async json(path: string, init: RequestInit = {}): Promise<{ status: number; body: Record<string, unknown> }> {
+  async json(
+    path: string,
+    init: RequestInit = {},
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await this.fetch(path, init);
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
-  async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: Record<string, unknown> }> {
+  async post(
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     return this.json(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },

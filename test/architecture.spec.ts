@@ -1,0 +1,79 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect } from 'chai';
+
+const ROOT = join(import.meta.dirname, '..');
+const files = globSync('{shared,front,residual,connector,bin}/**/*.ts', { cwd: ROOT });
+
+/** What each top folder may import besides itself (design.md): nothing walks back up. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  front: ['shared'],
+  residual: ['shared'],
+  connector: ['shared'],
+  bin: ['shared', 'front', 'residual', 'connector'],
+};
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const imports: readonly Import[] = files.flatMap((file) =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    ([, target]) => ({
+      file,
+      target: target ?? '',
+    }),
+  ),
+);
+
+function place({ file, target }: Import): string {
+  return target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
+}
+
+describe('architecture', () => {
+  it('imports only walk one way: shared <- front, residual, connector <- bin', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      if (!target.startsWith('.')) return false;
+      const from = file.split('/', 1)[0] ?? '';
+      const to = place({ file, target }).split('/', 1)[0] ?? '';
+      return to !== from && to !== 'package.json' && !MAY_IMPORT[from]?.includes(to);
+    });
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('the simulator is a peer on a socket: nobody imports it, and it shares no MAVLink code with the link', () => {
+    const into = imports.filter((i) => place(i).startsWith('bin/sim/') && !i.file.startsWith('bin/sim/'));
+    expect(into).to.deep.equal([]);
+    const out = imports.filter(
+      (i) => i.file.startsWith('bin/sim/') && /^(?:shared\/mavlink|front|residual)\//.test(place(i)),
+    );
+    expect(out).to.deep.equal([]);
+  });
+
+  it('shared knows no Express', () => {
+    expect(
+      imports.filter(({ file, target }) => file.startsWith('shared/') && target === 'express'),
+    ).to.deep.equal([]);
+  });
+
+  it('only composition roots read the environment and the command line', () => {
+    const roots = [/^[a-z]+\/main\.ts$/, /^front\/link\/main\.ts$/, /^bin\//];
+    const readers = files.filter((file) =>
+      /process\.(?:env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(readers.filter((file) => !roots.some((root) => root.test(file)))).to.deep.equal([]);
+  });
+
+  it('policy stands in the table: no code compares a path', () => {
+    const compares = files.filter(
+      (file) =>
+        !file.startsWith('shared/routes/') &&
+        /(?:===|!==|startsWith\()\s*['"`]\/(?:api|whep|setup|metrics|healthz)/.test(
+          readFileSync(join(ROOT, file), 'utf8'),
+        ),
+    );
+    expect(compares).to.deep.equal([]);
+  });
+});

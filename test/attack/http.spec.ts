@@ -1,0 +1,197 @@
+import { expect } from 'chai';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { rawBody, rawHttp } from '../support/raw-http.ts';
+
+const HOST = 'Host: localhost\r\n';
+const AUTH = `X-SVC-Key: ${KEY}\r\n`;
+const JSON_TYPE = 'Content-Type: application/json\r\n';
+
+describe('bad input over a real socket', () => {
+  let node: TestNode;
+  before(async () => {
+    node = await TestNode.start({ pairing: { key: KEY } });
+  });
+  after(async () => node.stop());
+
+  const send = async (bytes: string) => rawHttp(node.port, bytes);
+  const alive = async () => expect((await node.fetch('/healthz')).status).to.equal(200);
+
+  const malformed: readonly [string, string][] = [
+    [
+      'B6 Content-Length beside Transfer-Encoding',
+      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      'B6 two Content-Lengths',
+      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`,
+    ],
+    [
+      'B6 chunked, identity',
+      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+    ],
+    ['B6 a folded header', `GET /api/status HTTP/1.1\r\n${HOST}X-A: b\r\n c\r\n\r\n`],
+    ['B6 a NUL in a value', `GET /api/status HTTP/1.1\r\n${HOST}X-A: b\0c\r\n\r\n`],
+    ['B6 a space before the colon', `GET /api/status HTTP/1.1\r\n${HOST}X-SVC-Key : ${KEY}\r\n\r\n`],
+    ['no HTTP at all', 'hello\r\n\r\n'],
+  ];
+  for (const [name, bytes] of malformed) {
+    it(`${name} -> 400 as JSON, socket closed, node alive`, async () => {
+      const answer = await send(bytes);
+      expect(answer.status).to.equal(400);
+      expect(answer.closed).to.equal(true);
+      expect(rawBody(answer)).to.include({ code: 'E_BAD_REQUEST' });
+      await alive();
+    });
+  }
+
+  it('B5 a second or a missing Host -> 400', async () => {
+    for (const host of ['', `${HOST}Host: evil\r\n`, 'Host: user@localhost\r\n']) {
+      const answer = await send(`GET /api/status HTTP/1.1\r\n${host}${AUTH}\r\n`);
+      expect(answer.status, host).to.equal(400);
+      expect(rawBody(answer)).to.include.keys('detail', 'code');
+    }
+  });
+
+  it('A10 absolute form, authority form and CONNECT -> refused', async () => {
+    expect((await send(`GET http://evil/api/status HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(400);
+    expect((await send(`OPTIONS * HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(400);
+    expect((await send(`CONNECT evil:80 HTTP/1.1\r\n${HOST}${AUTH}\r\n`)).status).to.equal(405);
+    await alive();
+  });
+
+  it('headers beyond the limit -> 431', async () => {
+    const answer = await send(`GET /api/status HTTP/1.1\r\n${HOST}X-A: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect(answer.status).to.equal(431);
+    expect(rawBody(answer)).to.include({ code: 'E_HEADERS_TOO_LARGE' });
+  });
+
+  it('B14 Expect: 100-continue with a bad key -> 401, and the body is never asked for', async () => {
+    const answer = await send(
+      `POST /api/command HTTP/1.1\r\n${HOST}X-SVC-Key: svc_no\r\n${JSON_TYPE}Content-Length: 20\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect(answer.status).to.equal(401);
+    expect(answer.text).to.not.include('100 Continue');
+  });
+
+  it('Expect: 100-continue with the key -> 100, then the answer', async () => {
+    const answer = await send(
+      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 15\r\nExpect: 100-continue\r\n\r\n{"cmd":"dance"}`,
+    );
+    expect(answer.text).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
+  const post = async (body: string, headers: Record<string, string> = {}) =>
+    node.json('/api/command', {
+      method: 'POST',
+      body,
+      headers: { 'x-svc-key': KEY, 'content-type': 'application/json', ...headers },
+    });
+
+  const bodies: readonly [string, string, Record<string, string>, number, string][] = [
+    ['malformed JSON', '{"cmd":', {}, 400, 'E_BAD_REQUEST'],
+    ['G4 NaN', '{"cmd":NaN}', {}, 400, 'E_BAD_REQUEST'],
+    ['G4 30 000 levels', '['.repeat(30_000), {}, 400, 'E_BAD_REQUEST'],
+    ['G4 __proto__', '{"cmd":"arm","__proto__":{"polluted":1}}', {}, 400, 'E_BAD_REQUEST'],
+    ['G4 constructor', '{"cmd":"arm","constructor":{"prototype":{"polluted":1}}}', {}, 400, 'E_BAD_REQUEST'],
+    ['wrong types', '{"cmd":5,"args":{}}', {}, 422, 'E_INVALID_VALUE'],
+    ['an unknown member', '{"cmd":"arm","x":1}', {}, 422, 'E_INVALID_VALUE'],
+    ['no body', '', {}, 422, 'E_INVALID_VALUE'],
+    ['another media type', '{"cmd":"arm"}', { 'content-type': 'text/plain' }, 415, 'E_MEDIA_TYPE'],
+    ['a body over its limit', JSON.stringify({ cmd: 'a'.repeat(70_000) }), {}, 413, 'E_TOO_LARGE'],
+  ];
+  for (const [name, body, headers, status, code] of bodies) {
+    it(`${name} -> ${status} ${code}`, async () => {
+      const answer = await post(body, headers);
+      expect(answer.status).to.equal(status);
+      expect(answer.body).to.include({ code });
+      expect(JSON.stringify(answer.body)).to.not.match(/node_modules|\.ts:\d|at .*\(/);
+      expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
+      await alive();
+    });
+  }
+
+  it('lists every violation with its path', async () => {
+    const { body } = await post('{"cmd":5,"args":{}}');
+    expect(body['errors']).to.deep.equal([
+      { path: '/cmd', message: 'must be string' },
+      { path: '/args', message: 'must be array' },
+    ]);
+  });
+
+  it('bytes that are not UTF-8 -> 400', async () => {
+    const head = `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 11\r\n\r\n`;
+    const answer = await rawHttp(
+      node.port,
+      Buffer.concat([Buffer.from(`${head}{"cmd":"`), Buffer.from([0xff]), Buffer.from('"}')]),
+    );
+    expect(answer.status).to.equal(400);
+  });
+
+  it('a body over its limit without Content-Length -> 413, and the rest is not read', async () => {
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+    const answer = await send(
+      `POST /api/command HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(3)}`,
+    );
+    expect(answer.status).to.equal(413);
+    expect(answer.closed).to.equal(true);
+  });
+
+  it('a body for a route that takes none -> 400', async () => {
+    const answer = await send(
+      `GET /api/status HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 2\r\n\r\n{}`,
+    );
+    expect(answer.status).to.equal(400);
+  });
+
+  it('HEAD answers as GET does, without a body', async () => {
+    const head = await node.fetch('/api/status', { method: 'HEAD', headers: { 'x-svc-key': KEY } });
+    expect(head.status).to.equal(200);
+    expect(await head.text()).to.equal('');
+    expect(Number(head.headers.get('content-length'))).to.be.greaterThan(100);
+    expect((await node.fetch('/api/status', { method: 'HEAD' })).status).to.equal(401);
+  });
+
+  it('F1 an upgrade without a key -> 401 on every kind of path, and the connection ends', async () => {
+    const ask = (path: string) =>
+      send(
+        `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      );
+    for (const path of ['/api/telemetry/ws', '/api/plugins/x/x/y', '/api/config', '/nope', '/healthz']) {
+      const answer = await ask(path);
+      expect(answer.status, path).to.equal(401);
+      expect(answer.closed, path).to.equal(true);
+      await node.fetch('/healthz');
+    }
+  });
+
+  it('B2 B3 marks and hop-by-hop tricks change nothing behind the proxy', async () => {
+    for (const headers of [
+      'x-svc-principal: x\r\nX_SVC_Principal: y\r\nx-svc-mcp-scopes: admin\r\n',
+      'Connection: close, x-svc-principal, x-svc-mcp-scopes\r\n',
+      'Connection: x-svc-key\r\n',
+    ]) {
+      const answer = await send(`GET /api/config HTTP/1.1\r\n${HOST}${AUTH}${headers}\r\n`);
+      expect(answer.status, headers).to.equal(200);
+    }
+  });
+
+  it('answers carry no framework marks and may not be cached', async () => {
+    const response = await node.fetch('/healthz');
+    expect(response.headers.get('x-powered-by')).to.equal(null);
+    expect(response.headers.get('etag')).to.equal(null);
+    expect(response.headers.get('cache-control')).to.equal('no-store');
+    expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
+  });
+
+  it('CORS headers go to allowed origins only, also on refusals', async () => {
+    const good = await node.fetch('/api/status', { headers: { origin: 'http://localhost:4000' } });
+    expect(good.status).to.equal(401);
+    expect(good.headers.get('access-control-allow-origin')).to.equal('http://localhost:4000');
+    expect(good.headers.get('vary')).to.equal('Origin');
+    const bad = await node.fetch('/api/status', {
+      headers: { origin: 'http://evil.example', 'x-svc-key': KEY },
+    });
+    expect(bad.headers.get('access-control-allow-origin')).to.equal(null);
+  });
+});

@@ -1,0 +1,75 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { cpuMicros } from './proc.ts';
+import { median, type Result } from './result.ts';
+
+const ROUNDS = 5;
+const REQUESTS = 30_000;
+
+interface Subject {
+  readonly name: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+/** CPU of the server process for one request, in microseconds. */
+async function cpuPerRequest(subject: Subject): Promise<number> {
+  const before = cpuMicros(subject.pid);
+  const run = await autocannon({
+    url: subject.url,
+    headers: subject.headers,
+    connections: 10,
+    amount: REQUESTS,
+  });
+  if (run.non2xx > 0 || run.errors > 0)
+    throw new Error(`${subject.name}: ${run.non2xx} answers were not 2xx`);
+  return (cpuMicros(subject.pid) - before) / REQUESTS;
+}
+
+/** The front with its whole edge, and through the proxy, against node:http alone; interleaved, so that noise hits all alike. */
+export async function benchFront(): Promise<readonly Result[]> {
+  const raw = fork(join(import.meta.dirname, 'raw-server.ts'));
+  const [{ port }] = (await once(raw, 'message')) as [{ port: number }];
+  const node = await TestNode.start({ pairing: { key: KEY }, config: 'logging:\n  level: warn\n' });
+  try {
+    const front = node.pid('svc-control');
+    const key = { 'x-svc-key': KEY };
+    const subjects: readonly Subject[] = [
+      { name: 'raw', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/ping`, headers: {} },
+      { name: 'public', pid: front, url: `${node.url}/api/ping`, headers: {} },
+      { name: 'keyed', pid: front, url: `${node.url}/api/commands`, headers: key },
+      { name: 'proxied', pid: front, url: `${node.url}/api/config`, headers: key },
+    ];
+    const seen = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
+    for (let round = -1; round < ROUNDS; round++) {
+      for (const subject of subjects) {
+        const cost = await cpuPerRequest(subject);
+        if (round >= 0) seen.get(subject.name)?.push(cost); // the first round warms up
+      }
+    }
+    const cost = (name: string): number => median(seen.get(name) ?? []);
+    const base = cost('raw');
+    return [
+      { name: 'node:http alone, CPU per request', value: base, unit: 'us' },
+      { name: 'public GET through the edge, CPU per request', value: cost('public'), unit: 'us' },
+      {
+        name: 'keyed GET through the edge, CPU per request',
+        value: cost('keyed'),
+        unit: 'us',
+        note: '2.8 kB answer',
+      },
+      { name: 'proxied GET, CPU of the front per request', value: cost('proxied'), unit: 'us' },
+      { name: 'public GET against raw', value: cost('public') / base, unit: 'x', goal: 1.6 },
+      { name: 'keyed GET against raw', value: cost('keyed') / base, unit: 'x', goal: 1.6 },
+      { name: 'proxied GET against raw', value: cost('proxied') / base, unit: 'x', goal: 6 },
+    ];
+  } finally {
+    raw.disconnect();
+    await node.stop();
+  }
+}

@@ -1,0 +1,160 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { enabledFeatures, parseConfig } from '../../shared/config.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+describe('the config file', () => {
+  const broken: readonly [string, string, RegExp][] = [
+    ['a wrong value', 'agent:\n  profile: plane\n', /f\.yaml line 2: agent\.profile .*drone, ground-station/],
+    ['an unknown key', 'agent:\n  profil: drone\n', /f\.yaml line 2: agent .*profil/],
+    ['bad YAML', 'agent: [\n', /f\.yaml line \d: Flow sequence/],
+    ['not a mapping', '- a\n', /f\.yaml line 1: the document must be object/],
+    ['E8 a wildcard origin', 'security:\n  api:\n    cors_origins: ["*"]\n', /cors_origins\.0/],
+    ['an alias bomb', 'a: &a [1]\nb: *a\n', /alias/i],
+  ];
+  for (const [name, text, why] of broken) {
+    it(`names line and key of ${name}`, () => expect(() => parseConfig(text, 'f.yaml')).to.throw(why));
+  }
+  it('fills in defaults, the least that a node can allow', () => {
+    const config = parseConfig('', 'f.yaml');
+    expect(config.mcp.token_accept_enabled).to.equal(false);
+    expect(config.api.port).to.equal(8080);
+    expect(config.security.api.cors_origins).to.deep.equal([]);
+  });
+  it('takes other spellings of the ground station', () => {
+    for (const text of ['ground_station', 'groundstation', 'ground-station']) {
+      expect(parseConfig(`agent:\n  profile: ${text}\n`, 'f').agent.profile).to.equal('ground-station');
+    }
+  });
+  it('switches features by profile and by hand', () => {
+    expect(enabledFeatures(parseConfig('', 'f')))
+      .to.include('vision')
+      .and.not.include('ground-station');
+    expect(enabledFeatures(parseConfig('features:\n  vision: false\n', 'f'))).to.not.include('vision');
+    expect(enabledFeatures(parseConfig('agent:\n  profile: ground-station\n', 'f')))
+      .to.include('ground-station')
+      .and.not.include('vision');
+  });
+});
+
+describe('GET and PUT /api/config', () => {
+  let node: TestNode;
+  before(async () => {
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      config: '# kept\nlogging:\n  level: info # also kept\n',
+    });
+  });
+  after(async () => node.stop());
+
+  const headers = { 'x-svc-key': KEY, 'content-type': 'application/json' };
+  const put = async (key: unknown, value: unknown) =>
+    node.json('/api/config', { method: 'PUT', headers, body: JSON.stringify({ key, value }) });
+  const get = async () =>
+    (await node.json('/api/config', { headers })).body as {
+      logging: { level: string };
+      security: { api: { cors_origins: string[] } };
+    };
+
+  it('writes one key, keeps comments and says which process must restart', async () => {
+    const { status, body } = await put('logging.level', 'debug');
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      key: 'logging.level',
+      value: 'debug',
+      persisted: true,
+      restart_required: ['svc-supervisor'],
+    });
+    expect((await get()).logging.level).to.equal('debug');
+    const text = await readFile(node.paths.config, 'utf8');
+    expect(text).to.include('# kept').and.include('# also kept').and.include('level: debug');
+  });
+
+  it('reads a text as the type of the key', async () => {
+    expect(
+      (await put('security.api.cors_origins', 'http://a.example, http://b.example')).body['value'],
+    ).to.deep.equal(['http://a.example', 'http://b.example']);
+    expect((await put('security.api.cors_origins', '["http://c.example"]')).body['value']).to.deep.equal([
+      'http://c.example',
+    ]);
+    expect((await put('security.api.cors_enabled', 'false')).body['value']).to.equal(false);
+    expect((await put('api.port', String(node.port))).body['value']).to.equal(node.port);
+    expect((await get()).security.api.cors_origins).to.deep.equal(['http://c.example']);
+  });
+
+  const refused: readonly [string, unknown, unknown, number, string][] = [
+    ['an unknown key', 'no.such.key', 1, 404, 'E_UNKNOWN_KEY'],
+    ['a section', 'logging', {}, 404, 'E_UNKNOWN_KEY'],
+    ['a prototype member', '__proto__.x', 1, 404, 'E_UNKNOWN_KEY'],
+    ['a bad value', 'logging.level', 'loud', 422, 'E_INVALID_VALUE'],
+    ['a wrong type', 'api.port', true, 422, 'E_INVALID_VALUE'],
+    ['no key', undefined, 1, 422, 'E_INVALID_VALUE'],
+    ["C11 a key that is root's", 'mcp.token_accept_enabled', 'true', 403, 'E_ROOT_ONLY'],
+    ['C11 the same in other spellings', 'mcp.token_accept_enabled', ' TRUE', 403, 'E_ROOT_ONLY'],
+    ['E8 a wildcard origin', 'security.api.cors_origins', ['*'], 422, 'E_INVALID_VALUE'],
+  ];
+  for (const [name, key, value, status, code] of refused) {
+    it(`refuses ${name} with ${code} and writes nothing`, async () => {
+      const before = await readFile(node.paths.config, 'utf8');
+      const answer = await put(key, value);
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
+      expect(answer.body).to.include({ code });
+      expect(await readFile(node.paths.config, 'utf8')).to.equal(before);
+    });
+  }
+
+  it('does not write over a file that is broken, and says so', async () => {
+    const before = await readFile(node.paths.config, 'utf8');
+    await writeFile(node.paths.config, 'agent: [\n');
+    try {
+      const answer = await put('logging.level', 'info');
+      expect(answer.status).to.equal(503);
+      expect(answer.body).to.include({ code: 'E_STORE' });
+      expect(answer.body['detail']).to.match(/config\.yaml line/);
+      expect(await readFile(node.paths.config, 'utf8')).to.equal('agent: [\n');
+      expect((await get()).logging.level).to.equal('debug'); // the last good copy
+    } finally {
+      await writeFile(node.paths.config, before);
+    }
+  });
+
+  it('parallel writes all land', async () => {
+    const origins = Array.from({ length: 10 }, (_, i) => `http://h${i}.example`);
+    const answers = await Promise.all([
+      put('security.api.cors_origins_extra', origins),
+      put('agent.name', 'bench'),
+      put('security.pairing.require_code', true),
+    ]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    const text = await readFile(node.paths.config, 'utf8');
+    expect(text).to.include('h9.example').and.include('name: bench').and.include('require_code: true');
+  });
+
+  it('the schema says what a settings page needs', async () => {
+    const { body } = await node.json('/api/config/schema', { headers });
+    const properties = body['properties'] as {
+      mcp: { properties: { token_accept_enabled: Record<string, unknown> } };
+    };
+    expect(properties.mcp.properties.token_accept_enabled).to.include({
+      default: false,
+      'x-root-only': true,
+    });
+  });
+});
+
+describe('a node whose config file is broken at start', () => {
+  it('H11 runs on the last good copy and says what is wrong', async () => {
+    const node = await TestNode.start({ pairing: { key: KEY }, config: 'logging:\n  level: warn\n' });
+    try {
+      await writeFile(node.paths.config, 'api:\n  port: eighty\n');
+      await node.killAndAwaitSuccessor('svc-control');
+      const { status, body } = await node.json('/api/status', { headers: { 'x-svc-key': KEY } });
+      expect(status).to.equal(200);
+      expect(body['config']).to.deep.include({ ok: false });
+      expect((body['config'] as { problem: string }).problem).to.match(/line 2: api\.port/);
+    } finally {
+      await node.stop();
+    }
+  });
+});

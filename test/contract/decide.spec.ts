@@ -1,0 +1,413 @@
+import { expect } from 'chai';
+import { decide } from '../../front/edge/decide.ts';
+import { SCOPES } from '../../shared/auth/scopes.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
+import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
+
+const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
+const relayed = ['x-svc-relayed', '1'] as const;
+
+describe('decide: the order of spec/decisions.md 4', () => {
+  describe('1. target', () => {
+    const ambiguous: readonly [string, string][] = [
+      ['A1', '//api/pairing/unpair'],
+      ['A2', '/api//pairing/unpair'],
+      ['A4', '/api/pairing/unpair/'],
+      ['A5', '/api/%70airing/unpair'],
+      ['A7', '/api/ping/../config'],
+      ['A7', '/api/ping/%2e%2e/config'],
+      ['A7', '/api/ping/.%2e/config'],
+      ['A8', '/api/ping/..;/config'],
+      ['A8', '/api/ping;jsessionid=1'],
+      ['A10', 'http://evil/api/status'],
+      ['A10', 'https://evil/api/status'],
+      ['A10', '*'],
+      ['A10', 'evil:8080'],
+      ['A11', '/api/status#x'],
+      ['A14', '/api/params/..%2f..%2fetc%2fpasswd'],
+      ['A14', '/api/params/..%2F..%2Fetc%2Fpasswd'],
+      ['A14', `/api/params/${'A'.repeat(300)}`],
+      ['A14', '/api/params/%C3%A4'],
+      ['A14', '/api/params/%F0%9F%9A%81'],
+      ['A16', '/api/plugins/x/x/%2e%2e/y'],
+      ['', '/api/status%00'],
+      ['', '/api\\status'],
+      ['', ''],
+    ];
+    for (const [id, target] of ambiguous) {
+      it(`${id} refuses ${JSON.stringify(target.slice(0, 60))} before looking at the key`, () => {
+        expect(verdict({ target })).to.equal('E_BAD_PATH');
+        expect(verdict({ target, headers: [withKey] })).to.equal('E_BAD_PATH');
+      });
+    }
+    it('A11 lets a plain or odd query through without a change of class', () => {
+      for (const target of ['/api/status?', '/api/status??a']) {
+        expect(verdict({ target })).to.equal('E_UNAUTHENTICATED');
+        expect(verdict({ target, headers: [withKey] })).to.equal('pass');
+      }
+    });
+    it('A16 keeps the query byte for byte', () => {
+      const state = edgeState();
+      const match = state.matcher.match('/api/plugins/x/x/a/b?q=1&q=2');
+      expect(match).to.include({ kind: 'found', query: 'q=1&q=2' });
+    });
+    it('paths are case-sensitive', () => {
+      expect(verdict({ target: '/API/status', headers: [withKey] })).to.equal('E_NOT_FOUND');
+    });
+    it('A13 does not take a longer word for a residual prefix', () => {
+      for (const target of ['/api/pluginsX', '/api/visionary', '/setupx', '/whepper']) {
+        expect(verdict({ target, headers: [withKey] })).to.equal('E_NOT_FOUND');
+      }
+    });
+    for (const host of [[], ['a', 'b'], ['user@host'], ['a b'], ['']]) {
+      it(`B5 refuses Host ${JSON.stringify(host)}`, () => {
+        const raw = [...host.flatMap((value) => ['Host', value]), ...withKey];
+        const request = { ...head({ target: '/api/status' }), rawHeaders: raw };
+        expect(decide(request, edgeState())).to.include({ kind: 'refuse', code: 'E_BAD_REQUEST' });
+      });
+    }
+  });
+
+  describe('2. browser origins', () => {
+    const preflight = (origin: string, target = '/api/status') =>
+      judge({
+        method: 'OPTIONS',
+        target,
+        headers: [
+          ['Origin', origin],
+          ['Access-Control-Request-Method', 'GET'],
+        ],
+      });
+    it('answers a preflight of an allowed origin, the same for an unknown path (E9)', () => {
+      expect(preflight('http://localhost:4000')).to.include({ kind: 'preflight' });
+      expect(preflight('http://localhost:4000', '/nope')).to.deep.equal(preflight('http://localhost:4000'));
+    });
+    it('refuses any other, without naming an origin', () => {
+      expect(preflight('http://evil.example')).to.include({ kind: 'refuse', code: 'E_ORIGIN', cors: null });
+      expect(preflight('null')).to.include({ code: 'E_ORIGIN' });
+    });
+    it('E11 answers Private-Network-Access only to an allowed origin', () => {
+      const ask = judge({
+        method: 'OPTIONS',
+        target: '/api/status',
+        headers: [
+          ['Origin', 'http://localhost:4000'],
+          ['Access-Control-Request-Method', 'GET'],
+          ['Access-Control-Request-Private-Network', 'true'],
+        ],
+      });
+      expect(ask.kind === 'preflight' && ask.headers['access-control-allow-private-network']).to.equal(
+        'true',
+      );
+    });
+    it('F4 refuses a cross-site WebSocket whatever it carries', () => {
+      const ask = {
+        target: '/api/telemetry/ws',
+        upgrade: true,
+        headers: [withKey, ['Origin', 'http://evil.example']] as const,
+      };
+      expect(verdict(ask)).to.equal('E_ORIGIN');
+    });
+  });
+
+  describe('5. the relay rule', () => {
+    for (const row of (ROWS as readonly Row[]).filter(({ relay }) => relay === 'forbid')) {
+      it(`B11 keeps ${row.method} ${row.path} from a relayed caller, key or not`, () => {
+        const ask = { method: row.method, target: sample(row), headers: [withKey, relayed] };
+        expect(verdict(ask)).to.equal('E_RELAY_FORBIDDEN');
+        expect(verdict({ ...ask, unix: true })).to.equal('E_RELAY_FORBIDDEN');
+      });
+    }
+    it('only takes away: a relayed caller without a key is nobody', () => {
+      expect(verdict({ target: '/api/status', from: 'loopback', headers: [relayed] })).to.equal(
+        'E_UNAUTHENTICATED',
+      );
+    });
+  });
+
+  describe('6. the unpaired gate', () => {
+    for (const from of ['loopback', 'link-local', 'hotspot', 'usb'] as const) {
+      it(`lets ${from} in`, () =>
+        expect(verdict({ target: '/api/status', from }, unpaired)).to.equal('pass'));
+    }
+    it('asks the LAN for a session and refuses the rest of the world', () => {
+      expect(verdict({ target: '/api/status', from: 'lan' }, unpaired)).to.equal('E_UNPAIRED');
+      expect(verdict({ target: '/api/status', from: 'remote' }, unpaired)).to.equal('E_REMOTE');
+    });
+    it('a path in no row is refused the same way, so that it maps nothing', () => {
+      expect(verdict({ target: '/api/nope', from: 'remote' }, unpaired)).to.equal('E_REMOTE');
+      expect(verdict({ target: '/api/nope', from: 'loopback' }, unpaired)).to.equal('E_NOT_FOUND');
+    });
+    it('B9 a forwarding header takes loopback its trust', () => {
+      for (const name of [
+        'Forwarded',
+        'X-Forwarded-For',
+        'X-Real-IP',
+        'CF-Connecting-IP',
+        'Via',
+        'X_Forwarded_Host',
+      ]) {
+        expect(
+          verdict({ target: '/api/status', from: 'loopback', headers: [[name, '127.0.0.1']] }, unpaired),
+        ).to.equal('E_REMOTE');
+      }
+    });
+    it('E3 refuses a rebound Host and a foreign Origin, also on public rows', () => {
+      const claim = { method: 'POST', target: '/api/pairing/claim', from: 'loopback' } as const;
+      expect(verdict({ ...claim, headers: [['Host', 'evil.example']] }, unpaired)).to.equal('E_ORIGIN');
+      expect(verdict({ ...claim, headers: [['Origin', 'http://evil.example']] }, unpaired)).to.equal(
+        'E_ORIGIN',
+      );
+      for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080', 'svc-a1b2c3.local']) {
+        expect(verdict({ ...claim, headers: [['Host', host]] }, unpaired)).to.equal('pass');
+      }
+    });
+    it('a broken pairing file keeps the node paired, and no key opens it', () => {
+      const broken = edgeState({ pairing: { paired: true, keyHash: null } });
+      expect(verdict({ target: '/api/status', from: 'loopback' }, broken)).to.equal('E_UNAUTHENTICATED');
+      expect(verdict({ target: '/api/status', headers: [withKey] }, broken)).to.equal('E_UNAUTHENTICATED');
+    });
+  });
+
+  describe('7. public rows', () => {
+    it('pass without a credential; claim and code not for remote callers', () => {
+      expect(verdict({ target: '/healthz', from: 'remote' })).to.equal('pass');
+      expect(verdict({ target: '/api/pairing/code', from: 'remote' })).to.equal('E_REMOTE');
+      expect(verdict({ target: '/api/pairing/code', from: 'lan' })).to.equal('pass');
+    });
+  });
+
+  describe('8. budgets', () => {
+    it('refuse with Retry-After, and exempt this machine itself', () => {
+      const limited = { target: '/api/status', headers: [withKey], limitedFor: 1 };
+      expect(judge(limited))
+        .to.include({ code: 'E_RATE_LIMITED' })
+        .and.have.deep.property('headers', { 'retry-after': '1' });
+      expect(verdict({ ...limited, from: 'loopback' })).to.equal('pass');
+      expect(verdict({ target: '/api/status', headers: [withKey], lockedFor: 30 })).to.equal('E_LOCKED');
+    });
+  });
+
+  describe('9. the credential', () => {
+    it('is the key, exactly once, and nothing like it', () => {
+      const ask = (headers: readonly (readonly [string, string])[]) =>
+        verdict({ target: '/api/status', headers });
+      expect(ask([withKey])).to.equal('pass');
+      expect(ask([['x-svc-KEY', KEY]])).to.equal('pass');
+      expect(ask([['X-SVC-Key', `${KEY}x`]])).to.equal('E_UNAUTHENTICATED');
+      expect(ask([withKey, withKey])).to.equal('E_UNAUTHENTICATED');
+      expect(ask([['X-SVC-Key', `${KEY}, ${KEY}`]])).to.equal('E_UNAUTHENTICATED');
+      expect(ask([['X-SVC-Key', '']])).to.equal('E_UNAUTHENTICATED');
+    });
+    it('a bad one beside a good one changes nothing', () => {
+      expect(verdict({ target: '/api/status', headers: [withKey, ['x-svc-mcp-token', 'rubbish']] })).to.equal(
+        'pass',
+      );
+    });
+    it('counts as failed only when one was offered', () => {
+      expect(judge({ target: '/api/status' })).to.include({ failedCredential: false });
+      expect(judge({ target: '/api/status', headers: [['X-SVC-Key', 'svc_no']] })).to.include({
+        failedCredential: true,
+      });
+    });
+    it('the token store is asked last, and only when the answer would be 401', () => {
+      let asked = 0;
+      const credentials = { ...trusting(['read']), session: () => null, token: () => (asked++, null) };
+      const state = edgeState({ credentials });
+      const token = ['x-svc-mcp-token', 't'] as const;
+      verdict({ target: '/api/status', headers: [withKey, token] }, state);
+      verdict({ target: '/healthz', headers: [token] }, state);
+      expect(asked).to.equal(0);
+      expect(verdict({ target: '/api/status', headers: [token] }, state)).to.equal('E_UNAUTHENTICATED');
+      expect(asked).to.equal(1);
+    });
+    it('until the next issue no session, ticket, token or relay ticket opens anything', () => {
+      const offers = [
+        ['x-svc-dashboard-session', 's'],
+        ['x-svc-mcp-token', 't'],
+        ['Sec-WebSocket-Protocol', 'svc-ws-ticket, t'],
+        ['x-svc-relay-ticket', 'v1|a|1|n|00'],
+      ] as const;
+      for (const offer of offers)
+        expect(verdict({ target: '/api/status', headers: [offer] })).to.equal('E_UNAUTHENTICATED');
+    });
+    it('a keyonly row takes no session', () => {
+      const state = edgeState({ credentials: trusting() });
+      const ask = {
+        method: 'POST',
+        target: '/api/dashboard/pin/clear',
+        headers: [['x-svc-dashboard-session', 's']] as const,
+      };
+      expect(verdict(ask, state)).to.equal('E_UNAUTHENTICATED');
+    });
+    it('on-box trust: loopback, no forwarding, loopback Host, no foreign Origin, only on rows that grant it', () => {
+      const state = edgeState({ credentials: trusting() });
+      const ask = (more: object) => ({
+        target: '/api/mcp/status',
+        from: 'loopback' as const,
+        headers: [['Host', 'localhost:8080']] as (readonly [string, string])[],
+        ...more,
+      });
+      expect(verdict(ask({}), state)).to.equal('E_NOT_IMPLEMENTED'); // let in; the row itself comes with the next issue
+      expect(verdict(ask({ from: 'lan' }), state)).to.equal('E_UNAUTHENTICATED');
+      expect(verdict(ask({ headers: [['Host', 'drone.local']] }), state)).to.equal('E_UNAUTHENTICATED');
+      expect(
+        verdict(
+          ask({
+            headers: [
+              ['Host', 'localhost'],
+              ['Forwarded', 'for=1'],
+            ],
+          }),
+          state,
+        ),
+      ).to.equal('E_UNAUTHENTICATED');
+      expect(
+        verdict(
+          ask({
+            headers: [
+              ['Host', 'localhost'],
+              ['Origin', 'http://evil'],
+            ],
+          }),
+          state,
+        ),
+      ).to.equal('E_UNAUTHENTICATED');
+      expect(verdict(ask({ target: '/api/status' }), state)).to.equal('E_UNAUTHENTICATED');
+    });
+  });
+
+  describe('10. scope', () => {
+    const rows = (ROWS as readonly Row[]).filter(
+      ({ access, scope }) => access !== 'public' && scope !== 'inner',
+    );
+    it('D5 D6 a token passes exactly where it holds the class of the row', () => {
+      for (const row of rows) {
+        for (const scope of SCOPES) {
+          const state = edgeState({
+            credentials: { ...trusting([scope]), session: () => null, onBox: () => false },
+          });
+          const ask = {
+            method: row.method,
+            target: sample(row),
+            upgrade: row.method === 'WS',
+            headers: [['x-svc-mcp-token', 't']] as const,
+          };
+          const fits = row.scope === scope;
+          const answer = verdict(row.method === 'WS' ? { ...ask, method: 'GET' } : ask, state, {});
+          // A class that only a forced override needs passes the head, and is refused once the body is there.
+          if (fits) expect(answer, `${row.id} ${scope}`).to.be.oneOf(['pass', 'E_NOT_IMPLEMENTED']);
+          else
+            expect(answer, `${row.id} ${scope}`).to.be.oneOf([
+              'E_SCOPE',
+              ...(row.built || scope !== 'destructive' ? [] : ['E_NOT_IMPLEMENTED']),
+            ]);
+        }
+      }
+    });
+    it('a forced override needs destructive instead of the class of the row', () => {
+      const ask = {
+        method: 'POST',
+        target: '/api/pairing/unpair',
+        headers: [['x-svc-mcp-token', 't']] as const,
+      };
+      const state = (scopes: Parameters<typeof trusting>[0]) =>
+        edgeState({ armed: true, credentials: { ...trusting(scopes), session: () => null } });
+      expect(verdict(ask, state(['destructive']), { force: true })).to.equal('pass');
+      expect(verdict(ask, state(['admin']), { force: true })).to.equal('E_SCOPE');
+      expect(verdict(ask, state(['destructive']), {})).to.equal('E_ARMED');
+    });
+    it('killSwitch needs destructive, whatever its case', () => {
+      const ask = { method: 'POST', target: '/api/command', headers: [['x-svc-mcp-token', 't']] as const };
+      const flight = edgeState({ credentials: { ...trusting(['flight']), session: () => null } });
+      expect(verdict(ask, flight, { cmd: 'arm' })).to.equal('pass');
+      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch '])
+        expect(verdict(ask, flight, { cmd })).to.equal('E_SCOPE');
+    });
+  });
+
+  describe('11. features', () => {
+    it('H10 answers 501 for a route of another profile and of a build without the residual, 404 for no route', () => {
+      expect(judge({ target: '/api/v1/ground-station/status', headers: [withKey] })).to.include({
+        code: 'E_NOT_IMPLEMENTED',
+      });
+      const headless = edgeState({ residual: false });
+      expect(verdict({ target: '/api/config', headers: [withKey] }, headless)).to.equal('E_NOT_IMPLEMENTED');
+      expect(verdict({ target: '/api/config/schema', headers: [withKey] }, headless)).to.equal('pass');
+      expect(verdict({ target: '/api/nope', headers: [withKey] }, headless)).to.equal('E_NOT_FOUND');
+    });
+    it('a known path with another method is 405 with Allow, after authentication', () => {
+      expect(verdict({ method: 'DELETE', target: '/api/status' })).to.equal('E_UNAUTHENTICATED');
+      expect(judge({ method: 'DELETE', target: '/api/status', headers: [withKey] }))
+        .to.include({ code: 'E_METHOD' })
+        .and.have.deep.property('headers', { allow: 'GET, HEAD' });
+    });
+  });
+
+  describe('12. the armed guard (J6)', () => {
+    const unpair = { method: 'POST', target: '/api/pairing/unpair', headers: [withKey] };
+    for (const [armed, guarded] of [
+      [true, true],
+      ['unknown', true],
+      [false, false],
+    ] as const) {
+      it(`vehicle ${armed}: ${guarded ? '409 unless forced' : 'free'}`, () => {
+        const state = edgeState({ armed });
+        const refused = guarded ? 'E_ARMED' : 'pass';
+        expect(verdict(unpair, state)).to.equal(refused);
+        expect(verdict(unpair, state, { force: false })).to.equal(refused);
+        expect(verdict(unpair, state, { force: 'true' })).to.equal(refused);
+        expect(verdict(unpair, state, { force: 1 })).to.equal(refused);
+        expect(verdict({ ...unpair, target: '/api/pairing/unpair?force=0' }, state)).to.equal(refused);
+        expect(verdict({ ...unpair, target: '/api/pairing/unpair?force=1&force=1' }, state)).to.equal(
+          refused,
+        );
+        expect(verdict({ ...unpair, target: '/api/pairing/unpair?force=1' }, state, {})).to.equal(refused);
+        expect(verdict(unpair, state, { force: true })).to.equal('pass');
+        expect(verdict({ ...unpair, target: '/api/pairing/unpair?force=1' }, state)).to.equal('pass');
+      });
+    }
+    it('says what was refused and how to override it', () => {
+      const answer = judge(unpair, edgeState({ armed: 'unknown' }));
+      expect(answer.kind === 'refuse' && answer.extras).to.deep.equal({
+        action: 'forget the pairing',
+        armed: 'unknown',
+        override: { body: { force: true }, query: 'force=1' },
+      });
+    });
+    it('guards a config write only of what the node is', () => {
+      const put = { method: 'PUT', target: '/api/config', headers: [withKey] };
+      const armed = edgeState({ armed: true });
+      expect(verdict(put, armed, { key: 'agent.profile', value: 'drone' })).to.equal('E_ARMED');
+      expect(verdict(put, armed, { key: 'logging.level', value: 'debug' })).to.equal('pass');
+    });
+  });
+
+  describe('inner routes through the relay proxy', () => {
+    const ground = edgeState({
+      profile: 'ground-station',
+      credentials: { ...trusting(['flight']), session: () => null },
+    });
+    const through = (method: string, path: string) =>
+      verdict(
+        {
+          method,
+          target: `/api/v1/ground-station/relay-proxy/d1/${path}`,
+          headers: [['x-svc-mcp-token', 't']],
+        },
+        ground,
+        {},
+      );
+    it('a token is judged by the class of the inner row', () => {
+      expect(through('POST', 'api/command')).to.equal('E_NOT_IMPLEMENTED');
+      expect(through('GET', 'api/status')).to.equal('E_SCOPE');
+      expect(through('GET', 'api/nope')).to.equal('E_NOT_FOUND');
+    });
+  });
+});
+
+/** A target that the row's template matches. */
+function sample(row: Row): string {
+  return row.path.replace(/\{\*?[a-z_]+\}/g, 'x1');
+}

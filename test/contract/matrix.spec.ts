@@ -1,0 +1,167 @@
+import { request } from 'node:http';
+import { expect } from 'chai';
+import { enabledFeatures, parseConfig } from '../../shared/config.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
+import { KEY } from '../support/edge.ts';
+import { noNamespaces, RemoteHost } from '../support/netns.ts';
+import { TestNode } from '../support/node.ts';
+
+const rows = (ROWS as readonly Row[]).filter(({ method }) => method !== 'ANY');
+const features = enabledFeatures(parseConfig('', 'defaults'));
+
+/** A target of the row; through the relay proxy one with a route inside. */
+function target(row: Row): string {
+  const rest = row.scope === 'inner' ? 'api/telemetry/ws' : 'x1';
+  return row.path.replace(/\{\*[a-z_]+\}/, rest).replace(/\{[a-z_]+\}/g, 'x1');
+}
+
+function runs(row: Row): boolean {
+  return row.built && features.has(row.feature) && row.profiles !== 'G';
+}
+
+/** What somebody gets who may ask: decided from the row alone, without the code under test. */
+function allowed(row: Row): readonly number[] {
+  if (!runs(row)) return [501];
+  if (row.bodyKind === 'json') return [422];
+  // 404: this vehicle has no parameter x1. 409: paired already. 503: no vehicle, or not ready.
+  return [200, 404, 409, 503];
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+/** Sends a body that no handler acts on: the schema refuses it after everything else has passed. */
+async function ask(port: number, row: Row, headers: Record<string, string>): Promise<Answer> {
+  const body = row.bodyKind === 'json' ? '[]' : null;
+  return new Promise((resolve, reject) => {
+    const upgrade = row.method === 'WS' ? { connection: 'upgrade', upgrade: 'websocket' } : {};
+    const type = body === null ? {} : { 'content-type': 'application/json', 'content-length': '2' };
+    const req = request({
+      port,
+      host: '127.0.0.1',
+      method: row.method === 'WS' ? 'GET' : row.method,
+      path: target(row),
+      headers: { ...upgrade, ...type, ...headers },
+    });
+    req.on('error', reject);
+    req.on('response', (res) => {
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('end', () =>
+        resolve({
+          status: res.statusCode ?? 0,
+          body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>,
+        }),
+      );
+    });
+    req.end(body ?? undefined);
+  });
+}
+
+describe('every row over real sockets', () => {
+  describe('on a paired node', () => {
+    let node: TestNode;
+    before(async () => {
+      node = await TestNode.start({ pairing: { key: KEY } });
+    });
+    after(async () => node.stop());
+
+    for (const row of rows) {
+      it(`${row.method} ${row.path}`, async () => {
+        const nobody = await ask(node.port, row, {});
+        const wrong = await ask(node.port, row, { 'x-svc-key': 'svc_wrong' });
+        const key = await ask(node.port, row, { 'x-svc-key': KEY });
+        for (const answer of [nobody, wrong]) {
+          expect(answer.status).to.be.oneOf(row.access === 'public' ? allowed(row) : [401]);
+        }
+        if (nobody.status === 401) expect(wrong.body).to.deep.equal(nobody.body); // C8: nothing tells them apart
+        expect(key.status, JSON.stringify(key.body)).to.be.oneOf(allowed(row));
+        if (key.status >= 400) expect(key.body).to.include.keys('detail', 'code');
+        if (key.status === 501)
+          expect(key.body).to.include({ code: 'E_NOT_IMPLEMENTED', feature: row.feature, profile: 'drone' });
+      });
+    }
+  });
+
+  describe('on an unpaired node', () => {
+    let node: TestNode;
+    before(async () => {
+      node = await TestNode.start();
+    });
+    after(async () => node.stop());
+
+    for (const row of rows) {
+      it(`${row.method} ${row.path} from loopback`, async () => {
+        const { status, body } = await ask(node.port, row, {});
+        expect(status, JSON.stringify(body)).to.be.oneOf(allowed(row));
+      });
+    }
+
+    const REMOTES: readonly [string, string, string][] = [
+      ['a public address', '198.51.100.1/24', '198.51.100.2/24'],
+      ['a global IPv6 address', '2001:db8::1/64', '2001:db8::2/64'],
+    ];
+    for (const [name, near, far] of REMOTES) {
+      it(`every row from ${name}, in a network namespace (needs root and iproute2)`, async function () {
+        if (noNamespaces() !== null) this.skip();
+        const host = await RemoteHost.create(near, far);
+        try {
+          const authority = host.near.includes(':') ? `[${host.near}]` : host.near;
+          for (const row of rows.filter(({ method }) => method !== 'WS')) {
+            const { status } = await host.call({
+              url: `http://${authority}:${node.port}${target(row)}`,
+              method: row.method,
+              ...(row.bodyKind === 'json'
+                ? { headers: { 'content-type': 'application/json' }, body: '[]' }
+                : {}),
+            });
+            const wanted = row.access === 'public' && !row.nearOnly ? allowed(row) : [403];
+            expect(status, `${row.method} ${row.path}`).to.be.oneOf(wanted);
+          }
+        } finally {
+          await host.destroy();
+        }
+      });
+    }
+
+    it('the lifelines are let in and the LAN is asked for a session, in network namespaces (needs root and iproute2)', async function () {
+      if (noNamespaces() !== null) this.skip();
+      const cases: readonly [string, string, number][] = [
+        ['192.168.4.1/24', '192.168.4.2/24', 200],
+        ['192.168.7.1/24', '192.168.7.2/24', 200],
+        ['169.254.9.1/16', '169.254.9.2/16', 200],
+        ['10.99.0.1/24', '10.99.0.2/24', 403],
+        ['fd00:99::1/64', 'fd00:99::2/64', 403],
+      ];
+      for (const [near, far, wanted] of cases) {
+        const host = await RemoteHost.create(near, far);
+        try {
+          const authority = host.near.includes(':') ? `[${host.near}]` : host.near;
+          const { status, body } = await host.call({ url: `http://${authority}:${node.port}/api/status` });
+          expect(status, `${far} ${body}`).to.equal(wanted);
+          if (wanted === 403) expect(JSON.parse(body)).to.include({ code: 'E_UNPAIRED' });
+        } finally {
+          await host.destroy();
+        }
+      }
+    });
+
+    it('pairs, and from then on another address needs the key (needs root and iproute2)', async function () {
+      if (noNamespaces() !== null) this.skip();
+      const host = await RemoteHost.create('10.98.0.1/24', '10.98.0.2/24');
+      try {
+        const url = `http://${host.near}:${node.port}/api/status`;
+        const claim = await node.post('/api/pairing/claim', { user_id: 'test' });
+        expect(claim.status).to.equal(200);
+        const key = String(claim.body['api_key']);
+        expect((await host.call({ url })).status).to.equal(401);
+        expect((await host.call({ url, headers: { 'x-svc-key': key } })).status).to.equal(200);
+      } finally {
+        await host.destroy();
+      }
+    });
+  });
+});

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { bodySchema } from '../../shared/routes/body-schema.ts';
+import { openApiDocument } from '../../shared/routes/openapi.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { compileTable, ROWS } from '../../shared/routes/table.ts';
+import { createAjv } from '../../shared/schemas/validator.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const run = promisify(execFile);
+const rows = ROWS as readonly Row[];
+const CHECKER = join(import.meta.dirname, '../../../shared/tools/check-routes.mjs');
+
+describe('the route table', () => {
+  it('agrees with the contract (routes.tsv), row by row', async () => {
+    const text = await readFile(join(import.meta.dirname, 'routes.tsv'), 'utf8');
+    const wanted = text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .slice(1)
+      .map((line) => line.split('\t').slice(0, 9).join(' '));
+    const have = rows.map((r) =>
+      [r.method, r.path, r.lane, r.feature, r.profiles, r.access, r.scope, r.relay, r.armed].join(' '),
+    );
+    expect([...have].sort()).to.deep.equal([...wanted].sort());
+  });
+
+  it('check-routes.mjs finds 0 missing and 0 classified differently', async function () {
+    if (!existsSync(CHECKER)) this.skip(); // lies beside the project, not in it
+    const dir = await tempDir();
+    try {
+      const file = join(dir, 'openapi.json');
+      await writeFile(file, JSON.stringify(openApiDocument(ROWS, '0')));
+      const { stdout } = await run(process.execPath, [CHECKER, file]);
+      expect(stdout).to.include('163 rows, 0 missing, 0 classified differently, 0 extra');
+    } finally {
+      await removeDir(dir);
+    }
+  });
+
+  it('has schemas that compile in strict mode, for bodies and answers', () => {
+    const ajv = createAjv();
+    for (const row of rows) {
+      const body = bodySchema(row);
+      if (body !== null) ajv.compile(body as object);
+      for (const { schema } of Object.values(row.responses))
+        if (schema !== null) ajv.compile(schema as object);
+    }
+  });
+
+  it('describes the body and the answer of every row that is built', () => {
+    for (const row of rows.filter(({ built }) => built)) {
+      if (row.bodyKind === 'json' && row.armed === '-') expect(row.body, row.id).to.not.equal(null);
+      expect(Object.values(row.responses)[0]?.description, row.id).to.not.equal('not in this build');
+    }
+  });
+
+  describe('refuses to compile', () => {
+    const status = rows.find(({ id }) => id === 'status.get') as Row;
+    const unpair = rows.find(({ id }) => id === 'pairing.unpair.post') as Row;
+    const param = rows.find(({ id }) => id === 'params.name.get') as Row;
+    const broken: readonly [string, readonly Row[], RegExp][] = [
+      ['a duplicate id', [status, { ...status, path: '/x' }], /two rows have the id/],
+      ['a duplicate method and path', [status, { ...status, id: 'x' }], /two rows for GET/],
+      ['a public write that is not in the short list', [{ ...unpair, access: 'public' }], /a public write/],
+      ['a read that needs a write class (C2)', [{ ...status, scope: 'admin' }], /cannot need admin/],
+      ['a parameter without a pattern', [{ ...param, params: {} }], /no pattern/],
+      [
+        'two templates of one shape',
+        [
+          param,
+          {
+            ...param,
+            id: 'x',
+            path: '/api/params/{other}',
+            params: { other: { pattern: 'x', description: '' } },
+          },
+        ],
+        /match the same paths/,
+      ],
+      ['a socket without a ticket scope', [{ ...status, method: 'WS', access: 'ws' }], /no ticket scope/],
+      ['a body with no room', [{ ...unpair, limits: { bodyBytes: 0, timeoutMs: 1 } }], /limit of 0 bytes/],
+    ];
+    for (const [name, list, why] of broken) it(name, () => expect(() => compileTable(list)).to.throw(why));
+  });
+});
+
+describe('OpenAPI', () => {
+  const document = openApiDocument(ROWS, '1.2.3') as {
+    paths: Record<string, Record<string, { 'x-svc': unknown; operationId: string }>>;
+  };
+  it('has one operation id each', () => {
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).to.equal(ids.length);
+  });
+  it('lists both classifications where a GET and a WebSocket share a path', () => {
+    const x = document.paths['/api/plugins/{id}/x/{path}']?.['get']?.['x-svc'];
+    expect(x).to.be.an('array').with.length(2);
+    expect((x as { websocket?: boolean }[])[1]?.websocket).to.equal(true);
+  });
+});

@@ -1,0 +1,56 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ROOT } from '../support/node.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+
+describe('a compiled node, as it is deployed', () => {
+  it('has no TypeScript in it, starts, answers and stops', async () => {
+    const dir = await tempDir();
+    try {
+      await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), [
+        '-p',
+        join(ROOT, 'tsconfig.build.json'),
+        '--outDir',
+        join(dir, 'dist'),
+      ]);
+      await cp(join(ROOT, 'package.json'), join(dir, 'package.json'));
+      await mkdir(join(dir, 'bin'));
+      await cp(join(ROOT, 'bin/svc.js'), join(dir, 'bin/svc.js'));
+      await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+      const port = await freePort();
+      const env = {
+        ...process.env,
+        SVC_ETC_DIR: join(dir, 'etc'),
+        SVC_RUN_DIR: join(dir, 'run'),
+        SVC_STATE_DIR: join(dir, 'state'),
+      };
+      await mkdir(join(dir, 'etc'));
+      await writeFile(join(dir, 'etc/config.yaml'), `api:\n  port: ${port}\nmavlink:\n  source: sim\n`);
+      const node = spawn(process.execPath, [join(dir, 'dist/bin/supervisor/main.js')], {
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      try {
+        for await (const chunk of node.stderr) if (String(chunk).includes('svc-control is running')) break;
+        expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).to.equal(200);
+        const { stdout } = await promisify(execFile)(
+          process.execPath,
+          [join(dir, 'bin/svc.js'), 'status', '--json'],
+          { env },
+        );
+        expect(JSON.parse(stdout)).to.include({ profile: 'drone' });
+      } finally {
+        const gone = once(node, 'exit');
+        node.kill('SIGTERM');
+        await gone;
+      }
+      expect(node.exitCode).to.equal(0);
+    } finally {
+      await removeDir(dir);
+    }
+  });
+});

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ROOT } from '../support/node.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+
+/** A checkout of its own, as a newcomer has it: the tracked folders, and node_modules as `npm ci` left it. */
+async function checkout(): Promise<string> {
+  const dir = await tempDir();
+  for (const name of ['shared', 'front', 'residual', 'bin', 'package.json', 'tsconfig.json']) {
+    await cp(join(ROOT, name), join(dir, name), { recursive: true });
+  }
+  await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+  return dir;
+}
+
+interface Run {
+  readonly process: ChildProcess;
+  output: string;
+  /** Resolves when `text` has appeared, rejects when the process ends before. */
+  shows(text: string): Promise<void>;
+}
+
+function run(dir: string, command: string, args: readonly string[]): Run {
+  const bin = join(dir, 'node_modules/.bin');
+  const child = spawn(command, args, {
+    cwd: dir,
+    env: { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own, as a terminal gives it
+  });
+  const waiting = new Set<() => void>();
+  const started: Run = {
+    process: child,
+    output: '',
+    async shows(text) {
+      while (!started.output.includes(text)) {
+        await new Promise<void>((resolve, reject) => {
+          waiting.add(resolve);
+          child.once('close', () => reject(new Error(`ended without "${text}": ${started.output}`)));
+        });
+      }
+    },
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      started.output += chunk.toString();
+      for (const wake of waiting) wake();
+      waiting.clear();
+    });
+  }
+  return started;
+}
+
+/** Ctrl-C: SIGINT to the whole foreground process group. */
+async function interrupt({ process: child }: Run): Promise<number> {
+  const gone = once(child, 'close');
+  const at = performance.now();
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+  await gone;
+  return performance.now() - at;
+}
+
+function processesOf(dir: string): readonly string[] {
+  const seen: string[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      // The command line of every process of the node names a file of its checkout.
+      const { readFileSync } = process.getBuiltinModule('node:fs');
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (line.includes(`${dir}/`)) seen.push(line);
+    } catch (error) {
+      if (
+        (error as NodeJS.ErrnoException).code !== 'ENOENT' &&
+        (error as NodeJS.ErrnoException).code !== 'ESRCH'
+      )
+        throw error;
+    }
+  }
+  return seen;
+}
+
+describe('a newcomer: npm start', () => {
+  let dir: string;
+  let port: number;
+  let node: Run;
+  before(async () => {
+    dir = await checkout();
+    port = await freePort();
+    await mkdir(join(dir, '.svc/etc'), { recursive: true });
+    // The one thing that a test changes: two suites on one machine cannot both have port 8080.
+    await writeFile(join(dir, '.svc/etc/config.yaml'), `api:\n  port: ${port}\nmavlink:\n  source: sim\n`);
+    node = run(dir, 'npm', ['start']);
+    await node.shows('Ctrl-C stops everything.');
+  });
+  after(async () => {
+    if (node.process.exitCode === null) await interrupt(node);
+    await removeDir(dir);
+  });
+
+  const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
+  const get = async (path: string) => (await fetch(url(path))).json() as Promise<Record<string, never>>;
+  const command = async (cmd: string, ...args: (number | string)[]) => {
+    const response = await fetch(url('/api/command'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ cmd, args }),
+    });
+    return {
+      http: response.status,
+      ...((await response.json()) as {
+        status: string;
+        detail?: string;
+        ack?: { result_name: string; statustext?: string };
+      }),
+    };
+  };
+  const telemetryUntil = async (wanted: (t: Telemetry) => boolean, what: string): Promise<Telemetry> => {
+    const deadline = performance.now() + 90_000;
+    for (;;) {
+      const now = (await get('/api/telemetry')) as unknown as Telemetry;
+      if (wanted(now)) return now;
+      expect(performance.now(), `${what}: ${JSON.stringify(now)}`).to.be.lessThan(deadline);
+      await new Promise(setImmediate);
+    }
+  };
+
+  it('prints one short screen with all that is needed', () => {
+    expect(node.output).to.include(`http://localhost:${port}`);
+    expect(node.output).to.match(/profile\s+drone/);
+    expect(node.output).to.match(/flight controller\s+connected, SIMULATED, ardupilot, disarmed/);
+    expect(node.output).to.match(/pairing code\s+[A-Z0-9]{6}\s+pair with: npx svc pair/);
+    expect(node.output.split('\n').length).to.be.lessThan(25);
+  });
+
+  it('a second npm start says that the port is taken', async () => {
+    const second = run(dir, 'npm', ['start']);
+    const [code] = (await once(second.process, 'close')) as [number];
+    expect(code).to.not.equal(0);
+    expect(second.output).to.include(`Port ${port} is taken`);
+    expect((await fetch(url('/healthz'))).status).to.equal(200);
+  });
+
+  it('/api/status is measured from this machine', async () => {
+    const status = (await get('/api/status')) as unknown as Record<string, unknown>;
+    expect(status).to.include({ fc_connected: true, fc_simulated: true, profile: 'drone', armed: false });
+    expect(status['fc_simulated_evidence']).to.be.an('array').that.is.not.empty;
+    const health = status['health'] as { memory_percent: number; disk_percent: number };
+    expect(health.memory_percent).to.be.within(0.1, 100);
+    expect(health.disk_percent).to.be.within(0.1, 100);
+  });
+
+  it('flies: refuses what the vehicle refuses, arms, takes off to 10 m, goes somewhere, lands and disarms', async () => {
+    const early = await command('takeoff', 10);
+    expect(early).to.include({ http: 200, status: 'rejected' });
+    expect(early.ack?.statustext ?? early.ack?.result_name).to.be.a('string').that.is.not.empty;
+    const mode = await command('mode', 'HYPERSPACE');
+    expect(mode.http).to.equal(400);
+    expect(mode.detail).to.include('HYPERSPACE').and.include('GUIDED');
+
+    expect(await command('mode', 'GUIDED')).to.include({ status: 'accepted' });
+    expect(await command('arm')).to.include({ status: 'accepted' });
+    expect(await command('takeoff', 10)).to.include({ status: 'accepted' });
+    const up = await telemetryUntil((t) => (t.position.alt_rel ?? 0) > 9.5, 'never reached 10 m');
+    expect(up.armed).to.equal(true);
+    const target = { lat: (up.position.lat ?? 0) + 0.0003, lon: up.position.lon ?? 0 };
+    expect(await command('goto', target.lat, target.lon, 12)).to.include({ status: 'accepted' });
+    await telemetryUntil((t) => Math.abs((t.position.lat ?? 0) - target.lat) < 0.00003, 'never arrived');
+    expect(await command('land')).to.include({ status: 'accepted' });
+    await telemetryUntil((t) => t.armed === false, 'never disarmed');
+  });
+
+  it('npx svc status, pair, and then a key is needed', async () => {
+    const status = run(dir, 'npx', ['svc', 'status']);
+    expect(await once(status.process, 'close')).to.have.nested.property('[0]', 0);
+    expect(status.output).to.include('SIMULATED').and.include('svc-control');
+    const pair = run(dir, 'npx', ['svc', 'pair', '--user', 'newcomer']);
+    expect(await once(pair.process, 'close'), pair.output).to.have.nested.property('[0]', 0);
+    const key = /^svc_[A-Za-z0-9_-]{43}$/m.exec(pair.output)?.[0];
+    expect(key).to.be.a('string');
+    expect((await fetch(url('/api/status'))).status).to.equal(401);
+    expect((await fetch(url('/api/status'), { headers: { 'x-svc-key': key ?? '' } })).status).to.equal(200);
+    const unpair = run(dir, 'npx', ['svc', 'unpair']);
+    expect(await once(unpair.process, 'close'), unpair.output).to.have.nested.property('[0]', 0);
+    expect((await fetch(url('/api/status'))).status).to.equal(200);
+  });
+
+  it('Ctrl-C stops everything within 3 s and leaves no process and no socket', async () => {
+    expect(processesOf(dir).length).to.be.greaterThan(4);
+    expect(await interrupt(node)).to.be.lessThan(3000);
+    expect(processesOf(dir)).to.deep.equal([]);
+    expect(existsSync(join(dir, '.svc/run'))).to.equal(true);
+    expect(readdirSync(join(dir, '.svc/run'))).to.deep.equal([]);
+  });
+});
+
+interface Telemetry {
+  readonly armed: boolean | null;
+  readonly position: {
+    readonly lat: number | null;
+    readonly lon: number | null;
+    readonly alt_rel: number | null;
+  };
+}

@@ -1,0 +1,89 @@
+import { type ChildProcessByStdio, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+let counter = 0;
+
+export interface RemoteRequest {
+  readonly url: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface RemoteAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Null where this machine can make network namespaces, else why not. */
+export function noNamespaces(): string | null {
+  if (process.getuid?.() !== 0) return 'needs root';
+  try {
+    execFileSync('ip', ['netns', 'list'], { stdio: 'ignore' });
+    return null;
+  } catch {
+    return 'needs iproute2';
+  }
+}
+
+/** A host of its own beside this machine, joined by a cable (veth), from which real requests come. */
+export class RemoteHost {
+  /** This machine's address on the cable. */
+  readonly near: string;
+  readonly #name: string;
+  readonly #caller: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: Interface;
+  readonly #waiting: ((answer: RemoteAnswer | { error: string }) => void)[] = [];
+
+  private constructor(name: string, near: string, caller: ChildProcessByStdio<Writable, Readable, null>) {
+    this.#name = name;
+    this.near = near;
+    this.#caller = caller;
+    this.#lines = createInterface(caller.stdout);
+    this.#lines.on('line', (line) => this.#waiting.shift()?.(JSON.parse(line) as RemoteAnswer));
+  }
+
+  /**
+   * @param near this machine's address on the cable, with prefix length
+   * @param far the remote host's
+   */
+  static async create(near: string, far: string): Promise<RemoteHost> {
+    const name = `svct${process.pid}-${counter++}`;
+    const [here, there] = [`vh${process.pid % 100000}-${counter}`, `vn${process.pid % 100000}-${counter}`];
+    const family = near.includes(':') ? ['-6'] : [];
+    const nodad = near.includes(':') ? ['nodad'] : [];
+    const ip = async (...args: string[]) => run('ip', args);
+    await ip('netns', 'add', name);
+    await ip('link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', name);
+    await ip(...family, 'addr', 'add', near, 'dev', here, ...nodad);
+    await ip('link', 'set', here, 'up');
+    await ip('-n', name, ...family, 'addr', 'add', far, 'dev', there, ...nodad);
+    await ip('-n', name, 'link', 'set', there, 'up');
+    const script = join(import.meta.dirname, 'remote-caller.ts');
+    const caller = spawn('ip', ['netns', 'exec', name, process.execPath, script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    return new RemoteHost(name, near.replace(/\/\d+$/, ''), caller);
+  }
+
+  async call(request: RemoteRequest): Promise<RemoteAnswer> {
+    const answer = await new Promise<RemoteAnswer | { error: string }>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#caller.stdin.write(`${JSON.stringify(request)}\n`);
+    });
+    if ('error' in answer) throw new Error(answer.error);
+    return answer;
+  }
+
+  async destroy(): Promise<void> {
+    const gone = once(this.#caller, 'exit');
+    this.#caller.stdin.end();
+    await gone;
+    await run('ip', ['netns', 'del', this.#name]); // takes the cable with it
+  }
+}
