@@ -50,13 +50,16 @@ interface Origin {
   readonly address: Peer['address'];
 }
 
+// Kept on the socket: classified once a connection, and no WeakMap for the collector to walk.
+const ORIGIN = Symbol('origin');
+type Tagged = Socket & { [ORIGIN]?: Origin };
+
 /**
  * The HTTP side of the front: one Express application behind any number of listeners (TCP, control.sock). For each request
  * it asks `decide`, reads the body where there is one, asks `settle`, and calls the handler or the proxy.
  */
 export class FrontServer {
   readonly #options: FrontOptions;
-  readonly #origins = new WeakMap<Socket, Origin>();
   readonly #servers: Server[] = [];
   #draining = false;
 
@@ -215,7 +218,7 @@ export class FrontServer {
   }
 
   #originOf(socket: Socket, kind: Peer['kind']): Origin {
-    const known = this.#origins.get(socket);
+    const known = (socket as Tagged)[ORIGIN];
     if (known !== undefined) return known;
     const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
     const origin: Origin = {
@@ -223,7 +226,7 @@ export class FrontServer {
       ip,
       address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
     };
-    this.#origins.set(socket, origin);
+    (socket as Tagged)[ORIGIN] = origin;
     return origin;
   }
 

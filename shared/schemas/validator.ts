@@ -12,13 +12,22 @@ export type Validator = (value: unknown) => readonly Violation[] | null;
 
 const MAX_VIOLATIONS = 50;
 
-/** An Ajv for JSON Schema 2020-12 that knows our keywords (shared/schemas/config.ts). */
-export function createAjv(options: { readonly useDefaults?: boolean } = {}): Ajv2020 {
+/**
+ * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/schemas/config.ts).
+ * The schemas are ours and tests hold them against the meta-schema; at run time that check would cost each process 40 ms of
+ * its start, so `checkSchemas` is off.
+ */
+export function createAjv(
+  options: { readonly useDefaults?: boolean; readonly checkSchemas?: boolean } = {},
+): Ajv2020 {
+  const check = options.checkSchemas ?? false;
   const ajv = new Ajv2020({
     allErrors: true,
     strict: true,
     allowUnionTypes: true,
     useDefaults: options.useDefaults ?? false,
+    meta: check,
+    validateSchema: check,
   });
   for (const keyword of ['x-secret', 'x-root-only', 'x-profile'])
     ajv.addKeyword({ keyword, schemaType: 'boolean' });

@@ -35,7 +35,14 @@ describe('a compiled node, as it is deployed', () => {
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       try {
-        for await (const chunk of node.stderr) if (String(chunk).includes('svc-control is running')) break;
+        await new Promise<void>((resolve, reject) => {
+          let text = '';
+          node.stderr.on('data', (chunk: Buffer) => {
+            text += chunk.toString();
+            if (text.includes('svc-control is running')) resolve();
+          });
+          node.once('exit', () => reject(new Error(text)));
+        });
         expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).to.equal(200);
         const { stdout } = await promisify(execFile)(
           process.execPath,

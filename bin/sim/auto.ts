@@ -1,0 +1,167 @@
+import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, speeds, stoppingPoint } from './craft.ts';
+import type { LocalPoint } from './geo.ts';
+import { fromFrame, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
+import type { FlightMode } from './modes.ts';
+import { ReturnHome } from './rtl.ts';
+import type { Demand } from './vehicle.ts';
+
+const NAV_LAST = 95; // commands above are not places: ArduPilot reports no arrival for them
+
+/** AUTO: flies the mission. */
+export class AutoMode implements FlightMode {
+  readonly number = 3;
+  readonly name = 'AUTO';
+  readonly needsPosition = true;
+  readonly armable = false;
+  readonly #craft: Craft;
+  readonly #mission: Mission;
+  readonly #home: ReturnHome;
+  #started = 0; // sequence number of the item that is under way
+  #place: LocalPoint; // where that item goes, or where it began
+  #waited = 0;
+  #there = false;
+  #speed: number | undefined;
+  #paused: LocalPoint | undefined;
+
+  constructor(craft: Craft, mission: Mission) {
+    this.#craft = craft;
+    this.#mission = mission;
+    this.#home = new ReturnHome(craft);
+    this.#place = craft.vehicle.position;
+  }
+
+  refuses(): string | undefined {
+    if (this.#mission.items.length === 0) return 'initialisation failed';
+    if (this.#craft.vehicle.landed && this.#mission.item(1)?.command !== NAV.takeoff) {
+      this.#craft.text(MavSeverity.CRITICAL, 'Auto: Missing Takeoff Cmd');
+      return 'initialisation failed';
+    }
+    return undefined;
+  }
+
+  enter(): void {
+    this.#paused = undefined;
+    this.#speed = undefined;
+    this.#place = stoppingPoint(this.#craft);
+    this.#started = 0;
+    const again = this.#craft.params.get('MIS_RESTART') === 1 || this.#mission.state === 'complete';
+    if (again || this.#mission.current === 0) {
+      this.#mission.current = this.#mission.items.length === 0 ? 0 : 1;
+      this.#mission.state = 'not-started';
+    }
+  }
+
+  /** Only on the way to a waypoint, as in ArduCopter. */
+  pause(): boolean {
+    if (this.#paused !== undefined || this.#mission.item(this.#started)?.command !== NAV.waypoint)
+      return false;
+    this.#paused = stoppingPoint(this.#craft);
+    this.#mission.state = 'paused';
+    return true;
+  }
+
+  resume(): boolean {
+    if (this.#paused !== undefined) this.#mission.state = 'active';
+    this.#paused = undefined;
+    return true;
+  }
+
+  step(dt: number): Demand {
+    const { vehicle } = this.#craft;
+    if (this.#paused !== undefined) return flyTo(this.#craft, this.#paused, undefined, vehicle.yaw);
+    // Without a pilot's throttle the mission starts by MAV_CMD_MISSION_START, or with AUTO_OPTIONS bit 1.
+    if (!this.#craft.autoArmed && vehicle.landed) {
+      if ((this.#craft.params.get('AUTO_OPTIONS') & 2) === 0) return IDLE;
+      this.#craft.autoArmed = true;
+    }
+    if (this.#mission.state === 'complete') return this.#afterEnd();
+    const item = this.#mission.item(this.#mission.current);
+    if (item === undefined) {
+      this.#mission.state = 'complete';
+      this.#place = stoppingPoint(this.#craft);
+      return this.#afterEnd();
+    }
+    this.#mission.state = 'active';
+    if (this.#started !== this.#mission.current) this.#begin(this.#mission.current, item);
+    const [demand, done] = this.#fly(item, dt);
+    if (done) {
+      if (item.command < NAV_LAST) this.#craft.reached(this.#mission.current);
+      this.#mission.current++;
+    }
+    return demand;
+  }
+
+  #afterEnd(): Demand {
+    if (!this.#craft.vehicle.landed) return flyTo(this.#craft, this.#place);
+    this.#craft.disarm();
+    return IDLE;
+  }
+
+  #begin(seq: number, item: MissionItem): void {
+    this.#started = seq;
+    this.#waited = 0;
+    this.#there = false;
+    this.#craft.text(MavSeverity.INFO, `Mission: ${seq} ${ITEM_NAMES[item.command] ?? 'Cmd'}`);
+    this.#place = this.#placeOf(item);
+    if (item.command === NAV.returnToLaunch) this.#home.start();
+  }
+
+  // An item without a position means "here".
+  #placeOf(item: MissionItem): LocalPoint {
+    const { vehicle } = this.#craft;
+    const here = stoppingPoint(this.#craft);
+    const place = fromFrame(vehicle.origin, vehicle.home, item.frame, item.lat, item.lon, item.alt);
+    switch (item.command) {
+      case NAV.takeoff:
+        return { ...here, u: Math.max(place.u, vehicle.u) };
+      case NAV.waypoint:
+      case NAV.loiterTime:
+      case NAV.loiterUnlimited: {
+        const level = item.alt === 0 && item.lat === 0 && item.lon === 0 ? here.u : place.u;
+        return item.lat === 0 && item.lon === 0 ? { ...here, u: level } : place;
+      }
+      case NAV.land:
+        return item.lat === 0 && item.lon === 0 ? here : { n: place.n, e: place.e, u: here.u };
+      default:
+        return here;
+    }
+  }
+
+  #fly(item: MissionItem, dt: number): readonly [Demand, boolean] {
+    const { vehicle, params } = this.#craft;
+    const own = speeds(params);
+    const limits = { ...own, horizontal: this.#speed ?? own.horizontal };
+    const towards = flyTo(this.#craft, this.#place, limits);
+    const near =
+      Math.hypot(this.#place.n - vehicle.n, this.#place.e - vehicle.e) < params.get('WPNAV_RADIUS') / 100 &&
+      Math.abs(this.#place.u - vehicle.u) < 1;
+    switch (item.command) {
+      case NAV.takeoff:
+        return [towards, Math.abs(this.#place.u - vehicle.u) < 0.5];
+      case NAV.waypoint:
+      case NAV.loiterTime: {
+        if (near && !this.#there) {
+          this.#there = true;
+          if (item.command === NAV.waypoint) {
+            this.#craft.text(MavSeverity.INFO, `Reached command #${this.#started}`);
+          }
+        }
+        if (this.#there) this.#waited += dt;
+        return [towards, this.#there && this.#waited >= item.p1];
+      }
+      case NAV.delay:
+        this.#waited += dt;
+        return [towards, this.#waited >= item.p1];
+      case NAV.land:
+        if (near) this.#there = true;
+        return [this.#there ? sinkOver(this.#craft, this.#place) : towards, vehicle.landed];
+      case NAV.returnToLaunch:
+        return [this.#home.step(dt), vehicle.landed];
+      case NAV.changeSpeed:
+        if (item.p2 > 0) this.#speed = item.p2;
+        return [towards, true];
+      default:
+        return [towards, false]; // LOITER_UNLIM: until somebody takes over
+    }
+  }
+}

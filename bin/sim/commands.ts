@@ -1,0 +1,201 @@
+import type { Arming } from './arming.ts';
+import type { AutoMode } from './auto.ts';
+import type { Channel } from './channel.ts';
+import { type Craft, MavSeverity } from './craft.ts';
+import type { GuidedMode } from './guided.ts';
+import { MavResult } from './mavlink-values.ts';
+import { MessageInterval } from './messages.ts';
+import { FRAMES, fromFrame, type Mission } from './mission.ts';
+import type { Modes } from './modes.ts';
+import type { Streams } from './streams.ts';
+
+/** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
+export interface Command {
+  readonly id: number;
+  readonly p1: number;
+  readonly p2: number;
+  readonly p3: number;
+  readonly p4: number;
+  readonly lat: number;
+  readonly lon: number;
+  readonly alt: number;
+  readonly frame: number;
+}
+
+/** What commands act on. */
+export interface CommandDeck {
+  readonly craft: Craft;
+  readonly channel: Channel;
+  readonly arming: Arming;
+  readonly modes: Modes;
+  readonly guided: GuidedMode;
+  readonly auto: AutoMode;
+  readonly mission: Mission;
+  readonly streams: Streams;
+  /** Reboots soon, after the ack has gone out. */
+  readonly reboot: () => void;
+  readonly banner: () => void;
+}
+
+type Handler = (deck: CommandDeck, command: Command) => MavResult;
+
+const { ACCEPTED, DENIED, FAILED, UNSUPPORTED } = MavResult;
+const FORCE_ARM = 2989;
+const FORCE_EITHER_WAY = 21196;
+const AUTOPILOT_VERSION = 148;
+const HOME_POSITION = 242;
+const MISSION_CURRENT = 42;
+const MODE = { auto: 3, guided: 4, rtl: 6, land: 9 } as const;
+
+const accepted = (done: boolean): MavResult => (done ? ACCEPTED : FAILED);
+const toMode =
+  (number: number): Handler =>
+  ({ modes }) =>
+    accepted(modes.set(number));
+
+const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
+  [20, toMode(MODE.rtl)],
+  [21, toMode(MODE.land)],
+  [22, takeOff],
+  [176, (deck, { p1, p2 }) => setMode(deck.modes, p1, p2)],
+  [179, setHome],
+  [192, reposition],
+  [193, pauseContinue],
+  [224, setMissionCurrent],
+  [246, rebootVehicle],
+  [300, startMission],
+  [400, armDisarm],
+  [410, getHome],
+  [510, getInterval],
+  [511, messageInterval],
+  [512, requestMessage],
+  [520, requestCapabilities],
+  [42428, sendBanner],
+]);
+
+/** Carries a command out. One that the vehicle does not know is UNSUPPORTED. */
+export function perform(deck: CommandDeck, command: Command): MavResult {
+  return HANDLERS.get(command.id)?.(deck, command) ?? UNSUPPORTED;
+}
+
+/** MAV_CMD_DO_SET_MODE and the SET_MODE message. */
+export function setMode(modes: Modes, baseMode: number, customMode: number): MavResult {
+  const custom = 1; // MAV_MODE_FLAG_CUSTOM_MODE_ENABLED: ArduPilot takes no other kind
+  return (baseMode & custom) === 0 ? DENIED : accepted(modes.set(customMode));
+}
+
+function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {
+  const force = p2 === FORCE_EITHER_WAY;
+  if (p1 === 1) return accepted(arming.arm(force || p2 === FORCE_ARM));
+  return p1 === 0 ? accepted(arming.disarm(force)) : UNSUPPORTED;
+}
+
+// ArduCopter refuses without a word; the reasons are this simulator's own, for those who read along.
+function takeOff({ craft, modes, guided }: CommandDeck, { frame, alt }: Command): MavResult {
+  const refuse = (reason: string): MavResult => {
+    craft.text(MavSeverity.WARNING, `Takeoff: ${reason}`);
+    return FAILED;
+  };
+  if (frame !== 3 && frame !== 6) return DENIED;
+  if (modes.current !== guided) return refuse(`not possible in ${modes.current.name} mode`);
+  if (!craft.vehicle.armed) return refuse('vehicle is not armed');
+  if (!craft.vehicle.landed) return refuse('already flying');
+  if (!(alt > craft.vehicle.height && Number.isFinite(alt)))
+    return refuse('altitude is not above the vehicle');
+  guided.takeOff(alt);
+  return ACCEPTED;
+}
+
+function startMission({ craft, modes, mission }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (p1 !== 0 || p2 !== 0) return DENIED; // a part of the mission: not supported
+  if (!modes.set(MODE.auto)) return FAILED;
+  if (craft.vehicle.armed) craft.autoArmed = true;
+  if (mission.state === 'complete' && mission.items.length > 0) mission.jump(1);
+  return ACCEPTED;
+}
+
+function pauseContinue({ craft, modes, guided, auto }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 0 && p1 !== 1) return DENIED;
+  const mode = modes.current === guided ? guided : modes.current === auto ? auto : undefined;
+  const done = p1 === 0 ? mode?.pause() : mode?.resume();
+  if (done !== true) craft.text(MavSeverity.INFO, p1 === 0 ? 'Failed to pause' : 'Failed to resume');
+  return accepted(done === true);
+}
+
+function reposition({ craft, modes, guided }: CommandDeck, command: Command): MavResult {
+  const mayChangeMode = (command.p2 & 1) === 1; // MAV_DO_REPOSITION_FLAGS_CHANGE_MODE
+  if (modes.current !== guided && !mayChangeMode) return DENIED;
+  if (!isPlace(command) || !FRAMES.has(command.frame)) return DENIED;
+  if (!craft.positionOk()) return FAILED;
+  if (!modes.set(MODE.guided)) return FAILED;
+  const { vehicle } = craft;
+  guided.goTo(fromFrame(vehicle.origin, vehicle.home, command.frame, command.lat, command.lon, command.alt));
+  return ACCEPTED;
+}
+
+function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
+  const { vehicle } = craft;
+  if (!craft.positionOk()) return FAILED;
+  if (command.p1 === 1) vehicle.home = vehicle.location;
+  else {
+    if (!isPlace(command) || !FRAMES.has(command.frame)) return DENIED;
+    const { u } = fromFrame(vehicle.origin, vehicle.home, command.frame, 0, 0, command.alt);
+    vehicle.home = { lat: command.lat, lon: command.lon, alt: vehicle.origin.alt + u };
+  }
+  vehicle.homeLocked = true;
+  streams.sendNow(HOME_POSITION);
+  return ACCEPTED;
+}
+
+function getHome({ craft, streams }: CommandDeck): MavResult {
+  if (!craft.positionOk()) return FAILED;
+  streams.sendNow(HOME_POSITION);
+  return ACCEPTED;
+}
+
+function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (!mission.jump(p1)) return FAILED;
+  streams.sendNow(MISSION_CURRENT);
+  return ACCEPTED;
+}
+
+function rebootVehicle({ craft, reboot }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 1 && p1 !== 3) return UNSUPPORTED;
+  if (craft.vehicle.armed) return FAILED;
+  reboot();
+  return ACCEPTED;
+}
+
+function messageInterval({ craft, streams }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (streams.setInterval(p1, p2)) return ACCEPTED;
+  craft.text(MavSeverity.INFO, `No ap_message for mavlink id (${p1})`);
+  return DENIED;
+}
+
+function getInterval({ channel, streams }: CommandDeck, { p1 }: Command): MavResult {
+  // An interval of 0 says that the message is not known.
+  channel.send(MessageInterval, { messageId: p1, intervalUs: streams.interval(p1) ?? 0 });
+  return ACCEPTED;
+}
+
+function requestMessage({ craft, streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (streams.sendNow(p1)) return ACCEPTED;
+  craft.text(MavSeverity.INFO, `No ap_message for mavlink id (${p1})`);
+  return FAILED;
+}
+
+function requestCapabilities({ streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 1) return DENIED;
+  streams.sendNow(AUTOPILOT_VERSION);
+  return ACCEPTED;
+}
+
+function sendBanner({ banner }: CommandDeck): MavResult {
+  banner();
+  return ACCEPTED;
+}
+
+function isPlace({ lat, lon, alt }: Command): boolean {
+  const inRange = Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && Number.isFinite(alt); // false for NaN
+  return inRange && (lat !== 0 || lon !== 0);
+}

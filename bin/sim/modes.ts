@@ -1,0 +1,114 @@
+import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, stoppingPoint } from './craft.ts';
+import type { LocalPoint } from './geo.ts';
+import type { Demand } from './vehicle.ts';
+
+/** One flight mode. A new object each time it is entered would lose GUIDED's and AUTO's state, so they live on. */
+export interface FlightMode {
+  /** ArduCopter's custom_mode. */
+  readonly number: number;
+  /** ArduCopter's Mode::name(). */
+  readonly name: string;
+  readonly needsPosition: boolean;
+  /** Whether a ground station may arm in it. */
+  readonly armable: boolean;
+  /** @returns why it cannot be entered; asked only while armed, as ArduCopter does */
+  refuses?(): string | undefined;
+  enter?(): void;
+  /** Called once per simulated step while armed. @param dt simulated seconds */
+  step(dt: number): Demand;
+}
+
+/** The modes of the vehicle and which one is on. */
+export class Modes {
+  readonly #craft: Craft;
+  readonly #byNumber: ReadonlyMap<number, FlightMode>;
+  #current: FlightMode;
+
+  constructor(craft: Craft, modes: readonly FlightMode[], initial: number) {
+    this.#craft = craft;
+    this.#byNumber = new Map(modes.map((mode) => [mode.number, mode]));
+    const first = this.#byNumber.get(initial) ?? modes[0];
+    if (first === undefined) throw new Error('a vehicle needs a flight mode');
+    this.#current = first;
+  }
+
+  /** Goes into a mode without asking, as at boot. An unknown number leaves the first mode. */
+  reset(number: number): void {
+    this.#current = this.#byNumber.get(number) ?? this.#byNumber.values().next().value ?? this.#current;
+    this.#current.enter?.();
+  }
+
+  get current(): FlightMode {
+    return this.#current;
+  }
+
+  /** @returns whether the vehicle is in that mode now; a refusal is told by STATUSTEXT in ArduPilot's words */
+  set(number: number): boolean {
+    if (number === this.#current.number) return true;
+    const mode = this.#byNumber.get(number);
+    if (mode === undefined) {
+      this.#craft.text(MavSeverity.WARNING, `No such mode ${number}`);
+      return false;
+    }
+    // Disarmed, ArduCopter lets every mode in and leaves the judgement to the arming checks.
+    if (this.#craft.vehicle.armed) {
+      const reason = mode.needsPosition && !this.#craft.positionOk() ? 'requires position' : mode.refuses?.();
+      if (reason !== undefined) {
+        this.#craft.text(MavSeverity.WARNING, `Mode change to ${mode.name} failed: ${reason}`);
+        return false;
+      }
+    }
+    this.#current = mode;
+    mode.enter?.();
+    return true;
+  }
+}
+
+/** STABILIZE and ALT_HOLD with centred sticks: level, so that it keeps its height and is slowed by the air alone. */
+export function levelMode(craft: Craft, number: number, name: string): FlightMode {
+  return {
+    number,
+    name,
+    needsPosition: false,
+    armable: true,
+    step: () => {
+      const { vehicle } = craft;
+      if (vehicle.landed) return IDLE;
+      return { kind: 'fly', vn: vehicle.wind.n, ve: vehicle.wind.e, vu: 0, accel: 0.3, accelUp: 1 };
+    },
+  };
+}
+
+/** LOITER, POSHOLD, BRAKE and CIRCLE (which here does not circle): brake, then stay. */
+export function holdMode(craft: Craft, number: number, name: string, armable: boolean): FlightMode {
+  let place: LocalPoint = craft.vehicle.position;
+  return {
+    number,
+    name,
+    needsPosition: true,
+    armable,
+    enter: () => {
+      place = stoppingPoint(craft);
+    },
+    step: () => (craft.vehicle.landed ? IDLE : flyTo(craft, place, undefined, craft.vehicle.yaw)),
+  };
+}
+
+/** LAND: sink where it is and stop the motors. */
+export function landMode(craft: Craft): FlightMode {
+  let place: LocalPoint = craft.vehicle.position;
+  return {
+    number: 9,
+    name: 'LAND',
+    needsPosition: false,
+    armable: false,
+    enter: () => {
+      place = stoppingPoint(craft);
+    },
+    step: () => {
+      if (!craft.vehicle.landed) return sinkOver(craft, place);
+      craft.disarm();
+      return IDLE;
+    },
+  };
+}

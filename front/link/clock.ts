@@ -1,0 +1,29 @@
+/** A pending call of a Clock; `cancel` may be called at any time, also after it ran. */
+export interface Timer {
+  cancel(): void;
+}
+
+/** Time of the link process, given to it at the composition root so that tests can hold it still. */
+export interface Clock {
+  /** Monotonic ms; no NTP step moves it. */
+  now(): number;
+  /** Wall clock, ms since 1970; only for showing to people. */
+  wall(): number;
+  after(ms: number, run: () => void): Timer;
+  every(ms: number, run: () => void): Timer;
+}
+
+export function systemClock(): Clock {
+  return {
+    now: () => performance.now(),
+    wall: () => Date.now(),
+    after(ms, run) {
+      const handle = setTimeout(run, ms);
+      return { cancel: () => clearTimeout(handle) };
+    },
+    every(ms, run) {
+      const handle = setInterval(run, ms);
+      return { cancel: () => clearInterval(handle) };
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/* oxlint-disable no-underscore-dangle -- node-mavlink names its fields so */
+import { common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
+
+/** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (spec/decisions.md 6). */
+export const OWN_COMPONENT = 191;
+const TYPE_ONBOARD_CONTROLLER = 18;
+const AUTOPILOT_INVALID = 8;
+const STATE_ACTIVE = 4;
+const NO_FLAGS: number = 0;
+const MAVLINK_VERSION = 3;
+
+/** Position only: velocity, acceleration, yaw and yaw rate are to be ignored. */
+const MASK_POSITION_ONLY: number = 0b0000_1101_1111_1000;
+
+/** MAV_FRAME */
+export const FRAME_GLOBAL = 0;
+export const FRAME_GLOBAL_RELATIVE_ALT_INT = 6;
+
+/** The component that a message is for. */
+export interface Target {
+  readonly system: number;
+  readonly component: number;
+}
+
+export type Params7 = readonly [number, number, number, number, number, number, number];
+
+/** Everything that we say on the link ourselves, as whole v2 frames; node-mavlink does the encoding. */
+export class Encoder {
+  /** System id we speak as: the vehicle's once it is known. */
+  system = 1;
+  #seq = 0;
+
+  /** A member of the vehicle (never a ground station, so that its ground-station failsafe still fires: attack case J13). */
+  heartbeat(): Buffer {
+    const message = new minimal.Heartbeat();
+    message.type = TYPE_ONBOARD_CONTROLLER;
+    message.autopilot = AUTOPILOT_INVALID;
+    message.baseMode = NO_FLAGS;
+    message.customMode = 0;
+    message.systemStatus = STATE_ACTIVE;
+    message.mavlinkVersion = MAVLINK_VERSION;
+    return this.#encode(message);
+  }
+
+  /** @param confirmation 0 at the first send of a command, then counting */
+  commandLong(target: Target, command: number, params: Params7, confirmation: number): Buffer {
+    const message = new common.CommandLong();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.command = command;
+    message.confirmation = confirmation;
+    [
+      message._param1,
+      message._param2,
+      message._param3,
+      message._param4,
+      message._param5,
+      message._param6,
+      message._param7,
+    ] = params;
+    return this.#encode(message);
+  }
+
+  /** @param params the first four as they are, then latitude and longitude in degrees and altitude in m */
+  commandInt(target: Target, command: number, frame: number, params: Params7): Buffer {
+    const message = new common.CommandInt();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.command = command;
+    message.frame = frame;
+    message.current = 0;
+    message.autocontinue = 0;
+    const [p1, p2, p3, p4, lat, lon, alt] = params;
+    message._param1 = p1;
+    message._param2 = p2;
+    message._param3 = p3;
+    message._param4 = p4;
+    message._param5 = degE7(lat);
+    message._param6 = degE7(lon);
+    message._param7 = alt;
+    return this.#encode(message);
+  }
+
+  /** @param alt m above home */
+  positionTarget(target: Target, lat: number, lon: number, alt: number): Buffer {
+    const message = new common.SetPositionTargetGlobalInt();
+    message.timeBootMs = 0;
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.coordinateFrame = FRAME_GLOBAL_RELATIVE_ALT_INT;
+    message.typeMask = MASK_POSITION_ONLY;
+    message.latInt = degE7(lat);
+    message.lonInt = degE7(lon);
+    message.alt = alt;
+    return this.#encode(message);
+  }
+
+  paramRequestList(target: Target): Buffer {
+    const message = new common.ParamRequestList();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    return this.#encode(message);
+  }
+
+  paramRequestRead(target: Target, index: number): Buffer {
+    const message = new common.ParamRequestRead();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.paramIndex = index;
+    message.paramId = '';
+    return this.#encode(message);
+  }
+
+  /** @param stream MAV_DATA_STREAM */
+  requestDataStream(target: Target, stream: number, rateHz: number): Buffer {
+    const message = new common.RequestDataStream();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.reqStreamId = stream;
+    message.reqMessageRate = rateHz;
+    message.startStop = 1;
+    return this.#encode(message);
+  }
+
+  #encode(message: MavLinkData): Buffer {
+    const seq = this.#seq;
+    this.#seq = (seq + 1) & 0xff;
+    return new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, seq);
+  }
+}
+
+function degE7(degrees: number): number {
+  return Math.round(degrees * 1e7);
+}

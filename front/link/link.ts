@@ -1,0 +1,202 @@
+import { messageOf } from '../../shared/errors.ts';
+import type { CommandResult, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import type { Logger } from '../../shared/logger.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import type { Clock, Timer } from './clock.ts';
+import { Commands } from './commands.ts';
+import { Encoder } from './encode.ts';
+import { Exchange } from './exchange.ts';
+import { FrameStream } from './frame-stream.ts';
+import { OwnHeartbeat } from './own-heartbeat.ts';
+import { paramEncoding } from './param-encoding.ts';
+import { Params } from './params.ts';
+import { Refusals } from './refusals.ts';
+import { Router } from './router.ts';
+import { SimulatedEvidence } from './simulated.ts';
+import { StateFeed } from './state-feed.ts';
+import { StatusLog } from './status-log.ts';
+import { StatusTexts } from './status-texts.ts';
+import { Streams } from './streams.ts';
+import type { Transport } from './transport.ts';
+import { type SessionReason, Vehicle } from './vehicle.ts';
+
+const TICK_MS = 100;
+
+export interface LinkOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly transport: Transport;
+  /** The configured source as text, for LinkState. */
+  readonly source: string;
+  /** Gets each LinkState at the rates of the protocol. */
+  readonly onState: (state: LinkState) => void;
+}
+
+/** The parts of svc-link and how bytes, frames and facts flow between them. Holds no rule of its own. */
+export class Link {
+  readonly router: Router;
+  readonly #options: LinkOptions;
+  readonly #frames: FrameStream;
+  readonly #encoder = new Encoder();
+  readonly #evidence = new SimulatedEvidence();
+  readonly #vehicle: Vehicle;
+  readonly #texts: StatusTexts;
+  readonly #exchange: Exchange;
+  readonly #commands: Commands;
+  readonly #streams: Streams;
+  readonly #params: Params;
+  readonly #feed: StateFeed;
+  readonly #heartbeat: OwnHeartbeat;
+  #timer: Timer | null = null;
+  #rxBytes = 0;
+
+  constructor(options: LinkOptions) {
+    const { clock, log, transport } = options;
+    this.#options = options;
+    const encoder = this.#encoder;
+    const send = (bytes: Buffer): boolean => transport.write(bytes);
+    const refusals = new Refusals(clock);
+    const statusLog = new StatusLog(clock, log);
+    this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
+    this.router = new Router({
+      toSource: send,
+      onVehicleFrame: (frame) => this.#vehicle.handle(frame),
+      onProblem: (sentence) => log.warn(sentence),
+    });
+    this.#texts = new StatusTexts(clock, (line) => {
+      statusLog.write(line);
+      refusals.onLine(line);
+      this.#feed.telemetryChanged();
+    });
+    this.#exchange = new Exchange(clock, send, () => encoder.system);
+    const vehicle = new Vehicle(clock, {
+      onSession: (reason) => this.#onSession(reason),
+      onHeartbeat: () => this.#feed.importantChanged(),
+      onArmedChange: () => this.#feed.importantChanged(),
+      onTelemetry: () => {
+        this.#streams.onTelemetry();
+        this.#feed.telemetryChanged();
+      },
+      onAck: (ack) => this.#exchange.onAck(ack),
+      onParam: (value) => {
+        this.#evidence.parameter(value.name);
+        this.#params.onValue(value);
+        this.#feed.telemetryChanged();
+      },
+      onStatusText: (part, component) => this.#texts.add(part, component),
+      onMessage: (id) => this.#evidence.message(id),
+    });
+    this.#vehicle = vehicle;
+    const exchange = this.#exchange;
+    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, send });
+    const onError = (error: unknown): void => {
+      log.error(`stream request: ${messageOf(error)}`);
+    };
+    this.#streams = new Streams({ clock, vehicle, encoder, exchange, send, onError });
+    this.#params = new Params({
+      clock,
+      vehicle,
+      encoder,
+      send,
+      encoding: () => paramEncoding(vehicle.capabilities, vehicle.firmware),
+    });
+    this.#feed = new StateFeed(clock, () => this.state(), options.onState);
+    this.#heartbeat = new OwnHeartbeat(clock, () => {
+      if (transport.open) send(encoder.heartbeat());
+    });
+  }
+
+  start(): void {
+    const { transport, clock } = this.#options;
+    transport.start({
+      onOpen: () => {
+        this.#vehicle.connectionOpened();
+        this.#feed.importantChanged();
+      },
+      onData: (chunk) => {
+        this.#rxBytes += chunk.length;
+        this.#frames.push(chunk);
+      },
+      onClose: () => {
+        this.#frames.reset();
+        this.#feed.importantChanged();
+      },
+    });
+    this.#heartbeat.start();
+    this.#feed.start();
+    this.#timer = clock.every(TICK_MS, () => {
+      this.#texts.tick();
+      this.#streams.tick();
+      this.#params.tick();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    this.#feed.stop();
+    this.#heartbeat.stop();
+    this.#streams.stop();
+    this.#exchange.stop();
+    await this.#options.transport.stop();
+    this.#frames.reset();
+  }
+
+  /** The RPC method `command`; see Commands. */
+  async command(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
+    return this.#commands.execute(params, signal);
+  }
+
+  params(): ParamsSnapshot {
+    return this.#params.snapshot();
+  }
+
+  /**
+   * What the clients get. While `mavlink_alive` is false the telemetry is what was last received: who shows it decides
+   * what that is worth.
+   */
+  state(): LinkState {
+    const { transport, source } = this.#options;
+    const vehicle = this.#vehicle;
+    const framing = this.#frames.counters;
+    const age = vehicle.heartbeatAge;
+    return {
+      source,
+      fc_port: transport.port,
+      fc_baud: transport.baud,
+      transport_open: transport.open,
+      mavlink_alive: vehicle.alive,
+      heard: vehicle.heard,
+      heartbeat_age_s: age === null ? null : Math.round(age) / 1000,
+      armed: vehicle.armed,
+      system_id: vehicle.target?.system ?? null,
+      component_id: vehicle.target?.component ?? null,
+      firmware: vehicle.firmware,
+      simulated: this.#evidence.list.length > 0,
+      simulated_evidence: [...this.#evidence.list],
+      statustext: [...this.#texts.newest],
+      telemetry: vehicle.telemetry,
+      params: this.#params.progress,
+      counters: {
+        rx_frames: framing.frames,
+        rx_bytes: this.#rxBytes,
+        rx_bad_crc: framing.badCrc,
+        rx_garbage_bytes: framing.garbageBytes,
+        rx_lost: vehicle.lost,
+        tx_frames: transport.counters.txFrames,
+        tx_bytes: transport.counters.txBytes,
+        reconnects: transport.counters.reconnects,
+      },
+    };
+  }
+
+  #onSession(reason: SessionReason): void {
+    const { target } = this.#vehicle;
+    if (target === null) return;
+    this.#encoder.system = target.system;
+    this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
+    this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
+    if (reason === 'learned') this.#texts.clear();
+    this.#streams.request();
+    this.#params.download(reason === 'learned');
+  }
+}

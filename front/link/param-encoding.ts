@@ -1,0 +1,51 @@
+/** How a vehicle puts a parameter's value into the 32 bits of PARAM_VALUE. */
+export type ParamEncoding = 'by_value' | 'bytewise';
+
+const CAPABILITY_BYTEWISE = 16;
+const CAPABILITY_C_CAST = 131_072;
+
+// MAV_PARAM_TYPE
+const UINT8 = 1;
+const INT8 = 2;
+const UINT16 = 3;
+const INT16 = 4;
+const UINT32 = 5;
+const INT32 = 6;
+
+const view = new DataView(new ArrayBuffer(4));
+
+/**
+ * What the vehicle declares in AUTOPILOT_VERSION (MAV_PROTOCOL_CAPABILITY); before that, what its firmware is known to do.
+ * @param capabilities low 32 bits, null while unknown
+ */
+export function paramEncoding(
+  capabilities: number | null,
+  firmware: 'ardupilot' | 'px4' | 'unknown' | null,
+): ParamEncoding {
+  if (capabilities !== null && (capabilities & CAPABILITY_BYTEWISE) !== 0) return 'bytewise';
+  if (capabilities !== null && (capabilities & CAPABILITY_C_CAST) !== 0) return 'by_value';
+  return firmware === 'px4' ? 'bytewise' : 'by_value';
+}
+
+/** @param bits the four bytes of `param_value` as an unsigned integer */
+export function paramFromBits(bits: number, type: number, encoding: ParamEncoding): number {
+  view.setUint32(0, bits);
+  if (encoding === 'by_value') return view.getFloat32(0);
+  // An integer narrower than 32 bits stands in the first bytes on the wire, which is the low end of `bits`.
+  switch (type) {
+    case UINT8:
+      return view.getUint8(3);
+    case INT8:
+      return view.getInt8(3);
+    case UINT16:
+      return view.getUint16(2);
+    case INT16:
+      return view.getInt16(2);
+    case UINT32:
+      return view.getUint32(0);
+    case INT32:
+      return view.getInt32(0);
+    default:
+      return view.getFloat32(0);
+  }
+}

@@ -1,0 +1,35 @@
+/** What a transport tells its owner. None of the calls may throw. */
+export interface TransportEvents {
+  onOpen(): void;
+  onData(chunk: Uint8Array): void;
+  onClose(): void;
+}
+
+/**
+ * The byte pipe to the flight controller: opens itself, and opens again for as long as it is started.
+ * `write` never waits: what does not fit the bounded queue is lost and counted.
+ */
+export interface Transport {
+  readonly open: boolean;
+  /** What it is open on, as LinkState.fc_port; null while closed. */
+  readonly port: string | null;
+  /** Baud rate of a serial line, else null. */
+  readonly baud: number | null;
+  readonly counters: TransportCounters;
+  start(events: TransportEvents): void;
+  stop(): Promise<void>;
+  /** @returns false when the bytes were dropped: closed, or the queue is full */
+  write(bytes: Uint8Array): boolean;
+}
+
+export interface TransportCounters {
+  txFrames: number;
+  txBytes: number;
+  txDropped: number;
+  /** Connections after the first one. */
+  reconnects: number;
+}
+
+export function newTransportCounters(): TransportCounters {
+  return { txFrames: 0, txBytes: 0, txDropped: 0, reconnects: 0 };
+}

@@ -1,0 +1,259 @@
+import type { Armed, Telemetry } from '../../shared/ipc/link-protocol.ts';
+import {
+  type CommandAck,
+  decodeAutopilotVersion,
+  decodeCommandAck,
+  decodeHeartbeat,
+  decodeParamValue,
+  decodeStatusText,
+  decodeSystemTimeBootMs,
+  type Heartbeat,
+  type ParamValue,
+  type StatusTextPart,
+} from '../../shared/mavlink/decode.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import { Payload } from '../../shared/mavlink/payload.ts';
+import type { Clock } from './clock.ts';
+import type { Target } from './encode.ts';
+import { type Family, familyOf, modeName } from './modes.ts';
+import { applyTelemetry, emptyTelemetry } from './telemetry.ts';
+
+/** A heartbeat older than this: the vehicle is not alive, its armed state unknown (spec/decisions.md 6). */
+export const ALIVE_MS = 3000;
+/** After this silence another vehicle may take the place of the learned one. */
+const FORGET_MS = 10_000;
+/** Boot time that goes back by more is a reboot, by less two messages that overtook each other. */
+const REBOOT_MS = 1000;
+
+const AUTOPILOT_INVALID = 8;
+const AUTOPILOT_ARDUPILOT = 3;
+const AUTOPILOT_PX4 = 12;
+const FLAG_ARMED = 128;
+
+/** MAV_TYPE of things that send heartbeats and are no vehicle: antenna tracker, GCS, onboard controller, gimbal, ADS-B, camera … */
+const NOT_A_VEHICLE: ReadonlySet<number> = new Set([
+  5, 6, 18, 26, 27, 30, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41, 42,
+]);
+
+/** Why streams and parameters are asked for anew. */
+export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
+
+/** What the vehicle's messages mean to the rest of the link. */
+export interface VehicleListener {
+  /** Another stretch of the vehicle's life begins: nothing asked of it before holds any more. */
+  onSession(reason: SessionReason): void;
+  onArmedChange(): void;
+  onHeartbeat(): void;
+  onTelemetry(): void;
+  onAck(ack: CommandAck): void;
+  onParam(value: ParamValue): void;
+  onStatusText(part: StatusTextPart, component: number): void;
+  /** Any other message of the vehicle, by its id. */
+  onMessage(id: number): void;
+}
+
+/**
+ * The vehicle at the flight-controller side of the link, from its own frames only. The first heartbeat of an autopilot
+ * names it; from then on every other system is ignored until it has been silent for 10 s.
+ *
+ * When it is not alive its telemetry stays as it was last received: who shows it decides what that is worth
+ * (`alive`, `armed` say so).
+ */
+export class Vehicle {
+  telemetry: Telemetry = emptyTelemetry();
+  /** Gaps in the autopilot's sequence numbers. */
+  lost = 0;
+  /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until AUTOPILOT_VERSION came. */
+  capabilities: number | null = null;
+  readonly #clock: Clock;
+  readonly #listener: VehicleListener;
+  readonly #payload = new Payload();
+  #target: Target | null = null;
+  #heartbeat: Heartbeat | null = null;
+  #heartbeatAt = 0;
+  #newConnection = true;
+  #armedByAck = false;
+  #bootMs: number | null = null;
+  #seq: number | null = null;
+
+  constructor(clock: Clock, listener: VehicleListener) {
+    this.#clock = clock;
+    this.#listener = listener;
+  }
+
+  /** The learned autopilot, null before its first heartbeat. */
+  get target(): Target | null {
+    return this.#target;
+  }
+
+  get heard(): boolean {
+    return this.#heartbeat !== null;
+  }
+
+  /** ms since the newest heartbeat, null before the first one. */
+  get heartbeatAge(): number | null {
+    return this.#heartbeat === null ? null : this.#clock.now() - this.#heartbeatAt;
+  }
+
+  get alive(): boolean {
+    return this.#heartbeat !== null && this.#clock.now() - this.#heartbeatAt <= ALIVE_MS;
+  }
+
+  /**
+   * Heartbeat bit 128, or an arming that the vehicle accepted since; `unknown` when the newest heartbeat is older than 3 s;
+   * false while none was ever heard.
+   */
+  get armed(): Armed {
+    if (this.#heartbeat === null) return false;
+    if (!this.alive) return 'unknown';
+    return this.#armedByAck || (this.#heartbeat.baseMode & FLAG_ARMED) !== 0;
+  }
+
+  /**
+   * The vehicle has accepted an arming. The motors run before the next heartbeat says so, up to a second later; whoever
+   * asks meanwhile must not hear "disarmed". A disarming is believed only from the heartbeat.
+   */
+  noteArmed(): void {
+    this.#armedByAck = true;
+    this.telemetry.armed = true;
+    this.#listener.onArmedChange();
+  }
+
+  get firmware(): 'ardupilot' | 'px4' | 'unknown' | null {
+    if (this.#heartbeat === null) return null;
+    if (this.#heartbeat.autopilot === AUTOPILOT_ARDUPILOT) return 'ardupilot';
+    return this.#heartbeat.autopilot === AUTOPILOT_PX4 ? 'px4' : 'unknown';
+  }
+
+  get family(): Family | null {
+    return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
+  }
+
+  /** custom_mode of the newest heartbeat. */
+  get customMode(): number | null {
+    return this.#heartbeat?.customMode ?? null;
+  }
+
+  /** The transport has connected again: the far end may have lost what it was asked, or be another vehicle. */
+  connectionOpened(): void {
+    this.#newConnection = true;
+    this.#seq = null;
+  }
+
+  /** One frame of the flight-controller side. */
+  handle(frame: Frame): void {
+    if (frame.id === MSG.HEARTBEAT && frame.known) this.#onHeartbeat(frame);
+    const target = this.#target;
+    if (target === null || frame.system !== target.system) return;
+    if (frame.id === MSG.STATUSTEXT) {
+      this.#listener.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
+    }
+    if (frame.component !== target.component) return;
+    this.#countLost(frame.seq);
+    if (frame.known) this.#onVehicleMessage(frame);
+  }
+
+  #onVehicleMessage(frame: Frame): void {
+    const { id } = frame;
+    switch (id) {
+      case MSG.HEARTBEAT:
+      case MSG.STATUSTEXT:
+        return;
+      case MSG.COMMAND_ACK:
+        this.#listener.onAck(decodeCommandAck(this.#payload.load(frame)));
+        return;
+      case MSG.PARAM_VALUE:
+        this.#listener.onParam(decodeParamValue(this.#payload.load(frame)));
+        return;
+      case MSG.AUTOPILOT_VERSION:
+        this.capabilities = decodeAutopilotVersion(this.#payload.load(frame)).capabilities;
+        return;
+      case MSG.SYSTEM_TIME:
+        this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
+        return;
+      default:
+        this.#onTelemetry(frame);
+    }
+  }
+
+  #onTelemetry(frame: Frame): void {
+    const bootMs = applyTelemetry(this.telemetry, frame.id, this.#payload.load(frame));
+    if (bootMs === null) {
+      this.#listener.onMessage(frame.id);
+      return;
+    }
+    if (bootMs >= 0 && this.#onBootTime(bootMs)) {
+      // The present message is the first of the new life.
+      applyTelemetry(this.telemetry, frame.id, this.#payload.load(frame));
+    }
+    this.telemetry.last_update = new Date(this.#clock.wall()).toISOString();
+    this.#listener.onTelemetry();
+  }
+
+  #onHeartbeat(frame: Frame): void {
+    const heartbeat = decodeHeartbeat(this.#payload.load(frame));
+    if (heartbeat.autopilot === AUTOPILOT_INVALID || NOT_A_VEHICLE.has(heartbeat.type)) return;
+    const now = this.#clock.now();
+    const target = this.#target;
+    const same = target?.system === frame.system && target.component === frame.component;
+    const forgotten = target !== null && now - this.#heartbeatAt > FORGET_MS;
+    if (target !== null && !same && !forgotten) return;
+
+    this.#heartbeat = heartbeat;
+    this.#heartbeatAt = now;
+    this.#armedByAck = false;
+    let reason: SessionReason | null = null;
+    if (!same) {
+      this.#target = { system: frame.system, component: frame.component };
+      this.telemetry = emptyTelemetry();
+      this.#seq = null;
+      this.capabilities = null;
+      reason = 'learned';
+    } else if (this.#newConnection) reason = 'connected';
+    else if (forgotten) reason = 'returned';
+    this.#writeHeartbeat(heartbeat);
+    if (reason !== null) this.#beginSession(reason);
+    this.#listener.onHeartbeat();
+  }
+
+  #writeHeartbeat(heartbeat: Heartbeat): void {
+    const { telemetry } = this;
+    telemetry.mav_type = heartbeat.type;
+    telemetry.autopilot = heartbeat.autopilot;
+    telemetry.armed = (heartbeat.baseMode & FLAG_ARMED) !== 0;
+    telemetry.mode = modeName(this.family, heartbeat.customMode);
+    telemetry.last_heartbeat = new Date(this.#clock.wall()).toISOString();
+    telemetry.last_update = telemetry.last_heartbeat;
+  }
+
+  #resetTelemetry(): void {
+    this.telemetry = emptyTelemetry();
+    if (this.#heartbeat !== null) this.#writeHeartbeat(this.#heartbeat);
+  }
+
+  #beginSession(reason: SessionReason): void {
+    this.#newConnection = false;
+    this.#bootMs = null;
+    this.#listener.onSession(reason);
+  }
+
+  /** @returns true when the vehicle has booted since the message before */
+  #onBootTime(bootMs: number): boolean {
+    const before = this.#bootMs;
+    if (before !== null && bootMs < before - REBOOT_MS) {
+      this.#resetTelemetry(); // it belongs to the life before
+      this.#beginSession('rebooted');
+      this.#bootMs = bootMs;
+      return true;
+    }
+    this.#bootMs = Math.max(bootMs, before ?? 0);
+    return false;
+  }
+
+  #countLost(seq: number): void {
+    const gap = this.#seq === null ? 0 : (seq - this.#seq - 1) & 0xff;
+    if (gap < 128) this.lost += gap; // more is a frame that came late, not 128 lost ones
+    this.#seq = seq;
+  }
+}

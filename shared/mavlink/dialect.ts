@@ -1,0 +1,31 @@
+import { DIALECT_TABLE } from './dialect-table.ts';
+
+const COLUMNS = 4;
+const DIRECT = 512;
+
+/** What framing must know of a message. Lengths in bytes of payload. */
+export interface MessageShape {
+  readonly crcExtra: number;
+  /** Without extension fields: what a v1 frame carries. */
+  readonly baseLength: number;
+  readonly fullLength: number;
+}
+
+// Ids below 512 are nearly all of the traffic: an array read instead of a hash. -1 stands for unknown.
+const direct = new Int16Array(DIRECT).fill(-1);
+const shapes = new Map<number, MessageShape>();
+for (let row = 0; row + COLUMNS <= DIALECT_TABLE.length; row += COLUMNS) {
+  const [id = 0, crcExtra = 0, baseLength = 0, fullLength = 0] = DIALECT_TABLE.slice(row, row + COLUMNS);
+  shapes.set(id, { crcExtra, baseLength, fullLength });
+  if (id < DIRECT) direct[id] = crcExtra;
+}
+
+/** CRC_EXTRA of message `id`, or -1 when no dialect we ship has it. */
+export function crcExtraOf(id: number): number {
+  return id < DIRECT ? (direct[id] ?? -1) : (shapes.get(id)?.crcExtra ?? -1);
+}
+
+/** Shape of message `id`, null when no dialect we ship has it. */
+export function shapeOf(id: number): MessageShape | null {
+  return shapes.get(id) ?? null;
+}

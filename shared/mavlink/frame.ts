@@ -1,0 +1,80 @@
+export const STX_V1 = 0xfe;
+export const STX_V2 = 0xfd;
+/** Longest frame on the wire, bytes: v2, 255 bytes of payload, signed. */
+export const MAX_FRAME = 280;
+
+/**
+ * One frame on the wire, seen in place: an object that the Framer fills anew for each frame, valid only inside the
+ * callback that gets it. `bytes()` is the frame's own copy and may be kept.
+ */
+export class Frame {
+  /** Holds the frame from `start` to `end`, among other bytes. */
+  buffer: Buffer;
+  start = 0;
+  end = 0;
+  version: 1 | 2 = 2;
+  id = 0;
+  seq = 0;
+  system = 0;
+  component = 0;
+  payloadStart = 0;
+  payloadLength = 0;
+  signed = false;
+  /** The message is in a dialect we ship, so that its checksum was verified. */
+  known = true;
+  #copy: Buffer | null = null;
+
+  constructor(buffer: Buffer) {
+    this.buffer = buffer;
+  }
+
+  /** Bytes on the wire. */
+  get length(): number {
+    return this.end - this.start;
+  }
+
+  /** A copy, made at the first call and shared by everybody who asks: nobody may write to it. */
+  bytes(): Buffer {
+    if (this.#copy === null) {
+      this.#copy = Buffer.allocUnsafe(this.end - this.start);
+      this.buffer.copy(this.#copy, 0, this.start, this.end);
+    }
+    return this.#copy;
+  }
+
+  /** Moves the view to the frame at `start`; for the Framer. */
+  point(start: number, end: number, known: boolean): void {
+    const { buffer } = this;
+    this.#copy = null;
+    this.start = start;
+    this.end = end;
+    this.known = known;
+    this.payloadLength = buffer[start + 1] as number;
+    if (buffer[start] === STX_V2) {
+      this.version = 2;
+      this.signed = ((buffer[start + 2] as number) & 1) === 1;
+      this.seq = buffer[start + 4] as number;
+      this.system = buffer[start + 5] as number;
+      this.component = buffer[start + 6] as number;
+      this.id = messageIdV2(buffer, start);
+      this.payloadStart = start + 10;
+    } else {
+      this.version = 1;
+      this.signed = false;
+      this.seq = buffer[start + 2] as number;
+      this.system = buffer[start + 3] as number;
+      this.component = buffer[start + 4] as number;
+      this.id = buffer[start + 5] as number;
+      this.payloadStart = start + 6;
+    }
+  }
+}
+
+/** The 24-bit message id of the v2 frame at `start`, of which at least ten bytes are there. */
+export function messageIdV2(buffer: Uint8Array, start: number): number {
+  return (
+    (buffer[start + 7] as number) |
+    ((buffer[start + 8] as number) << 8) |
+    ((buffer[start + 9] as number) << 16)
+  );
+}

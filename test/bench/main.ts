@@ -1,0 +1,58 @@
+/** `npm run bench [-- front|framing|startup ...]`: prints a table, writes bench-results/<time>.json. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../support/node.ts';
+import { benchFraming } from './framing.ts';
+import { benchFront } from './front.ts';
+import type { Result } from './result.ts';
+import { benchStartup } from './startup.ts';
+
+const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
+  framing: benchFraming,
+  front: benchFront,
+  startup: benchStartup,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => BENCHES[name] === undefined);
+if (unknown.length > 0) {
+  process.stderr.write(
+    `no such bench: ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`,
+  );
+  process.exit(2);
+}
+
+const results: Result[] = [];
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  for (const result of await bench()) {
+    results.push({ ...result, name: `${name}: ${result.name}` });
+    const { value, unit, goal, higher, note } = result;
+    const met =
+      goal === undefined ? '' : (higher === true ? value >= goal : value <= goal) ? 'met' : 'MISSED';
+    const wanted = goal === undefined ? '' : `goal ${higher === true ? '>=' : '<='} ${goal} ${met}`;
+    process.stdout.write(
+      `${`${name}: ${result.name}`.padEnd(64)} ${value.toFixed(value < 100 ? 2 : 0).padStart(12)} ${unit.padEnd(9)} ${wanted}${note === undefined ? '' : ` (${note})`}\n`,
+    );
+  }
+}
+const directory = join(ROOT, 'bench-results');
+mkdirSync(directory, { recursive: true });
+const file = join(directory, `${new Date().toISOString().replaceAll(':', '-')}.json`);
+writeFileSync(
+  file,
+  JSON.stringify(
+    {
+      at: new Date().toISOString(),
+      node: process.version,
+      cpu: cpus()[0]?.model,
+      cores: cpus().length,
+      results,
+    },
+    null,
+    2,
+  ),
+);
+process.stdout.write(`\n${file}\n`);
+process.exit(0);

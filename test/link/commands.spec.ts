@@ -1,0 +1,372 @@
+import { expect } from 'chai';
+import { ApiError } from '../../shared/errors.ts';
+import type { CommandResult } from '../../shared/ipc/link-protocol.ts';
+import { settle } from './fake-clock.ts';
+import { commandAck, statusText } from './mavlink-samples.ts';
+import { Rig, type RigOptions, type Sent } from './rig.ts';
+
+const ARM = 400;
+const SET_MODE = 176;
+const TAKEOFF = 22;
+const REPOSITION = 192;
+
+const ACCEPTED = 0;
+const DENIED = 2;
+const UNSUPPORTED = 3;
+const FAILED = 4;
+const IN_PROGRESS = 5;
+
+async function met(options: RigOptions = {}): Promise<Rig> {
+  const rig = new Rig(options);
+  await rig.meet();
+  await rig.live(500);
+  return rig;
+}
+
+/** The vehicle answers each send of each command with `result`. */
+function answering(rig: Rig, result: number | ((sent: Sent) => number | null)): void {
+  rig.onSent = (sent) => {
+    if ((sent.id !== 75 && sent.id !== 76) || sent.fields['command'] === 511) return;
+    const verdict = typeof result === 'number' ? result : result(sent);
+    if (verdict !== null) rig.say(commandAck(Number(sent.fields['command']), verdict, rig.system));
+  };
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error(`expected an ApiError, got ${String(error)}`);
+  return error;
+}
+
+const sentParams = ({ fields }: Sent): unknown[] => [1, 2, 3, 4, 5, 6, 7].map((n) => fields[`_param${n}`]);
+
+describe('commands', () => {
+  it('report the acceptance of the vehicle', async () => {
+    const rig = await met({ system: 3 });
+    answering(rig, ACCEPTED);
+    expect(await rig.command('arm')).to.deep.equal({
+      status: 'accepted',
+      cmd: 'arm',
+      ack: { observed: true, result: 0, result_name: 'ACCEPTED', accepted: true },
+    });
+    const [sent, ...more] = rig.commands(ARM);
+    expect(more).to.deep.equal([]);
+    expect(sent).to.include({ id: 76, system: 3, component: 191 });
+    expect(sent?.fields).to.include({ targetSystem: 3, targetComponent: 1, _param1: 1, confirmation: 0 });
+    await rig.link.stop();
+  });
+
+  it('a vehicle that accepted an arming counts as armed before its next heartbeat', async () => {
+    const rig = await met({ customMode: 0 });
+    answering(rig, ACCEPTED);
+    await rig.command('arm');
+    expect(rig.link.state().armed).to.equal(true);
+    await rig.command('takeoff', [10]);
+    // STABILIZE cannot take off: GUIDED first, as for any armed vehicle.
+    expect(rig.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([4]);
+    expect(rig.commands(TAKEOFF)).to.have.length(1);
+    await rig.link.stop();
+  });
+
+  it('are sent with the parameters that the vehicle expects', async () => {
+    const rig = await met({ customMode: 4 });
+    answering(rig, ACCEPTED);
+    const cases: [cmd: string, args: unknown[], command: number, params: unknown[]][] = [
+      ['disarm', [], ARM, [0, 0, 0, 0, 0, 0, 0]],
+      ['killSwitch', ['KILL'], ARM, [0, 21_196, 0, 0, 0, 0, 0]],
+      ['takeoff', [], TAKEOFF, [0, 0, 0, 0, 0, 0, 10]],
+      ['takeoff', ['12.5'], TAKEOFF, [0, 0, 0, 0, 0, 0, 12.5]],
+      ['land', [], 21, [0, 0, 0, 0, 0, 0, 0]],
+      ['rtl', [], 20, [0, 0, 0, 0, 0, 0, 0]],
+      ['mode', ['loiter'], SET_MODE, [1, 5, 0, 0, 0, 0, 0]],
+      ['stop', [], SET_MODE, [1, 17, 0, 0, 0, 0, 0]],
+      ['missionStart', [], 300, [0, 0, 0, 0, 0, 0, 0]],
+      ['pauseMission', [], 193, [0, 0, 0, 0, 0, 0, 0]],
+      ['resumeMission', [], 193, [1, 0, 0, 0, 0, 0, 0]],
+      ['setHome', [], 179, [1, 0, 0, 0, 0, 0, 0]],
+    ];
+    for (const [cmd, args, command, params] of cases) {
+      rig.sent.length = 0;
+      expect((await rig.command(cmd, args)).status, cmd).to.equal('accepted');
+      const commands = rig.sent.filter(({ id }) => id === 76);
+      expect(commands.length, cmd).to.equal(1);
+      expect(commands[0]?.fields['command'], cmd).to.equal(command);
+      expect(commands.map(sentParams)[0], cmd).to.deep.equal(params);
+    }
+    await rig.link.stop();
+  });
+
+  it('carry the refusal and the text that explains it, also when that comes after the ack', async () => {
+    const rig = await met();
+    answering(rig, FAILED);
+    rig.say(statusText(2, 'an old line'));
+    const running = rig.link.command({ cmd: 'arm', args: [] });
+    await rig.clock.advance(50);
+    rig.say(statusText(6, 'chatter'));
+    rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
+    await rig.clock.advance(0);
+    expect(await running).to.deep.equal({
+      status: 'rejected',
+      cmd: 'arm',
+      ack: {
+        observed: true,
+        result: FAILED,
+        result_name: 'FAILED',
+        accepted: false,
+        statustext: 'PreArm: GPS 1: Bad fix',
+      },
+    });
+    // Without a text the answer does not wait for long.
+    const { ack } = await rig.command('arm');
+    expect(ack).to.not.have.property('statustext');
+    await rig.link.stop();
+  });
+
+  it('are sent up to three times, 1.2 s apart, with the confirmation counting; then the answer is no_ack', async () => {
+    const rig = await met();
+    const began = rig.clock.now();
+    const result = await rig.command('arm');
+    expect(result).to.deep.equal({
+      status: 'no_ack',
+      cmd: 'arm',
+      ack: { observed: false, result: null, result_name: null, accepted: false },
+    });
+    const sends = rig.commands(ARM);
+    expect(sends.map(({ fields }) => fields['confirmation'])).to.deep.equal([0, 1, 2]);
+    expect(sends.map(({ at }) => at - began)).to.deep.equal([0, 1200, 2400]);
+    expect(rig.clock.now() - began).to.be.within(3600, 3700);
+    await rig.link.stop();
+  });
+
+  it('take an ack of any of their sends, once', async () => {
+    const rig = await met();
+    // The first is lost; the second is answered twice.
+    answering(rig, ({ fields }) => {
+      if (fields['confirmation'] === 0) return null;
+      rig.say(commandAck(ARM, ACCEPTED, 1));
+      return DENIED;
+    });
+    expect((await rig.command('arm')).status).to.equal('accepted');
+    expect(rig.commands(ARM).length).to.equal(2);
+    await rig.link.stop();
+  });
+
+  it('believe no ack of another vehicle, component or command, nor one for another ground station', async () => {
+    const rig = await met();
+    rig.onSent = ({ id, fields }) => {
+      if (id !== 76 || fields['command'] !== ARM) return;
+      rig.say(commandAck(ARM, ACCEPTED), 9); // another vehicle
+      rig.say(commandAck(ARM, ACCEPTED), 1, 154); // its gimbal
+      rig.say(commandAck(TAKEOFF, ACCEPTED));
+      rig.say(commandAck(ARM, ACCEPTED, 255, 190)); // QGroundControl's
+    };
+    expect((await rig.command('arm')).status).to.equal('no_ack');
+    rig.onSent = () => undefined;
+    await rig.live(4000);
+    answering(rig, () => null);
+    const running = rig.link.command({ cmd: 'arm', args: [] });
+    await settle();
+    rig.say(commandAck(ARM, ACCEPTED, 0, 0)); // an old firmware that does not fill it in
+    expect((await running).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('wait up to 8 s for a vehicle that says IN_PROGRESS, and do not send again meanwhile', async () => {
+    const rig = await met();
+    answering(rig, IN_PROGRESS);
+    const began = rig.clock.now();
+    const running = rig.link.command({ cmd: 'land', args: [] });
+    await rig.live(6000);
+    rig.say(commandAck(21, ACCEPTED));
+    expect((await running).status).to.equal('accepted');
+    expect(rig.commands(21).length).to.equal(1);
+    rig.sent.length = 0;
+    const endless = await rig.command('land');
+    expect(endless).to.deep.include({ status: 'no_ack' });
+    expect(endless.ack).to.include({ observed: true, result_name: 'IN_PROGRESS', accepted: false });
+    expect(rig.clock.now() - began).to.be.within(14_000, 14_500);
+    await rig.link.stop();
+  });
+
+  it('end when timeout_ms says so', async () => {
+    const rig = await met();
+    const began = rig.clock.now();
+    expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
+    expect(rig.clock.now() - began).to.be.at.most(550);
+    await rig.link.stop();
+  });
+
+  it('do not take the late ack of an unanswered one for their own', async () => {
+    const rig = await met();
+    expect((await rig.command('arm', [], 300)).status).to.equal('no_ack');
+    const running = rig.link.command({ cmd: 'disarm', args: [] });
+    await settle();
+    rig.say(commandAck(ARM, DENIED)); // of the arm
+    await rig.clock.advance(1200);
+    expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0]);
+    rig.say(commandAck(ARM, ACCEPTED));
+    expect((await running).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('of one id go one after the other, at most eight wait, other ids do not', async () => {
+    const rig = await met();
+    const waiting: Promise<CommandResult>[] = [];
+    for (let count = 0; count < 9; count++) waiting.push(rig.link.command({ cmd: 'arm', args: [] }));
+    await settle();
+    expect(rig.commands(ARM).length).to.equal(1);
+    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_RATE_LIMITED');
+    answering(rig, ACCEPTED);
+    expect((await rig.command('land')).status).to.equal('accepted');
+    await rig.live(2000);
+    expect((await Promise.all(waiting)).every(({ status }) => status === 'accepted')).to.equal(true);
+    await rig.link.stop();
+  });
+
+  it('that could not be sent before their time was over say so', async () => {
+    const rig = await met();
+    const first = rig.link.command({ cmd: 'arm', args: [] });
+    const second = errorOf(rig.link.command({ cmd: 'arm', args: [], timeout_ms: 400 }));
+    await rig.live(4000);
+    expect((await second).code).to.equal('E_TIMEOUT');
+    expect((await first).status).to.equal('no_ack');
+    expect(rig.commands(ARM).length).to.equal(3);
+    await rig.link.stop();
+  });
+
+  it('killSwitch goes at once, before a command that waits for its ack', async () => {
+    const rig = await met();
+    const arm = rig.link.command({ cmd: 'arm', args: [] });
+    const queued = rig.link.command({ cmd: 'arm', args: [] });
+    await settle();
+    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    await settle();
+    expect(rig.commands(ARM).map(({ fields }) => fields['_param2'])).to.deep.equal([0, 21_196]);
+    expect((await arm).status).to.equal('no_ack');
+    answering(rig, ACCEPTED);
+    await rig.live(1500);
+    expect((await kill).status).to.equal('accepted');
+    expect((await queued).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('take-off: as it is while disarmed, through GUIDED when armed in another mode', async () => {
+    const rig = await met({ customMode: 0 });
+    answering(rig, ({ fields }) => (fields['command'] === TAKEOFF ? FAILED : ACCEPTED));
+    expect((await rig.command('takeoff', [5])).status).to.equal('rejected');
+    expect(rig.commands(SET_MODE).length).to.equal(0);
+    rig.armed = true;
+    rig.beat();
+    answering(rig, ACCEPTED);
+    expect((await rig.command('takeoff', [5])).status).to.equal('accepted');
+    expect(rig.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([4]);
+    // A refused GUIDED is the answer, and nothing takes off.
+    rig.sent.length = 0;
+    answering(rig, DENIED);
+    const refused = await rig.command('takeoff', [5]);
+    expect(refused).to.deep.include({ status: 'rejected', cmd: 'takeoff' });
+    expect(refused.ack.result_name).to.equal('DENIED');
+    expect(rig.commands(TAKEOFF).length).to.equal(0);
+    await rig.link.stop();
+  });
+
+  it('goto: DO_REPOSITION with integer coordinates, relative to home', async () => {
+    const rig = await met();
+    answering(rig, ACCEPTED);
+    expect((await rig.command('goto', [48.1234567, -11.7654321, 30])).status).to.equal('accepted');
+    const [sent] = rig.commands(REPOSITION);
+    expect(sent?.id).to.equal(75);
+    expect(sent?.fields).to.include({
+      frame: 6,
+      _param1: -1,
+      _param2: 1,
+      _param5: 481_234_567,
+      _param6: -117_654_321,
+      _param7: 30,
+    });
+    await rig.link.stop();
+  });
+
+  it('goto on a firmware without DO_REPOSITION: a position target in GUIDED, honestly without an ack', async () => {
+    const rig = await met({ customMode: 5 });
+    answering(rig, ({ fields }) => (fields['command'] === REPOSITION ? UNSUPPORTED : ACCEPTED));
+    const result = await rig.command('goto', [48, 11, 30]);
+    expect(result).to.deep.include({ status: 'no_ack' });
+    expect(rig.commands(SET_MODE).length).to.equal(1);
+    const targets = rig.sent.filter(({ id }) => id === 86);
+    expect(targets.length).to.equal(3);
+    expect(targets[0]?.fields).to.include({
+      latInt: 480_000_000,
+      alt: 30,
+      coordinateFrame: 6,
+      typeMask: 0xdf8,
+    });
+    await rig.link.stop();
+  });
+
+  it('modes of PX4 and of a plane go by their own numbers; an unknown one lists the known', async () => {
+    const px4 = await met({ autopilot: 12 });
+    answering(px4, ACCEPTED);
+    for (const [cmd, args] of [
+      ['stop', []],
+      ['mode', ['Auto.Loiter']],
+      ['mode', ['loiter']],
+    ] as const) {
+      px4.sent.length = 0;
+      await px4.command(cmd, args);
+      expect(px4.commands(SET_MODE).map(sentParams)).to.deep.equal([[1, 4, 3, 0, 0, 0, 0]]);
+    }
+    await px4.link.stop();
+    const plane = await met({ type: 1 });
+    answering(plane, ACCEPTED);
+    await plane.command('mode', ['FBWA']);
+    expect(plane.commands(SET_MODE).map(({ fields }) => fields['_param2'])).to.deep.equal([5]);
+    const error = await errorOf(plane.command('mode', ['BRAKE']));
+    expect(error.code).to.equal('E_BAD_REQUEST');
+    expect(error.message).to.include('BRAKE').and.include('FBWA, FBWB, CRUISE');
+    await plane.link.stop();
+  });
+
+  it('need a live vehicle and a request that makes sense', async () => {
+    const rig = new Rig();
+    rig.link.start();
+    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    await rig.meet();
+    const bad: unknown[] = [
+      null,
+      'arm',
+      {},
+      { cmd: 'selfDestruct' },
+      { cmd: 'takeoff', args: [9999] },
+      { cmd: 'takeoff', args: {} },
+      { cmd: 'goto', args: [1, 2] },
+      { cmd: 'killSwitch', args: [] },
+      { cmd: 'arm', args: [], timeout_ms: 'soon' },
+      { cmd: 'arm', args: [], timeout_ms: NaN },
+    ];
+    for (const request of bad) {
+      expect((await errorOf(rig.link.command(request))).code, JSON.stringify(request)).to.equal(
+        'E_BAD_REQUEST',
+      );
+    }
+    expect(rig.commands(ARM).length).to.equal(0);
+    await rig.clock.advance(3500);
+    expect((await errorOf(rig.link.command({ cmd: 'arm', args: [] }))).code).to.equal('E_NO_FC');
+    await rig.link.stop();
+  });
+
+  it('of a client that went away are not sent again', async () => {
+    const rig = await met();
+    const gone = new AbortController();
+    const running = rig.link.command({ cmd: 'arm', args: [] }, gone.signal);
+    await settle();
+    gone.abort();
+    await rig.live(3000);
+    expect(rig.commands(ARM).length).to.equal(1);
+    expect((await running).status).to.equal('no_ack');
+    await rig.link.stop();
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { CommandResult, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** A real svc-link in a directory of its own, and a client of its socket. */
+export class LinkProcess {
+  state: LinkState | null = null;
+  stderr = '';
+  readonly #dir: string;
+  readonly #child: ChildProcess;
+  readonly #client: RpcClient;
+  #wake: (() => void)[] = [];
+
+  private constructor(dir: string, source: string) {
+    this.#dir = dir;
+    this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts'), '--source', source], {
+      env: { ...process.env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr += chunk.toString();
+    });
+    this.#client = new RpcClient({
+      path: join(dir, 'link.sock'),
+      peer: 'svc-link',
+      onEvent: (_event, data) => {
+        this.state = data as LinkState;
+        for (const wake of this.#wake.splice(0)) wake();
+      },
+    });
+    this.#client.start();
+  }
+
+  static async start(source: string): Promise<LinkProcess> {
+    const link = new LinkProcess(await tempDir(), source);
+    await link.until(() => true);
+    return link;
+  }
+
+  /** Resolves with the first state that fits. */
+  async until(fits: (state: LinkState) => boolean): Promise<LinkState> {
+    for (;;) {
+      if (this.state !== null && fits(this.state)) return this.state;
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
+  async command(cmd: string, ...args: (number | string)[]): Promise<CommandResult> {
+    return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
+  }
+
+  async params(): Promise<ParamsSnapshot> {
+    return (await this.#client.call('params', {}, 5000)) as ParamsSnapshot;
+  }
+
+  /** @returns its exit code */
+  async stop(): Promise<number | null> {
+    this.#client.stop();
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    const [code] = (await ended) as [number | null];
+    await removeDir(this.#dir);
+    return code;
+  }
+}

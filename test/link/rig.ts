@@ -1,0 +1,198 @@
+import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
+import { Link } from '../../front/link/link.ts';
+import { newTransportCounters, type Transport, type TransportEvents } from '../../front/link/transport.ts';
+import type { CommandResult, LinkState } from '../../shared/ipc/link-protocol.ts';
+import { createLogger, type Logger } from '../../shared/logger.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { Framer } from '../../shared/mavlink/framer.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { attitude, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
+
+export const SILENT_LOG = createLogger('test', 'silent');
+
+/** One message that the link sent to the vehicle. */
+export interface Sent {
+  readonly id: number;
+  readonly system: number;
+  readonly component: number;
+  readonly at: number;
+  readonly fields: Readonly<Record<string, number | string>>;
+}
+
+const REGISTRY: Readonly<Record<number, new () => MavLinkData>> = {
+  ...common.REGISTRY,
+  ...ardupilotmega.REGISTRY,
+  ...minimal.REGISTRY,
+};
+
+/** What node-mavlink reads in a frame of ours. */
+export function read(frame: Frame): Sent['fields'] {
+  const padded = Buffer.alloc(256);
+  frame.buffer.copy(padded, 0, frame.payloadStart, frame.payloadStart + frame.payloadLength);
+  const clazz = REGISTRY[frame.id];
+  if (clazz === undefined) throw new Error(`no message ${frame.id}`);
+  const fields = new MavLinkProtocolV2().data(padded, clazz as never);
+  return Object.fromEntries(Object.entries(fields));
+}
+
+/** A transport whose other end is the test. */
+export class MemoryTransport implements Transport {
+  open = false;
+  readonly baud = null;
+  readonly counters = newTransportCounters();
+  readonly #onFrame: Framer;
+  #events: TransportEvents | null = null;
+
+  constructor(onFrame: (frame: Frame) => void) {
+    this.#onFrame = new Framer(onFrame);
+  }
+
+  get port(): string | null {
+    return this.open ? 'memory' : null;
+  }
+
+  start(events: TransportEvents): void {
+    this.#events = events;
+    this.connect();
+  }
+
+  async stop(): Promise<void> {
+    this.#events = null;
+    this.open = false;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (!this.open) return false;
+    this.counters.txFrames++;
+    this.counters.txBytes += bytes.length;
+    this.#onFrame.push(bytes, 0);
+    return true;
+  }
+
+  connect(): void {
+    this.open = true;
+    this.#events?.onOpen();
+  }
+
+  drop(): void {
+    this.open = false;
+    this.#events?.onClose();
+  }
+
+  deliver(bytes: Uint8Array): void {
+    this.#events?.onData(bytes);
+  }
+}
+
+export interface RigOptions {
+  readonly system?: number;
+  readonly type?: number;
+  readonly autopilot?: number;
+  readonly customMode?: number;
+  /** Answers COMMAND_LONG 511 with ACCEPTED by itself, so that stream requests stay out of the way. */
+  readonly ackStreams?: boolean;
+}
+
+/** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
+export class Rig {
+  readonly clock = new FakeClock();
+  readonly sent: Sent[] = [];
+  readonly states: LinkState[] = [];
+  /** Sentences that the link logged. */
+  readonly logged: string[] = [];
+  readonly transport: MemoryTransport;
+  readonly link: Link;
+  system: number;
+  armed = false;
+  customMode: number;
+  /** Called for each message of the link, after it has gone out. */
+  onSent: (sent: Sent) => void = () => undefined;
+  readonly #options: RigOptions;
+  #seq = 0;
+
+  constructor(options: RigOptions = {}) {
+    this.#options = options;
+    this.system = options.system ?? 1;
+    this.customMode = options.customMode ?? 0;
+    this.transport = new MemoryTransport((frame) => this.#onFrame(frame));
+    this.link = new Link({
+      clock: this.clock,
+      log: this.#logger(),
+      transport: this.transport,
+      source: 'memory',
+      onState: (state) => this.states.push(structuredClone(state)),
+    });
+  }
+
+  /** Starts, and lets the vehicle be heard. */
+  async meet(): Promise<void> {
+    this.link.start();
+    this.beat();
+    await this.clock.advance(20);
+  }
+
+  /** The vehicle says something. */
+  say(message: MavLinkData, system = this.system, component = 1): void {
+    this.transport.deliver(encodeAs(message, 'v2', this.#seq++ & 0xff, system, component));
+  }
+
+  beat(): void {
+    const { type = 2, autopilot = 3 } = this.#options;
+    this.say(heartbeat({ armed: this.armed, customMode: this.customMode, type, autopilot }));
+  }
+
+  /** Time passes, with a heartbeat of the vehicle every 500 ms. */
+  async live(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 500) {
+      await this.clock.advance(Math.min(500, left));
+      this.beat();
+    }
+    await settle();
+  }
+
+  /** Runs a command until its answer is there. */
+  async command(cmd: string, args: readonly unknown[] = [], timeout?: number): Promise<CommandResult> {
+    const params = timeout === undefined ? { cmd, args } : { cmd, args, timeout_ms: timeout };
+    let over = false;
+    const running = this.link.command(params).finally(() => {
+      over = true;
+    });
+    running.catch(() => undefined); // it is awaited below, when the clock has moved
+    const isOver = (): boolean => over;
+    for (let waited = 0; waited < 30_000 && !isOver(); waited += 50) {
+      if (waited % 500 === 0) this.beat();
+      await this.clock.advance(50);
+    }
+    if (!isOver()) throw new Error(`${cmd} had no answer`);
+    return running;
+  }
+
+  /** COMMAND_LONG and COMMAND_INT of the given MAV_CMD that went out. */
+  commands(command: number): Sent[] {
+    return this.sent.filter(({ id, fields }) => (id === 75 || id === 76) && fields['command'] === command);
+  }
+
+  attitude(bootMs: number): void {
+    this.say(attitude(bootMs));
+  }
+
+  #logger(): Logger {
+    const write = (sentence: string): void => {
+      this.logged.push(sentence);
+    };
+    return { info: write, warn: write, error: write } as unknown as Logger;
+  }
+
+  #onFrame(frame: Frame): void {
+    const { id, system, component } = frame;
+    const sent = { id, system, component, at: this.clock.now(), fields: read(frame) };
+    this.sent.push(sent);
+    // Not from within the link's own call: a real vehicle answers later.
+    queueMicrotask(() => {
+      if (this.#options.ackStreams !== false && id === 76 && sent.fields['command'] === 511) {
+        this.say(commandAck(511, 0, system));
+      }
+      this.onSent(sent);
+    });
+  }
+}

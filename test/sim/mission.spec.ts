@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { common } from 'node-mavlink';
+import type { SimClient } from './sim-client.ts';
+import { SimProcess } from './sim-process.ts';
+
+const { ACCEPTED, FAILED } = common.MavResult;
+const TARGET = { targetSystem: 1, targetComponent: 1, missionType: 0 };
+const METRE = 1 / 111_319;
+
+async function download(client: SimClient): Promise<common.MissionItemInt[]> {
+  const count = client.next(common.MissionCount);
+  client.send(common.MissionRequestList, TARGET);
+  const items: common.MissionItemInt[] = [];
+  for (let seq = 0; seq < (await count).count; seq++) {
+    const item = client.next(common.MissionItemInt, (i) => i.seq === seq);
+    client.send(common.MissionRequestInt, { ...TARGET, seq });
+    items.push(await item);
+  }
+  return items;
+}
+
+async function upload(
+  client: SimClient,
+  items: readonly Partial<common.MissionItemInt>[],
+): Promise<common.MavMissionResult> {
+  const ack = client.next(common.MissionAck);
+  void client
+    .next(common.MissionRequestInt, ({ seq }) => {
+      client.send(common.MissionItemInt, { ...TARGET, frame: 3, autocontinue: 1, ...items[seq], seq });
+      return seq === items.length - 1;
+    })
+    .catch(() => undefined); // an upload that is refused never asks for the last item
+  client.send(common.MissionCount, { ...TARGET, count: items.length });
+  return (await ack).type;
+}
+
+describe('sim mission', () => {
+  it('flies the built-in mission and disarms at home', async () => {
+    await using sim = await SimProcess.start('--speedup', '50');
+    const client = await sim.ready();
+    expect((await download(client)).map(({ command }) => command)).to.deep.equal([16, 22, 16, 16, 20]);
+    expect(await client.command(176, 1, 4)).to.equal(ACCEPTED);
+    expect(await client.command(400, 1)).to.equal(ACCEPTED);
+    const reached: number[] = [];
+    const last = client.next(
+      common.MissionItemReached,
+      ({ seq }) => {
+        reached.push(seq);
+        return seq === 4;
+      },
+      10_000,
+    );
+    expect(await client.command(300)).to.equal(ACCEPTED);
+    await last;
+    await client.armed(false);
+    expect(reached).to.deep.equal([1, 2, 3, 4]);
+    expect(client.texts).to.include.members(['Mission: 1 Takeoff', 'Reached command #2', 'Mission: 4 RTL']);
+  });
+
+  it('takes an uploaded mission, gives it back, flies it from the chosen item and pauses on the way', async () => {
+    await using sim = await SimProcess.start('--speedup', '40', '--no-mission');
+    const client = await sim.ready();
+    expect(await download(client)).to.deep.equal([]);
+    const lat = -35.3632621;
+    const x = Math.round((lat + 150 * METRE) * 1e7);
+    const y = Math.round(149.1652374 * 1e7);
+    const items = [
+      { command: 16, frame: 0, x: Math.round(lat * 1e7), y, z: 584 },
+      { command: 22, z: 10 },
+      { command: 178, param2: 5 },
+      { command: 16, x, y, z: 10 },
+      { command: 21 },
+    ];
+    const received = client.text('Flight plan received');
+    expect(await upload(client, items)).to.equal(common.MavMissionResult.ACCEPTED);
+    await received;
+    const back = await download(client);
+    expect(back.map(({ command, z }) => [command, z])).to.deep.equal([
+      [16, 584],
+      [22, 10],
+      [178, 0],
+      [16, 10],
+      [21, 0],
+    ]);
+    expect(back[3]).to.include({ x, y, frame: 3 });
+
+    await client.flyUp(10);
+    const current = client.next(common.MissionCurrent, ({ seq }) => seq === 2);
+    client.send(common.MissionSetCurrent, { ...TARGET, seq: 2 });
+    await current;
+    expect(await client.command(300)).to.equal(ACCEPTED);
+    const { vx } = await client.next(common.GlobalPositionInt, (p) => p.vx > 400);
+    expect(vx).to.be.lessThan(550); // the speed of item 2
+    expect(await client.command(193, 0)).to.equal(ACCEPTED);
+    await client.next(common.GlobalPositionInt, (p) => Math.abs(p.vx) < 20);
+    expect(await client.command(193, 0)).to.equal(FAILED);
+    expect(await client.command(193, 1)).to.equal(ACCEPTED);
+    await client.next(common.MissionItemReached, ({ seq }) => seq === 3);
+    await client.armed(false, 8000);
+  });
+
+  it('refuses AUTO in flight without a mission, an item that it cannot fly, and a fence', async () => {
+    await using sim = await SimProcess.start('--speedup', '40');
+    const client = await sim.ready();
+    const cleared = client.next(common.MissionAck);
+    client.send(common.MissionClearAll, TARGET);
+    expect((await cleared).type).to.equal(common.MavMissionResult.ACCEPTED);
+    await client.command(176, 1, 4);
+    await client.command(400, 1);
+    const refused = client.text('Mode change to AUTO failed: initialisation failed');
+    expect(await client.command(300)).to.equal(FAILED);
+    await refused;
+    expect(await upload(client, [{ command: 16 }, { command: 84 }])).to.equal(
+      common.MavMissionResult.UNSUPPORTED,
+    );
+    const fence = client.next(common.MissionAck);
+    client.send(common.MissionRequestList, { ...TARGET, missionType: 1 });
+    expect((await fence).type).to.equal(common.MavMissionResult.UNSUPPORTED);
+  });
+});

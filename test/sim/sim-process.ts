@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { FaultMessage } from '../../bin/sim/fault-message.ts';
+import { SimClient } from './sim-client.ts';
+
+const MAIN = join(import.meta.dirname, '../../bin/sim/main.ts');
+
+/** A running svc-sim and one client on it. `await using` stops both. */
+export class SimProcess implements AsyncDisposable {
+  readonly port: number;
+  readonly child: ChildProcess;
+  readonly #clients: SimClient[] = [];
+
+  private constructor(child: ChildProcess, port: number) {
+    this.child = child;
+    this.port = port;
+  }
+
+  /** Starts the simulator as the supervisor does; settles in 60 ms unless `args` say otherwise. */
+  static async start(...args: string[]): Promise<SimProcess> {
+    const child = spawn(process.execPath, [MAIN, '--port', '0', '--settle', '60', ...args], {
+      stdio: ['ignore', 'ignore', process.env['SIM_LOG'] === undefined ? 'ignore' : 'inherit', 'ipc'],
+    });
+    child.send({ type: 'init', secret: '' });
+    for await (const [message] of on(child)) {
+      if (message.type === 'ready') return new SimProcess(child, message.info.port);
+    }
+    throw new Error('svc-sim ended');
+  }
+
+  async connect(): Promise<SimClient> {
+    const client = await SimClient.connect(this.port);
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Connects, asks for fast heartbeats and positions, and waits until the vehicle knows where it is. */
+  async ready(): Promise<SimClient> {
+    const client = await this.connect();
+    await client.fastTelemetry();
+    return client;
+  }
+
+  /** Changes faults at run time; the channel keeps the order, so a later command meets them. */
+  async fault(members: Omit<FaultMessage, 'type'>): Promise<void> {
+    const message: FaultMessage = { type: 'fault', ...members };
+    await new Promise<void>((resolve, reject) => {
+      this.child.send(message, (error) => (error === null ? resolve() : reject(error)));
+    });
+    // The pong says that the message before it has been read.
+    const pong = this.#pong();
+    this.child.send({ type: 'ping', seq: 1 });
+    await pong;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const client of this.#clients) client.close();
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await gone;
+  }
+
+  async #pong(): Promise<void> {
+    for await (const [message] of on(this.child)) if (message.type === 'pong') return;
+  }
+}
+
+interface ChildMessage {
+  readonly type: string;
+  readonly info: { readonly port: number };
+}
+
+async function* on(child: ChildProcess): AsyncGenerator<[ChildMessage]> {
+  for (;;) {
+    const ended = new AbortController();
+    const gone = once(child, 'exit', { signal: ended.signal }).then(
+      () => undefined,
+      () => undefined,
+    );
+    const message = await Promise.race([once(child, 'message', { signal: ended.signal }), gone]);
+    ended.abort();
+    if (message === undefined) return;
+    yield message as [ChildMessage];
+  }
+}
