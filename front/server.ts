@@ -6,7 +6,7 @@ import { ApiError, messageOf } from '../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
 import { hasBody, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Call, Handler } from '../shared/routes/handler.ts';
+import type { Handler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
 import {
   decide,
@@ -44,6 +44,14 @@ export interface FrontOptions {
   readonly log: Logger;
 }
 
+interface ReadBody {
+  /** The bytes, where the edge has read them. */
+  readonly raw: Buffer | null;
+  readonly value: unknown;
+}
+
+const NO_BODY: ReadBody = { raw: null, value: undefined };
+
 interface Origin {
   readonly kind: Peer['kind'];
   readonly ip: string;
@@ -70,7 +78,11 @@ export class FrontServer {
   /** A server for one listener. @param kind `unix` for control.sock */
   createServer(kind: Peer['kind']): Server {
     const { options, app } = createExpressApp((req, res) => {
-      this.#serve(req, res, kind).catch((error: unknown) => this.#fail(res, error));
+      try {
+        this.#serve(req, res, kind);
+      } catch (error) {
+        this.#fail(res, error);
+      }
     });
     const server = createServer(
       {
@@ -119,7 +131,8 @@ export class FrontServer {
     clearTimeout(cut);
   }
 
-  async #serve(req: IncomingMessage, res: ServerResponse, kind: Peer['kind']): Promise<void> {
+  /** Synchronous as far as it goes: most requests are answered without a promise. */
+  #serve(req: IncomingMessage, res: ServerResponse, kind: Peer['kind']): void {
     const { state, budgets } = this.#options;
     if (this.#draining) res.setHeader('connection', 'close');
     const origin = this.#originOf(req.socket, kind);
@@ -133,20 +146,30 @@ export class FrontServer {
         return;
       case 'pass':
         if (decision.counted) budgets.spend(origin.ip);
-        await this.#proceed(req, res, decision, origin);
+        if (decision.cors !== null) allowOrigin(res, decision.cors);
+        if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
+        else {
+          this.#readBody(req, res, decision.row)
+            .then((body) => this.#proceed(req, res, decision, body, origin))
+            .catch((error: unknown) => this.#fail(res, error));
+        }
     }
   }
 
-  async #proceed(req: IncomingMessage, res: ServerResponse, pass: Pass, origin: Origin): Promise<void> {
+  async #readBody(req: IncomingMessage, res: ServerResponse, row: Row): Promise<ReadBody> {
+    checkAnnounced(req, row);
+    if (req.headers.expect !== undefined) res.writeContinue();
+    return row.bodyKind === 'json' ? readJson(req, row.limits.bodyBytes) : NO_BODY;
+  }
+
+  #proceed(
+    req: IncomingMessage,
+    res: ServerResponse,
+    pass: Pass,
+    { raw, value: body }: ReadBody,
+    origin: Origin,
+  ): void {
     const { row } = pass;
-    if (pass.cors !== null) allowOrigin(res, pass.cors);
-    let body: unknown;
-    let raw: Buffer | null = null;
-    if (hasBody(req)) {
-      checkAnnounced(req, row);
-      if (req.headers.expect !== undefined) res.writeContinue();
-      if (row.bodyKind === 'json') ({ raw, value: body } = await readJson(req, row.limits.bodyBytes));
-    }
     const settled = settle(pass, body, this.#options.state);
     if (settled.kind === 'refuse') {
       this.#refuse(req, res, settled, origin);
@@ -159,16 +182,17 @@ export class FrontServer {
     }
     const handler = this.#options.handlers.get(row.id);
     if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
-    const call: Call<Row> = {
-      params: settled.params,
-      query: new URLSearchParams(settled.query),
-      body,
-      principal: settled.principal,
-      forced: settled.forced,
-    };
-    const result = handler(call);
-    const value: unknown = result instanceof Promise ? await within(result, row.limits.timeoutMs) : result;
-    if (!res.destroyed) sendValue(res, value);
+    const { params, query, principal, forced } = settled;
+    const result = handler({ params, query, body, principal, forced });
+    if (!(result instanceof Promise)) {
+      sendValue(res, result);
+      return;
+    }
+    within(result, row.limits.timeoutMs)
+      .then((value: unknown) => {
+        if (!res.destroyed) sendValue(res, value);
+      })
+      .catch((error: unknown) => this.#fail(res, error));
   }
 
   #forward(req: IncomingMessage, res: ServerResponse, pass: Pass, raw: Buffer | null): void {

@@ -62,7 +62,7 @@ async function serve(options: ResidualOptions, req: IncomingMessage, res: Server
     row.bodyKind === 'json' && hasBody(req) ? (await readJson(req, row.limits.bodyBytes)).value : undefined;
   const call: Call<Row> = {
     params: found.params,
-    query: new URLSearchParams(match.query),
+    query: match.query,
     body,
     principal: subject.principal,
     forced: subject.forced,

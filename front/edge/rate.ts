@@ -40,7 +40,8 @@ export class PeerBudgets {
   /** Whole seconds until this peer's credentials are looked at again; null while they are. */
   lockedFor(peer: string): number | null {
     const account = this.#accounts.get(peer);
-    const left = (account?.lockedUntil ?? 0) - this.#now();
+    if (account === undefined || account.lockedUntil === 0) return null;
+    const left = account.lockedUntil - this.#now();
     return left > 0 ? Math.ceil(left / 1000) : null;
   }
 

@@ -74,7 +74,7 @@ export class ResidualProxy {
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
-    this.#middleware = createProxyMiddleware<IncomingMessage, ServerResponse>({
+    this.#middleware = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
       xfwd: false,

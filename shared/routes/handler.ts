@@ -13,7 +13,8 @@ type BodyOf<R extends Row> = R['body'] extends JsonSchema ? FromSchema<R['body']
 
 export interface Call<R extends Row> {
   readonly params: Readonly<Record<PathParams<R['path']>, string>>;
-  readonly query: URLSearchParams;
+  /** The query as it came, without the question mark; most routes have none to parse. */
+  readonly query: string;
   /** Validated against the row's schema. */
   readonly body: BodyOf<R>;
   readonly principal: Principal;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 import { cpuMicros } from './proc.ts';
 import { median, type Result } from './result.ts';
 
@@ -35,14 +36,23 @@ async function cpuPerRequest(subject: Subject): Promise<number> {
 export async function benchFront(): Promise<readonly Result[]> {
   const raw = fork(join(import.meta.dirname, 'raw-server.ts'));
   const [{ port }] = (await once(raw, 'message')) as [{ port: number }];
+  const bareBase = await tempDir();
+  const bareScript = join(import.meta.dirname, 'bare-proxy.ts');
+  const bareSocket = join(bareBase, 'up.sock');
+  const upstream = fork(bareScript, [bareSocket, 'upstream']);
+  await once(upstream, 'message');
+  const bare = fork(bareScript, [bareSocket, 'proxy']);
+  const [{ port: barePort }] = (await once(bare, 'message')) as [{ port: number }];
   const node = await TestNode.start({ pairing: { key: KEY }, config: 'logging:\n  level: warn\n' });
   try {
     const front = node.pid('svc-control');
     const key = { 'x-svc-key': KEY };
     const subjects: readonly Subject[] = [
       { name: 'raw', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/ping`, headers: {} },
+      { name: 'raw large', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/commands`, headers: {} },
       { name: 'public', pid: front, url: `${node.url}/api/ping`, headers: {} },
       { name: 'keyed', pid: front, url: `${node.url}/api/commands`, headers: key },
+      { name: 'bare proxy', pid: bare.pid ?? 0, url: `http://127.0.0.1:${barePort}/api/config`, headers: {} },
       { name: 'proxied', pid: front, url: `${node.url}/api/config`, headers: key },
     ];
     const seen = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
@@ -57,19 +67,18 @@ export async function benchFront(): Promise<readonly Result[]> {
     return [
       { name: 'node:http alone, CPU per request', value: base, unit: 'us' },
       { name: 'public GET through the edge, CPU per request', value: cost('public'), unit: 'us' },
-      {
-        name: 'keyed GET through the edge, CPU per request',
-        value: cost('keyed'),
-        unit: 'us',
-        note: '2.8 kB answer',
-      },
+      { name: 'node:http alone, the 2.8 kB answer of the keyed GET', value: cost('raw large'), unit: 'us' },
+      { name: 'keyed GET through the edge, CPU per request', value: cost('keyed'), unit: 'us' },
       { name: 'proxied GET, CPU of the front per request', value: cost('proxied'), unit: 'us' },
+      { name: 'http-proxy-middleware alone, CPU per request', value: cost('bare proxy'), unit: 'us' },
+      { name: 'http-proxy-middleware alone against raw', value: cost('bare proxy') / base, unit: 'x' },
       { name: 'public GET against raw', value: cost('public') / base, unit: 'x', goal: 1.6 },
-      { name: 'keyed GET against raw', value: cost('keyed') / base, unit: 'x', goal: 1.6 },
+      { name: 'keyed GET against raw', value: cost('keyed') / cost('raw large'), unit: 'x', goal: 1.6 },
       { name: 'proxied GET against raw', value: cost('proxied') / base, unit: 'x', goal: 6 },
     ];
   } finally {
-    raw.disconnect();
+    for (const child of [raw, bare, upstream]) child.disconnect();
+    await removeDir(bareBase);
     await node.stop();
   }
 }

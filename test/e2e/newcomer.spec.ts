@@ -147,7 +147,7 @@ describe('a newcomer: npm start', () => {
   it('/api/status is measured from this machine', async () => {
     const status = (await get('/api/status')) as unknown as Record<string, unknown>;
     expect(status).to.include({ fc_connected: true, fc_simulated: true, profile: 'drone', armed: false });
-    expect(status['fc_simulated_evidence']).to.be.an('array').that.is.not.empty;
+    expect(status['fc_simulated_evidence']).to.have.length.above(0);
     const health = status['health'] as { memory_percent: number; disk_percent: number };
     expect(health.memory_percent).to.be.within(0.1, 100);
     expect(health.disk_percent).to.be.within(0.1, 100);
@@ -156,7 +156,7 @@ describe('a newcomer: npm start', () => {
   it('flies: refuses what the vehicle refuses, arms, takes off to 10 m, goes somewhere, lands and disarms', async () => {
     const early = await command('takeoff', 10);
     expect(early).to.include({ http: 200, status: 'rejected' });
-    expect(early.ack?.statustext ?? early.ack?.result_name).to.be.a('string').that.is.not.empty;
+    expect(early.ack?.statustext).to.have.length.above(0);
     const mode = await command('mode', 'HYPERSPACE');
     expect(mode.http).to.equal(400);
     expect(mode.detail).to.include('HYPERSPACE').and.include('GUIDED');

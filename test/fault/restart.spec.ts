@@ -8,9 +8,9 @@ const headers = { 'x-svc-key': KEY };
 /** Asks again and again until told to stop; every answer's status, or `cut` where the connection broke. */
 function poll(node: TestNode, path: string): { stop(): Promise<readonly (number | 'cut')[]> } {
   const seen: (number | 'cut')[] = [];
-  let running = true;
+  const stopped = new AbortController();
   const work = (async () => {
-    while (running) {
+    while (!stopped.signal.aborted) {
       try {
         const response = await node.fetch(path, { headers, signal: AbortSignal.timeout(5000) });
         await response.text();
@@ -24,7 +24,7 @@ function poll(node: TestNode, path: string): { stop(): Promise<readonly (number 
   })();
   return {
     async stop() {
-      running = false;
+      stopped.abort();
       return work;
     },
   };
