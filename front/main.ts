@@ -1,16 +1,19 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
+import type { WebSocket } from 'ws';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
+import { messageOf } from '../shared/errors.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import { bodySchema } from '../shared/routes/body-schema.ts';
-import type { Handler } from '../shared/routes/handler.ts';
+import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
 import { openApiDocument } from '../shared/routes/openapi.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
@@ -19,7 +22,10 @@ import { compileValidator, createAjv, type Validator } from '../shared/schemas/v
 import { VERSION } from '../shared/version.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import { type EdgeState, NO_OTHER_CREDENTIALS } from './edge/decide.ts';
+import { holdsAs } from './edge/liveness.ts';
+import { createOnBoxRule } from './edge/on-box.ts';
 import { PeerBudgets } from './edge/rate.ts';
+import { RelayTickets } from './edge/relay.ts';
 import { configHandlers } from './handlers/config.ts';
 import { coreHandlers } from './handlers/core.ts';
 import { flightHandlers } from './handlers/flight.ts';
@@ -28,6 +34,9 @@ import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ResidualProxy } from './proxy/residual-proxy.ts';
 import { FrontServer } from './server.ts';
+import { OpenSockets } from './sockets/open-sockets.ts';
+import { flightSockets } from './sockets/telemetry.ts';
+import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
 import { PairingStore } from './stores/pairing.ts';
 import { VehicleView } from './vehicle-view.ts';
@@ -69,8 +78,25 @@ async function listenTcp(server: Server, host: string, port: number): Promise<nu
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
+/** The relay secret while a radio pair is bound; a file that others may read is no secret. */
+function relaySecret(file: string, log: Logger): Buffer | null {
+  try {
+    if ((statSync(file).mode & 0o077) === 0) return Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
+    log.warn(`${file} is readable by others than its owner; chmod 600 it`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn(`relay secret: ${messageOf(error)}`);
+  }
+  return null;
+}
+
 async function start(init: Init, log: Logger): Promise<Service> {
-  const { values } = parseArgs({ options: { 'no-residual': { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    options: {
+      'no-residual': { type: 'boolean', default: false },
+      // How long requests in flight may take to finish when the node stops.
+      'drain-ms': { type: 'string', default: '5000' },
+    },
+  });
   const paths = pathsFrom(process.env);
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -81,6 +107,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
   const pairing = new PairingStore({ file: paths.pairing, now: Date.now, log });
+  const audit = new AuditLog({ directory: paths.auditDir, now: Date.now, log });
+  const relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), Date.now);
+  const sockets = new OpenSockets(log);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
   const monitor = new SystemMonitor(paths.etc);
@@ -100,7 +129,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     origins: allowedOrigins(config.security.api),
     hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
     profileKeys: new Set(keysWith('x-profile')),
-    credentials: NO_OTHER_CREDENTIALS,
+    credentials: { ...NO_OTHER_CREDENTIALS, relay: (ticket, request) => relay.check(ticket, request) },
     validate: createValidators(),
   };
 
@@ -140,10 +169,24 @@ async function start(init: Init, log: Logger): Promise<Service> {
     budgets,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    socketHandlers: new Map(
+      Object.entries(flightSockets(vehicle)) as unknown as [string, SocketHandler<Row, WebSocket>][],
+    ),
+    sockets,
     proxy,
+    onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
+    audit,
+    spend: (principal, headers) => {
+      if (principal.kind === 'relay') relay.use(String(headers['x-svc-relay-ticket']));
+      return true;
+    },
+    holds: (principal) => holdsAs(principal, pairing),
+    drainMs: Number(values['drain-ms']),
     log,
   });
 
+  audit.start();
+  sockets.start();
   await pairing.start();
   const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
   await listenUnix(front.createServer('unix'), paths.controlSocket);
@@ -154,12 +197,14 @@ async function start(init: Init, log: Logger): Promise<Service> {
   return {
     info: { port, device_id: id },
     async stop() {
+      sockets.stop();
       await front.drain();
       proxy?.stop();
       vehicle.stop();
       supervisor.stop();
       monitor.stop();
       await pairing.stop();
+      audit.stop();
     },
   };
 }

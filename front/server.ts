@@ -1,12 +1,22 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { hash } from 'node:crypto';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { AuditRecord } from '../shared/audit/chain.ts';
 import { classifyAddress, plainAddress } from '../shared/auth/address.ts';
+import type { Principal } from '../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
-import { hasBody, readJson } from '../shared/http/json-body.ts';
+import { hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Handler } from '../shared/routes/handler.ts';
+import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
 import {
   decide,
@@ -17,9 +27,11 @@ import {
   type RequestHead,
   settle,
 } from './edge/decide.ts';
+import type { OnBoxRule } from './edge/on-box.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import { createExpressApp } from './express-app.ts';
 import type { ResidualProxy } from './proxy/residual-proxy.ts';
+import type { OpenSockets } from './sockets/open-sockets.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
 export const SERVER_LIMITS = {
@@ -31,7 +43,6 @@ export const SERVER_LIMITS = {
   maxHeaders: 100,
   maxConnections: 1024,
   maxRequestsPerSocket: 100_000,
-  drainMs: 5000,
 } as const;
 
 export interface FrontOptions {
@@ -39,10 +50,23 @@ export interface FrontOptions {
   readonly budgets: PeerBudgets;
   /** By row id. */
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
+  /** By row id. */
+  readonly socketHandlers: ReadonlyMap<string, SocketHandler<Row, WebSocket>>;
+  readonly sockets: OpenSockets;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
+  readonly onBox: OnBoxRule;
+  readonly audit: { write(record: Omit<AuditRecord, 'time'>): void };
+  /** Uses up a credential that holds once; false when somebody else was faster. */
+  readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
+  /** Whether what let this caller in still does; asked for as long as its WebSocket is open. */
+  readonly holds: (principal: Principal) => () => boolean;
+  readonly drainMs: number;
   readonly log: Logger;
 }
+
+// As much as the largest JSON body that any row takes.
+const MAX_RELAYED_BYTES = 64 * 1024;
 
 interface ReadBody {
   /** The bytes, where the edge has read them. */
@@ -56,6 +80,7 @@ interface Origin {
   readonly kind: Peer['kind'];
   readonly ip: string;
   readonly address: Peer['address'];
+  readonly trusted: () => boolean;
 }
 
 // Kept on the socket: classified once a connection, and no WeakMap for the collector to walk.
@@ -107,7 +132,7 @@ export class FrontServer {
     server.on('checkExpectation', (_req, res) =>
       this.#fail(res, new ApiError('E_BAD_REQUEST', 'Unknown Expect header.')),
     );
-    server.on('upgrade', (req, socket) => this.#upgrade(req, socket, kind));
+    server.on('upgrade', (req, socket, head) => this.#upgrade(req, socket, head, kind));
     server.on('connect', (_req, socket) => endWith(socket, failureOf(new ApiError('E_METHOD'))));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (socket.destroyed || !socket.writable) return;
@@ -117,7 +142,7 @@ export class FrontServer {
     return server;
   }
 
-  /** Stops accepting, lets requests in flight finish for at most 5 s, then cuts what is left. */
+  /** Stops accepting, lets requests in flight finish for at most `drainMs`, then cuts what is left. */
   async drain(): Promise<void> {
     this.#draining = true;
     const closed = this.#servers.map(
@@ -126,17 +151,29 @@ export class FrontServer {
     );
     const cut = setTimeout(() => {
       for (const server of this.#servers) server.closeAllConnections();
-    }, SERVER_LIMITS.drainMs);
+    }, this.#options.drainMs);
     await Promise.all(closed);
     clearTimeout(cut);
   }
 
   /** Synchronous as far as it goes: most requests are answered without a promise. */
   #serve(req: IncomingMessage, res: ServerResponse, kind: Peer['kind']): void {
-    const { state, budgets } = this.#options;
     if (this.#draining) res.setHeader('connection', 'close');
     const origin = this.#originOf(req.socket, kind);
-    const decision = decide(this.#head(req, false, origin), state);
+    if (req.headers['x-svc-relay-ticket'] === undefined) {
+      this.#decided(req, res, origin, null);
+      return;
+    }
+    // A relay ticket is bound to the body, so here alone the body is read before the decision, and only a small one.
+    readBytes(req, MAX_RELAYED_BYTES)
+      .then((raw) => this.#decided(req, res, origin, raw))
+      .catch((error: unknown) => this.#fail(res, error));
+  }
+
+  /** @param early the body, where it had to be read before */
+  #decided(req: IncomingMessage, res: ServerResponse, origin: Origin, early: Buffer | null): void {
+    const { state, budgets, spend } = this.#options;
+    const decision = decide(this.#head(req, false, origin, early), state);
     switch (decision.kind) {
       case 'preflight':
         res.writeHead(204, decision.headers).end();
@@ -147,17 +184,25 @@ export class FrontServer {
       case 'pass':
         if (decision.counted) budgets.spend(origin.ip);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
+        if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
         if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
         else {
-          this.#readBody(req, res, decision.row)
+          this.#readBody(req, res, decision.row, early)
             .then((body) => this.#proceed(req, res, decision, body, origin))
             .catch((error: unknown) => this.#fail(res, error));
         }
     }
   }
 
-  async #readBody(req: IncomingMessage, res: ServerResponse, row: Row): Promise<ReadBody> {
+  async #readBody(
+    req: IncomingMessage,
+    res: ServerResponse,
+    row: Row,
+    early: Buffer | null,
+  ): Promise<ReadBody> {
     checkAnnounced(req, row);
+    if (early !== null)
+      return row.bodyKind === 'json' ? parseJson(req, early) : { raw: early, value: undefined };
     if (req.headers.expect !== undefined) res.writeContinue();
     return row.bodyKind === 'json' ? readJson(req, row.limits.bodyBytes) : NO_BODY;
   }
@@ -211,32 +256,56 @@ export class FrontServer {
     sendFailure(res, refusal, close);
   }
 
-  /** No WebSocket row is built yet; the decision is made all the same, so that an upgrade never says more than a request. */
-  #upgrade(req: IncomingMessage, socket: Duplex, kind: Peer['kind']): void {
+  /** An upgrade goes through the same decision as a request; only then is there a WebSocket. */
+  #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, kind: Peer['kind']): void {
+    const { state, budgets, sockets, spend, holds, socketHandlers } = this.#options;
     socket.on('error', (error) => this.#options.log.debug(`upgrade: ${messageOf(error)}`));
     const origin = this.#originOf(req.socket, kind);
-    const decision = decide(this.#head(req, true, origin), this.#options.state);
+    const first = decide(this.#head(req, true, origin, Buffer.alloc(0)), state);
+    const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
     if (decision.kind === 'refuse') {
-      if (decision.failedCredential) this.#options.budgets.fail(origin.ip);
+      if (decision.failedCredential) budgets.fail(origin.ip);
       this.#record(decision, origin, decision.code);
       endWith(socket, decision);
       return;
     }
-    endWith(socket, failureOf(new ApiError('E_NOT_IMPLEMENTED')));
+    const handler = decision.kind === 'pass' ? socketHandlers.get(decision.row.id) : undefined;
+    if (decision.kind !== 'pass' || handler === undefined) {
+      endWith(socket, failureOf(new ApiError('E_NOT_IMPLEMENTED')));
+      return;
+    }
+    if (this.#draining || sockets.full) {
+      endWith(
+        socket,
+        failureOf(new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.')),
+      );
+      return;
+    }
+    if (!spend(decision.principal, req.headers)) {
+      endWith(socket, failureOf(new ApiError('E_UNAUTHENTICATED')));
+      return;
+    }
+    if (decision.counted) budgets.spend(origin.ip);
+    const { params, query, principal, forced } = decision;
+    sockets.accept(req, socket, head, holds(principal), (ws) =>
+      handler({ params, query, principal, forced }, ws),
+    );
   }
 
-  #head(req: IncomingMessage, upgrade: boolean, origin: Origin): RequestHead {
+  #head(req: IncomingMessage, upgrade: boolean, origin: Origin, body: Buffer | null): RequestHead {
     const { budgets } = this.#options;
     return {
       method: req.method ?? '',
       target: req.url ?? '',
       rawHeaders: req.rawHeaders,
       upgrade,
+      bodyHash: body === null ? null : hash('sha256', body, 'hex'),
       peer: {
         kind: origin.kind,
         address: origin.address,
         limitedFor: budgets.limitedFor(origin.ip),
         lockedFor: budgets.lockedFor(origin.ip),
+        trusted: origin.trusted,
       },
     };
   }
@@ -249,6 +318,7 @@ export class FrontServer {
       kind,
       ip,
       address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
+      trusted: () => kind === 'unix' || this.#options.onBox.trusts(socket),
     };
     (socket as Tagged)[ORIGIN] = origin;
     return origin;
@@ -257,10 +327,10 @@ export class FrontServer {
   /** One line for every refusal and every request that changes something (spec/decisions.md 4). */
   #record(subject: Pass | Refusal, origin: Origin, outcome: string): void {
     const { row, principal } = subject;
-    this.#options.log.info('audit', {
-      audit: true,
+    this.#options.audit.write({
       peer: origin.ip,
       principal: principal.id,
+      principal_kind: principal.kind,
       route: row === null ? null : `${row.method} ${row.path}`,
       outcome,
       rule: subject.rule,

@@ -13,6 +13,7 @@ export class VehicleView {
   #state: LinkState | null = null;
   #receivedAt = 0;
   #heard = false;
+  readonly #listeners = new Set<(state: LinkState) => void>();
 
   /** @param now monotonic clock, ms */
   constructor(socketPath: string, now: () => number) {
@@ -38,6 +39,13 @@ export class VehicleView {
     this.#state = state;
     this.#receivedAt = this.#now();
     this.#heard ||= state.heard;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  /** Calls `listener` with every new state. @returns how to end that */
+  subscribe(listener: (state: LinkState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** The newest state while it is fresh (3 s), else null. */

@@ -10,12 +10,15 @@ export interface Paths {
   readonly configLastGood: string;
   readonly pairing: string;
   readonly deviceId: string;
+  /** The secret agreed with the other end of the radio when the pair was bound. */
+  readonly relaySecret: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
   readonly supervisorSocket: string;
   readonly paramsDir: string;
   readonly logDir: string;
+  readonly auditDir: string;
 }
 
 /** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; the system's places where they are not set. */
@@ -31,11 +34,13 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     configLastGood: join(state, 'config.last-good.yaml'),
     pairing: join(etc, 'pairing.json'),
     deviceId: join(etc, 'device-id'),
+    relaySecret: join(etc, 'relay.secret'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),
     supervisorSocket: join(run, 'supervisor.sock'),
     paramsDir: join(state, 'params'),
     logDir: join(state, 'log'),
+    auditDir: join(state, 'audit'),
   };
 }

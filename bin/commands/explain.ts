@@ -94,14 +94,22 @@ export default class ExplainCommand extends NodeCommand {
       target: args.target,
       rawHeaders: headers,
       upgrade,
+      bodyHash: flags.as === 'relay' ? '' : null,
       peer:
         flags.as === 'local'
-          ? { kind: 'unix', address: 'loopback', limitedFor: null, lockedFor: null }
+          ? {
+              kind: 'unix',
+              address: 'loopback',
+              limitedFor: null,
+              lockedFor: null,
+              trusted: () => flags.as === 'onbox',
+            }
           : {
               kind: 'tcp',
               address: flags.as === 'onbox' ? 'loopback' : classifyAddress(flags.from),
               limitedFor: null,
               lockedFor: null,
+              trusted: () => flags.as === 'onbox',
             },
     };
     const first = decide(head, state);
@@ -225,6 +233,5 @@ function pretend(caller: string): CredentialChecks {
     ticket: () => as('ticket'),
     relay: () => as('relay'),
     token: () => as('token', scopesOf(caller)),
-    onBox: () => caller === 'onbox',
   };
 }

@@ -114,6 +114,8 @@ async function supervise(
       extension: EXTENSION,
       env,
       withResidual,
+      // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
+      drainMs: flags.demo ? 1500 : 5000,
       simPort: config.mavlink.source === 'sim' ? await anyFreePort() : 0,
     }),
     onLine: (line) => (sink === null ? process.stderr.write(`${line}\n`) : sink.write(line)),

@@ -12,6 +12,8 @@ export interface PlanInput {
   readonly extension: '.ts' | '.js';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly withResidual: boolean;
+  /** How long the front lets requests in flight finish when the node stops. */
+  readonly drainMs: number;
   /** TCP port for the simulated flight controller, when it is the source. */
   readonly simPort: number;
 }
@@ -41,6 +43,12 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     ...(simulated ? [child('svc-sim', 'bin/sim/main', '--port', String(input.simPort))] : []),
     child('svc-link', 'front/link/main', '--source', source),
     ...(input.withResidual ? [child('svc-residual', 'residual/main')] : []),
-    child('svc-control', 'front/main', ...(input.withResidual ? [] : ['--no-residual'])),
+    child(
+      'svc-control',
+      'front/main',
+      '--drain-ms',
+      String(input.drainMs),
+      ...(input.withResidual ? [] : ['--no-residual']),
+    ),
   ];
 }

@@ -18,6 +18,7 @@ import { isForced, isGuarded, refusesWhile } from './armed.ts';
 import { isOwnOrigin, preflightHeaders } from './cors.ts';
 import { matchesHash } from './credentials.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
+import type { RelayedRequest } from './relay.ts';
 import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
 export interface Peer {
@@ -28,6 +29,8 @@ export interface Peer {
   readonly limitedFor: number | null;
   /** Seconds until this peer's credentials are looked at again, null while they are. */
   readonly lockedFor: number | null;
+  /** Whether a loopback peer's process runs as a user that this node trusts. Asked only where it matters. */
+  readonly trusted: () => boolean;
 }
 
 export interface RequestHead {
@@ -37,6 +40,8 @@ export interface RequestHead {
   /** Name, value, name, value … as it came. */
   readonly rawHeaders: readonly string[];
   readonly upgrade: boolean;
+  /** Hex SHA-256 of the body, where the caller offers a relay ticket, which is bound to it; else null. */
+  readonly bodyHash: string | null;
   readonly peer: Peer;
 }
 
@@ -48,18 +53,15 @@ export interface CredentialChecks {
   session(value: string): Principal | null;
   ticket(value: string, scope: string): Principal | null;
   token(value: string): Principal | null;
-  relay(ticket: string): Principal | null;
-  /** Whether the loopback peer runs as root, as the service's user or in its group. */
-  onBox(): boolean;
+  relay(ticket: string, request: RelayedRequest): Principal | null;
 }
 
-/** Until the next issue builds them, no such credential exists, so none is valid. */
+/** Where no such credential exists, none is valid. */
 export const NO_OTHER_CREDENTIALS: CredentialChecks = {
   session: () => null,
   ticket: () => null,
   token: () => null,
   relay: () => null,
-  onBox: () => false,
 };
 
 /** What the node is at this moment. */
@@ -205,7 +207,7 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
   if (row?.access === 'public') {
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
       return refuse('public', 'E_REMOTE', cors, { row });
-    const principal = request.peer.kind === 'unix' ? LOCAL_SOCKET : ANONYMOUS;
+    const principal = knownCaller(request, headers, foreign, found, state);
     return answer('public', row, found, principal, cors, false, state);
   }
   // 8. Budgets. A caller on this machine is exempt, so that a flood never locks out the operator's own shell.
@@ -220,6 +222,9 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
   // 9. The credential.
   const principal = gate?.principal ?? authenticate(request, headers, foreign, found, state);
   if (principal === null) {
+    // A page of a foreign origin in this machine's own browser: told so, and not asked for a key that it could try.
+    if (row?.onBox === true && foreign && isOnBox(request.peer, headers))
+      return refuse('cors', 'E_ORIGIN', cors, { row });
     return refuse('credential', 'E_UNAUTHENTICATED', cors, { row, failedCredential: headers.offered });
   }
   if (row === null) {
@@ -322,6 +327,24 @@ function passUnpairedGate(
   }
 }
 
+/**
+ * Who calls a public row, as far as it is known without asking for it: some public rows act differently for somebody. A
+ * token is not looked at, so that its store stays closed for requests that need none.
+ */
+function knownCaller(
+  request: RequestHead,
+  headers: EdgeHeaders,
+  foreign: boolean,
+  found: Found,
+  state: EdgeState,
+): Principal {
+  const known = authenticate(request, { ...headers, token: null }, foreign, found, state);
+  if (known !== null) return known;
+  const where = standing(request.peer, headers);
+  if (state.pairing.paired || where === 'remote') return ANONYMOUS;
+  return { kind: 'gate', id: `unpaired:${where}`, scopes: null };
+}
+
 /** The strongest valid credential; a bad one beside a good one changes nothing. */
 function authenticate(
   request: RequestHead,
@@ -339,12 +362,14 @@ function authenticate(
     !foreign &&
     isOnBox(request.peer, headers) &&
     isLoopbackHost(headers.host) &&
-    credentials.onBox()
+    request.peer.trusted()
   ) {
     return { kind: 'onbox', id: 'onbox', scopes: null };
   }
   if (headers.relayed && headers.relayTicket !== null) {
-    const relay = credentials.relay(headers.relayTicket);
+    const { method, target, bodyHash } = request;
+    const relay =
+      bodyHash === null ? null : credentials.relay(headers.relayTicket, { method, target, bodyHash });
     if (relay !== null) return relay;
   }
   if (headers.session !== null && row?.access !== 'keyonly') {

@@ -29,6 +29,11 @@ export class PeerBudgets {
     this.#now = now;
   }
 
+  /** How many peers are remembered. */
+  get size(): number {
+    return this.#accounts.size;
+  }
+
   /** Whole seconds until this peer may ask again; null while it may. Changes nothing but the refill. */
   limitedFor(peer: string): number | null {
     const account = this.#accounts.get(peer);

@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
-import type { CommandRequest, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import type { CommandRequest, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { VehicleView } from '../vehicle-view.ts';
@@ -29,19 +29,7 @@ export function flightHandlers(vehicle: VehicleView): HandlersOf<typeof flightRo
       const { state } = vehicle;
       if (state === null)
         throw new ApiError('E_UPSTREAM_DOWN', 'svc-link is not answering at the moment. Try again shortly.');
-      const { params } = state;
-      return {
-        mavlink_alive: state.mavlink_alive,
-        heartbeat_age_s: state.heartbeat_age_s,
-        ...state.telemetry,
-        // Of a vehicle that fell silent nobody knows whether its motors turn.
-        armed: state.mavlink_alive ? state.telemetry.armed : null,
-        statustext: state.statustext,
-        param_cached_count: params.cached,
-        param_expected_count: params.expected,
-        param_generation: params.generation,
-        param_priming: params.priming,
-      };
+      return telemetryOf(state);
     },
 
     'params.get': async () => {
@@ -65,6 +53,23 @@ export function flightHandlers(vehicle: VehicleView): HandlersOf<typeof flightRo
       }
       return { name, value: found.value, type: found.type };
     },
+  };
+}
+
+/** The body of GET /api/telemetry and of each message on its WebSocket. */
+export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
+  const { params } = state;
+  return {
+    mavlink_alive: state.mavlink_alive,
+    heartbeat_age_s: state.heartbeat_age_s,
+    ...state.telemetry,
+    // Of a vehicle that fell silent nobody knows whether its motors turn.
+    armed: state.mavlink_alive ? state.telemetry.armed : null,
+    statustext: state.statustext,
+    param_cached_count: params.cached,
+    param_expected_count: params.expected,
+    param_generation: params.generation,
+    param_priming: params.priming,
   };
 }
 

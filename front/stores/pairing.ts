@@ -15,7 +15,13 @@ const RECHECK_MS = 1000;
 /** What is on disk: nobody's, somebody's, or unreadable. An unreadable file keeps the node paired and closed. */
 type Pairing =
   | { readonly kind: 'unpaired' }
-  | { readonly kind: 'paired'; readonly keyHash: Buffer; readonly ownerId: string; readonly pairedAt: number }
+  | {
+      readonly kind: 'paired';
+      readonly key: string;
+      readonly keyHash: Buffer;
+      readonly ownerId: string;
+      readonly pairedAt: number;
+    }
   | { readonly kind: 'broken'; readonly problem: string };
 
 export interface PairingOptions {
@@ -73,6 +79,11 @@ export class PairingStore {
 
   get keyHash(): Buffer | null {
     return this.#pairing.kind === 'paired' ? this.#pairing.keyHash : null;
+  }
+
+  /** The pairing key itself, for what is derived from it; never to be shown. Null while there is none. */
+  get key(): string | null {
+    return this.#pairing.kind === 'paired' ? this.#pairing.key : null;
   }
 
   /** Seconds since 1970, null while unpaired. */
@@ -201,6 +212,7 @@ function parsePairing(file: string, text: string): Pairing {
   }
   return {
     kind: 'paired',
+    key,
     keyHash: secretHash(key),
     ownerId: typeof owner === 'string' ? owner : '',
     pairedAt: typeof at === 'number' ? at : 0,

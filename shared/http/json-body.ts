@@ -11,25 +11,36 @@ export function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
+export interface JsonBody {
+  readonly raw: Buffer;
+  /** Undefined for a body of no bytes. */
+  readonly value: unknown;
+}
+
 /**
  * Reads a JSON body.
  * @param limit bytes
  * @throws ApiError E_MEDIA_TYPE, E_TOO_LARGE, E_BAD_REQUEST (not JSON, not UTF-8, too deep, a key that would reach a
  *   prototype, broken off)
  */
-export async function readJson(
-  req: IncomingMessage,
-  limit: number,
-): Promise<{ raw: Buffer; value: unknown }> {
-  const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/json') {
-    throw new ApiError('E_MEDIA_TYPE', 'Send the body as application/json.');
-  }
-  const raw = await readBytes(req, limit);
-  return { raw, value: parseJson(raw) };
+export async function readJson(req: IncomingMessage, limit: number): Promise<JsonBody> {
+  checkType(req);
+  return parsed(await readBytes(req, limit));
 }
 
-async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
+/** As `readJson`, for a body whose bytes are already there. */
+export function parseJson(req: IncomingMessage, raw: Buffer): JsonBody {
+  checkType(req);
+  return parsed(raw);
+}
+
+function checkType(req: IncomingMessage): void {
+  const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new ApiError('E_MEDIA_TYPE', 'Send the body as application/json.');
+}
+
+/** The body's bytes. @param limit bytes @throws ApiError E_TOO_LARGE, E_BAD_REQUEST */
+export async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   const length = req.headers['content-length'];
   try {
     return await getRawBody(req, { limit, length: length ?? null });
@@ -41,12 +52,12 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   }
 }
 
-function parseJson(raw: Buffer): unknown {
-  if (raw.length === 0) return undefined;
+function parsed(raw: Buffer): JsonBody {
+  if (raw.length === 0) return { raw, value: undefined };
   if (isTooDeep(raw))
     throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_DEPTH} levels.`);
   try {
-    return secureJson.parse(utf8.decode(raw));
+    return { raw, value: secureJson.parse(utf8.decode(raw)) as unknown };
   } catch (error) {
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
   }

@@ -55,6 +55,8 @@ export const flightRows = [
     path: '/api/telemetry/ws',
     ticket: 'telemetry',
     summary: 'telemetry stream',
+    responses: json('the body of GET /api/telemetry, one text message each', telemetry),
+    built: true,
   },
   {
     ...BASE,

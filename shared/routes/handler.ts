@@ -39,7 +39,21 @@ export class Reply {
 /** Returns the JSON answer or a Reply, or throws ApiError. */
 export type Handler<R extends Row> = (call: Call<R>) => unknown;
 
+/** What a WebSocket handler is given besides its call: how to end it, and the socket itself. */
+export type SocketHandler<R extends Row, Socket> = (call: Omit<Call<R>, 'body'>, socket: Socket) => void;
+
+/** Exactly one socket handler for each WebSocket row of `Rows` that is built in `Lane`. */
+export type SocketHandlersOf<Rows extends readonly Row[], Lane extends Row['lane'], Socket> = {
+  readonly [R in Extract<
+    Rows[number],
+    { readonly lane: Lane; readonly built: true; readonly method: 'WS' }
+  > as R['id']]: SocketHandler<R, Socket>;
+};
+
 /** Exactly one handler for each row of `Rows` that is built in `Lane`: a missing or an extra one does not compile. */
 export type HandlersOf<Rows extends readonly Row[], Lane extends Row['lane']> = {
-  readonly [R in Extract<Rows[number], { readonly lane: Lane; readonly built: true }> as R['id']]: Handler<R>;
+  readonly [R in Exclude<
+    Extract<Rows[number], { readonly lane: Lane; readonly built: true }>,
+    { readonly method: 'WS' }
+  > as R['id']]: Handler<R>;
 };

@@ -42,7 +42,7 @@ export const ROWS = [
 export type AnyRow = (typeof ROWS)[number];
 export type RowId = AnyRow['id'];
 /** Rows whose code stands in the front; the set of front handlers is typed as exactly these. */
-export type FrontRow = Extract<AnyRow, { lane: 'front'; built: true }>;
+export type FrontRow = Exclude<Extract<AnyRow, { lane: 'front'; built: true }>, { method: 'WS' }>;
 export type ResidualRow = Extract<AnyRow, { lane: 'residual'; built: true }>;
 
 /** The only writes that anybody may ask for. Adding one here is a decision about the node's whole edge. */

@@ -246,6 +246,7 @@ describe('decide: the order of spec/decisions.md 4', () => {
       const ask = (more: object) => ({
         target: '/api/mcp/status',
         from: 'loopback' as const,
+        trusted: true,
         headers: [['Host', 'localhost:8080']] as (readonly [string, string])[],
         ...more,
       });
@@ -273,7 +274,7 @@ describe('decide: the order of spec/decisions.md 4', () => {
           }),
           state,
         ),
-      ).to.equal('E_UNAUTHENTICATED');
+      ).to.equal('E_ORIGIN'); // D17
       expect(verdict(ask({ target: '/api/status' }), state)).to.equal('E_UNAUTHENTICATED');
     });
   });
@@ -286,7 +287,7 @@ describe('decide: the order of spec/decisions.md 4', () => {
       for (const row of rows) {
         for (const scope of SCOPES) {
           const state = edgeState({
-            credentials: { ...trusting([scope]), session: () => null, onBox: () => false },
+            credentials: { ...trusting([scope]), session: () => null },
           });
           const ask = {
             method: row.method,

@@ -195,7 +195,7 @@ describe('decide: properties', () => {
         ({ row: r, path }, who, scopes, force) => {
           const state = {
             ...stateOf({ ...who, paired: true }),
-            credentials: { ...trusting(scopes), session: () => null, onBox: () => false, ticket: () => null },
+            credentials: { ...trusting(scopes), session: () => null, ticket: () => null },
           };
           const body = force ? { force: true } : {};
           const byToken = judge(ask(r, path, { ...who, key: null }, [['x-svc-mcp-token', 't']]), state, body);

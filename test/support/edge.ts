@@ -49,6 +49,8 @@ export interface Ask {
   readonly unix?: boolean;
   readonly limitedFor?: number;
   readonly lockedFor?: number;
+  /** The process at the other end of a loopback connection is root's. */
+  readonly trusted?: boolean;
 }
 
 export function head(ask: Ask): RequestHead {
@@ -59,11 +61,13 @@ export function head(ask: Ask): RequestHead {
     target: ask.target,
     rawHeaders: [...host, ...headers.flat()],
     upgrade: ask.upgrade ?? false,
+    bodyHash: '',
     peer: {
       kind: ask.unix === true ? 'unix' : 'tcp',
       address: ask.unix === true ? 'loopback' : (ask.from ?? 'lan'),
       limitedFor: ask.limitedFor ?? null,
       lockedFor: ask.lockedFor ?? null,
+      trusted: () => ask.trusted ?? false,
     },
   };
 }
@@ -94,6 +98,5 @@ export function trusting(scopes: readonly Scope[] = []): CredentialChecks {
     ticket: () => as('ticket'),
     token: () => as('token', scopes),
     relay: () => as('relay'),
-    onBox: () => true,
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChildStatus } from '../../bin/supervisor/child.ts';
@@ -148,6 +149,16 @@ export class TestNode {
     });
   }
 
+  /** K9 D15: whatever a test did, no log line and no audit record of its node may hold a secret. */
+  #findSecrets(): void {
+    const audit = globSync(join(this.paths.auditDir, '*')).map((path) => readFileSync(path, 'utf8'));
+    for (const text of [this.stderr, ...audit]) {
+      const found = /svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/.exec(text);
+      if (found !== null)
+        throw new Error(`a secret in the logs: ${text.slice(Math.max(0, found.index - 200), found.index)}`);
+    }
+  }
+
   /** Stops the node as an operator would; resolves with the supervisor's exit code. */
   async stop(): Promise<number | null> {
     this.#client.stop();
@@ -156,6 +167,7 @@ export class TestNode {
       this.supervisor.kill('SIGTERM');
       await gone;
     }
+    this.#findSecrets();
     await removeDir(this.base);
     return this.supervisor.exitCode;
   }

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+
+/**
+ * The audit's records: NDJSON, each line carrying the hash of the one before, so that a line that was changed, taken out or
+ * put in breaks the chain for everybody to see.
+ */
+
+export interface AuditRecord {
+  /** RFC 3339, milliseconds. */
+  readonly time: string;
+  readonly peer: string;
+  readonly principal: string;
+  readonly principal_kind: string;
+  readonly route: string | null;
+  readonly outcome: string;
+  readonly rule: string;
+  readonly forced: boolean;
+}
+
+export interface ChainedRecord extends AuditRecord {
+  readonly seq: number;
+  /** SHA-256 of the line before, base64url (hex of that length would be blotted out as a key); zeros for the first ever. */
+  readonly prev: string;
+}
+
+export const GENESIS = '0'.repeat(43);
+
+export function lineHash(line: string): string {
+  return hash('sha256', line, 'base64url');
+}
+
+export type Verdict =
+  | { readonly ok: true; readonly records: number; readonly last: string }
+  | { readonly ok: false; readonly file: string; readonly line: number; readonly why: string };
+
+/**
+ * Follows the chain through the files in order, oldest first.
+ * @param files name and text of each
+ * @param from the hash that the first line must carry; null to take it as it is (older files were rotated away)
+ */
+export function verifyChain(
+  files: readonly { readonly name: string; readonly text: string }[],
+  from: string | null,
+): Verdict {
+  let expected = from;
+  let seq: number | null = null;
+  let records = 0;
+  for (const { name, text } of files) {
+    const lines = text.split('\n');
+    const tail = lines.pop();
+    for (const [index, line] of lines.entries()) {
+      const record = parse(line);
+      const at = { ok: false, file: name, line: index + 1 } as const;
+      if (record === null) return { ...at, why: 'not a record' };
+      if (expected !== null && record.prev !== expected)
+        return { ...at, why: 'does not follow the line before it' };
+      if (seq !== null && record.seq !== seq + 1) return { ...at, why: `number ${record.seq} after ${seq}` };
+      expected = lineHash(line);
+      seq = record.seq;
+      records++;
+    }
+    // A power cut may leave half a line at the very end; the writer drops it when it opens the file again.
+    if (tail !== '' && tail !== undefined)
+      return { ok: false, file: name, line: lines.length + 1, why: 'an unfinished line' };
+  }
+  return { ok: true, records, last: expected ?? GENESIS };
+}
+
+/** The record of a line, or null where it is none. */
+export function parse(line: string): ChainedRecord | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null) return null;
+    const { seq, prev } = value as Readonly<Record<string, unknown>>;
+    return typeof seq === 'number' && typeof prev === 'string' ? (value as ChainedRecord) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

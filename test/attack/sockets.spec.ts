@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { WebSocket } from 'ws';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+describe('the telemetry WebSocket', () => {
+  let node: TestNode;
+  beforeEach(async () => {
+    node = await TestNode.start({ pairing: { key: KEY } });
+  });
+  afterEach(async () => node.stop());
+
+  const open = (headers: Record<string, string> = { 'x-svc-key': KEY }): WebSocket =>
+    new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, { headers });
+  const message = async (socket: WebSocket): Promise<Record<string, unknown>> => {
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    return JSON.parse(data.toString()) as Record<string, unknown>;
+  };
+  const closed = async (socket: WebSocket): Promise<number> => ((await once(socket, 'close')) as [number])[0];
+
+  it('streams what GET /api/telemetry answers', async () => {
+    const socket = open();
+    const first = await message(socket);
+    const { body } = await node.json('/api/telemetry', { headers: { 'x-svc-key': KEY } });
+    expect(Object.keys(first)).to.deep.equal(Object.keys(body));
+    await message(socket);
+    socket.close();
+    await closed(socket);
+  });
+
+  it('F1 is refused without a key, by a plain 401', async () => {
+    const socket = open({});
+    const [error] = (await once(socket, 'error')) as [Error];
+    expect(error.message).to.include('401');
+  });
+
+  it('closes with 4401 within a second when the pairing dies', async () => {
+    const socket = open();
+    await message(socket);
+    const gone = closed(socket);
+    const at = performance.now();
+    const answer = await node.post('/api/pairing/unpair', { force: true }, { 'x-svc-key': KEY });
+    expect(answer.status).to.equal(200);
+    expect(await gone).to.equal(4401);
+    expect(performance.now() - at).to.be.lessThan(1000);
+  });
+
+  it('F9 a message, a huge frame and a frame that is not masked end it, and the node lives', async () => {
+    const talker = open();
+    await message(talker);
+    talker.send('hello');
+    expect(await closed(talker)).to.equal(1008);
+    const huge = open();
+    await message(huge);
+    huge.send(Buffer.alloc(100_000));
+    expect(await closed(huge)).to.equal(1009);
+    const rude = open();
+    await message(rude);
+    (rude as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(
+      Buffer.from([0x81, 0x01, 0x61]),
+    );
+    expect(await closed(rude)).to.be.oneOf([1002, 1006]);
+    expect((await node.fetch('/healthz')).status).to.equal(200);
+  });
+
+  it('closes with 1001 when the front stops', async () => {
+    const socket = open();
+    await message(socket);
+    const gone = closed(socket);
+    process.kill(node.pid('svc-control'), 'SIGTERM');
+    expect(await gone).to.equal(1001);
+  });
+
+  it('a reader that does not read loses frames, not the node', async () => {
+    const socket = open();
+    await message(socket);
+    (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+    for (let i = 0; i < 20; i++) expect((await node.fetch('/healthz')).status).to.equal(200);
+    socket.terminate();
+  });
+});
