@@ -106,7 +106,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
 
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
-  const pairing = new PairingStore({ file: paths.pairing, now: Date.now, log });
+  const pairing = new PairingStore({ file: paths.pairing, now: Date.now, monotonic, log });
   const audit = new AuditLog({ directory: paths.auditDir, now: Date.now, log });
   const relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), Date.now);
   const sockets = new OpenSockets(log);

@@ -11,6 +11,10 @@ const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 6;
 const CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 const RECHECK_MS = 1000;
+// 30^6 codes: at five tries and then a pause that doubles, guessing is hopeless; each pause also makes a new code.
+const CODE_TRIES = 5;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 15 * 60_000;
 
 /** What is on disk: nobody's, somebody's, or unreadable. An unreadable file keeps the node paired and closed. */
 type Pairing =
@@ -28,6 +32,8 @@ export interface PairingOptions {
   readonly file: string;
   /** Wall clock, ms. */
   readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
   readonly log: Logger;
   /** Called when the pairing became another one, so that what hangs on the old one dies with it. */
   readonly onChange?: () => void;
@@ -45,6 +51,9 @@ export class PairingStore {
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #seen = '';
+  #wrongCodes = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+  #pausedUntil = 0;
 
   constructor(options: PairingOptions) {
     this.#options = options;
@@ -111,13 +120,12 @@ export class PairingStore {
 
   /**
    * Makes `ownerId` the owner and answers the new key, which is stored nowhere else in readable form.
-   * @throws ApiError E_PAIRED, E_CODE, E_STORE
+   * @throws ApiError E_PAIRED, E_CODE, E_LOCKED, E_STORE
    */
   async claim(ownerId: string, code: string | null, requireCode: boolean): Promise<string> {
     return this.#inTurn(async () => {
       if (this.paired) throw new ApiError('E_PAIRED');
-      if (code !== null ? !matchesHash(code, secretHash(this.code().code)) : requireCode)
-        throw new ApiError('E_CODE');
+      this.#checkCode(code, requireCode);
       const apiKey = `svc_${randomBytes(32).toString('base64url')}`;
       await this.#write({
         paired: true,
@@ -128,6 +136,29 @@ export class PairingStore {
       this.#code = null;
       return apiKey;
     });
+  }
+
+  /** @throws ApiError E_CODE, E_LOCKED */
+  #checkCode(code: string | null, requireCode: boolean): void {
+    const now = this.#options.monotonic();
+    if (code === null && !requireCode) return;
+    if (now < this.#pausedUntil) {
+      const seconds = Math.ceil((this.#pausedUntil - now) / 1000);
+      throw new ApiError(
+        'E_LOCKED',
+        'Too many wrong pairing codes. Wait, and read the new one.',
+        {},
+        { 'retry-after': String(seconds) },
+      );
+    }
+    if (code !== null && matchesHash(code, secretHash(this.code().code))) return;
+    if (code !== null && ++this.#wrongCodes >= CODE_TRIES) {
+      this.#wrongCodes = 0;
+      this.#code = null;
+      this.#pausedUntil = now + this.#pauseMs;
+      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+    }
+    throw new ApiError('E_CODE');
   }
 
   /** @throws ApiError E_NOT_PAIRED, E_STORE */

@@ -53,6 +53,21 @@ describe('pairing', () => {
     expect(await status(again)).to.equal(200);
   });
 
+  it('E6 five wrong codes make a new one and a pause; the old code is worth nothing', async () => {
+    const old = (await node.json('/api/pairing/code')).body['code'];
+    for (let i = 0; i < 5; i++)
+      expect((await claim({ user_id: 'eve', code: 'AAAAAA' })).status).to.equal(403);
+    const fresh = (await node.json('/api/pairing/code')).body['code'];
+    expect(fresh).to.not.equal(old);
+    const paused = await node.fetch('/api/pairing/claim', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ user_id: 'eve', code: fresh }),
+    });
+    expect(paused.status).to.equal(429);
+    expect(Number(paused.headers.get('retry-after'))).to.be.within(1, 30);
+  });
+
   it('E2 of 50 parallel claims one gets a key, and the file holds that key', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, async () => claim()));
     const won = answers.filter(({ status: code }) => code === 200);
