@@ -1,0 +1,57 @@
+import type { AddressClass } from '../../shared/auth/address.ts';
+import { isScope } from '../../shared/auth/scopes.ts';
+import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
+import { edgeState, judge, KEY, trusting } from './edge.ts';
+import type { Credential } from './oracle.ts';
+
+export const MATRIX_ROWS: readonly Row[] = (ROWS as readonly Row[]).filter(({ scope }) => scope !== 'inner');
+export const MATRIX_FEATURES = new Set(FEATURES.filter((feature) => feature !== 'ground-station'));
+
+/** The headers that carry a credential; every offered session, ticket, token and relay ticket is a valid one here. */
+function headersOf(credential: Credential): readonly (readonly [string, string])[] {
+  switch (credential) {
+    case 'none':
+    case 'onbox':
+      return [['Host', 'localhost:8080']];
+    case 'wrong key':
+      return [['X-SVC-Key', 'svc_wrong']];
+    case 'key':
+      return [['X-SVC-Key', KEY]];
+    case 'session':
+      return [['x-svc-dashboard-session', 's']];
+    case 'ticket':
+      return [['Sec-WebSocket-Protocol', 'svc-ws-ticket, t']];
+    case 'relay':
+      return [
+        ['x-svc-relayed', '1'],
+        ['x-svc-relay-ticket', 'r'],
+      ];
+    default:
+      return [['x-svc-mcp-token', credential]];
+  }
+}
+
+/** What decide() says: `pass`, or the code of the refusal. */
+export function decided(row: Row, credential: Credential, from: AddressClass, paired: boolean): string {
+  const scope = credential.replace('token:', '');
+  const checks = trusting(isScope(scope) ? [scope] : []);
+  const state = edgeState({
+    features: MATRIX_FEATURES,
+    credentials: { ...checks, token: (value) => (value.startsWith('token:') ? checks.token(value) : null) },
+    ...(paired ? {} : { pairing: { paired: false, keyHash: null } }),
+  });
+  const upgrade = row.method === 'WS';
+  const answer = judge(
+    {
+      method: upgrade ? 'GET' : row.method,
+      target: row.path.replace(/\{\*?[a-z_]+\}/g, 'x1'),
+      headers: headersOf(credential),
+      from,
+      upgrade,
+      trusted: credential === 'onbox',
+    },
+    state,
+  );
+  return answer.kind === 'refuse' ? answer.code : answer.kind;
+}
