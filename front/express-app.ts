@@ -22,6 +22,7 @@ export function createExpressApp(handle: Handle): ExpressApp {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
+  app.set('env', 'production'); // should Express ever answer an error itself, then without a stack trace
 
   class Request extends IncomingMessage {}
   class Response<Req extends IncomingMessage = IncomingMessage> extends ServerResponse<Req> {}

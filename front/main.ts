@@ -1,12 +1,11 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
-import { readFileSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
+import type { PrincipalKind } from '../shared/auth/principal.ts';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
-import { messageOf } from '../shared/errors.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
@@ -20,14 +19,14 @@ import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
 import { keysWith } from '../shared/schemas/config-keys.ts';
 import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
 import { VERSION } from '../shared/version.ts';
+import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
-import { type EdgeState, NO_OTHER_CREDENTIALS } from './edge/decide.ts';
-import { holdsAs } from './edge/liveness.ts';
+import type { EdgeState } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
 import { PeerBudgets } from './edge/rate.ts';
-import { RelayTickets } from './edge/relay.ts';
 import { configHandlers } from './handlers/config.ts';
 import { coreHandlers } from './handlers/core.ts';
+import { dashboardHandlers } from './handlers/dashboard.ts';
 import { flightHandlers } from './handlers/flight.ts';
 import { pairingHandlers } from './handlers/pairing.ts';
 import { detectBoard } from './node/board.ts';
@@ -38,10 +37,12 @@ import { OpenSockets } from './sockets/open-sockets.ts';
 import { flightSockets } from './sockets/telemetry.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
-import { PairingStore } from './stores/pairing.ts';
 import { VehicleView } from './vehicle-view.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
+
+/** Who may set a PIN without knowing the present one. */
+const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
 
 const monotonic = (): number => performance.now();
 
@@ -78,17 +79,6 @@ async function listenTcp(server: Server, host: string, port: number): Promise<nu
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** The relay secret while a radio pair is bound; a file that others may read is no secret. */
-function relaySecret(file: string, log: Logger): Buffer | null {
-  try {
-    if ((statSync(file).mode & 0o077) === 0) return Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
-    log.warn(`${file} is readable by others than its owner; chmod 600 it`);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn(`relay secret: ${messageOf(error)}`);
-  }
-  return null;
-}
-
 async function start(init: Init, log: Logger): Promise<Service> {
   const { values } = parseArgs({
     options: {
@@ -106,9 +96,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
 
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
-  const pairing = new PairingStore({ file: paths.pairing, now: Date.now, monotonic, log });
+  const credentials = new Credentials({ paths, rows: ROWS, now: Date.now, monotonic, log });
+  const { pairing } = credentials;
   const audit = new AuditLog({ directory: paths.auditDir, now: Date.now, log });
-  const relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), Date.now);
   const sockets = new OpenSockets(log);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
@@ -129,7 +119,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     origins: allowedOrigins(config.security.api),
     hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
     profileKeys: new Set(keysWith('x-profile')),
-    credentials: { ...NO_OTHER_CREDENTIALS, relay: (ticket, request) => relay.check(ticket, request) },
+    credentials: credentials.checks,
     validate: createValidators(),
   };
 
@@ -155,6 +145,13 @@ async function start(init: Init, log: Logger): Promise<Service> {
       version: VERSION,
       requireCode: config.security.pairing.require_code,
     }),
+    ...dashboardHandlers({
+      pin: credentials.pin,
+      sessions: credentials.sessions,
+      tickets: credentials.tickets,
+      now: Date.now,
+      caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
+    }),
     ...flightHandlers(vehicle),
     ...configHandlers(),
   };
@@ -176,18 +173,15 @@ async function start(init: Init, log: Logger): Promise<Service> {
     proxy,
     onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
     audit,
-    spend: (principal, headers) => {
-      if (principal.kind === 'relay') relay.use(String(headers['x-svc-relay-ticket']));
-      return true;
-    },
-    holds: (principal) => holdsAs(principal, pairing),
+    spend: (principal, headers) => credentials.spend(principal, headers),
+    holds: (principal) => credentials.holds(principal),
     drainMs: Number(values['drain-ms']),
     log,
   });
 
   audit.start();
   sockets.start();
-  await pairing.start();
+  await credentials.start();
   const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
   await listenUnix(front.createServer('unix'), paths.controlSocket);
   monitor.start();
@@ -203,7 +197,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       vehicle.stop();
       supervisor.stop();
       monitor.stop();
-      await pairing.stop();
+      await credentials.stop();
       audit.stop();
     },
   };

@@ -32,6 +32,7 @@ export function createResidualServer(options: ResidualOptions): Server {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('env', 'production'); // should Express ever answer an error itself, then without a stack trace
   app.use((req: IncomingMessage, res: ServerResponse) => {
     serve(options, req, res).catch((error: unknown) => fail(options.log, res, error));
   });

@@ -9,6 +9,8 @@ export interface Paths {
   /** The newest config that validated; what a process runs on when `config` does not. */
   readonly configLastGood: string;
   readonly pairing: string;
+  readonly dashboardPin: string;
+  readonly sessions: string;
   readonly deviceId: string;
   /** The secret agreed with the other end of the radio when the pair was bound. */
   readonly relaySecret: string;
@@ -33,6 +35,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     config: join(etc, 'config.yaml'),
     configLastGood: join(state, 'config.last-good.yaml'),
     pairing: join(etc, 'pairing.json'),
+    dashboardPin: join(etc, 'dashboard-pin.json'),
+    sessions: join(state, 'sessions.json'),
     deviceId: join(etc, 'device-id'),
     relaySecret: join(etc, 'relay.secret'),
     controlSocket: join(run, 'control.sock'),

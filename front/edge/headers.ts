@@ -130,8 +130,8 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   };
 }
 
-/** Exactly the pair `svc-ws-ticket, <ticket>` in this order, nothing else beside it. */
-function ticketIn(protocols: string): string | null {
+/** The ticket, where the offered protocols are exactly the pair `svc-ws-ticket, <ticket>` in this order, nothing beside it. */
+export function ticketIn(protocols: string): string | null {
   const parts = protocols.split(',').map((part) => part.trim());
   return parts.length === 2 && parts[0] === TICKET_PROTOCOL && parts[1] ? parts[1] : null;
 }

@@ -13,7 +13,12 @@ export interface PairingDeps {
   readonly requireCode: boolean;
 }
 
-export function pairingHandlers(deps: PairingDeps): HandlersOf<typeof pairingRows, 'front'> {
+type Handlers = HandlersOf<typeof pairingRows, 'front'>;
+
+/** The rows of the PIN and of tickets are in dashboard.ts. */
+export function pairingHandlers(
+  deps: PairingDeps,
+): Pick<Handlers, Extract<keyof Handlers, `pairing.${string}`>> {
   const { store, deviceId } = deps;
   const short = deviceId.slice(0, 6);
   const identity = {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { messageOf } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { failureOf, rawFailure } from '../../shared/http/answer.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { TICKET_PROTOCOL } from '../edge/headers.ts';
 
@@ -39,6 +40,10 @@ export class OpenSockets {
 
   constructor(log: Logger) {
     this.#log = log;
+    // The library would answer a malformed handshake in plain text.
+    this.#server.on('wsClientError', (error, socket) => {
+      socket.end(rawFailure(failureOf(new ApiError('E_BAD_REQUEST', `${messageOf(error)}.`))));
+    });
   }
 
   start(): void {

@@ -1,3 +1,14 @@
+import {
+  pinClearAnswer,
+  pinClearRequest,
+  pinSetAnswer,
+  pinSetRequest,
+  pinStatus,
+  pinVerifyAnswer,
+  pinVerifyRequest,
+  ticketAnswer,
+  ticketRequest,
+} from '../schemas/dashboard.ts';
 import { claimAnswer, claimRequest, pairingCode, pairingInfo, unpairAnswer } from '../schemas/pairing.ts';
 import type { Row } from './row.ts';
 import { json, PUBLIC_READ, WRITE } from './row-parts.ts';
@@ -63,6 +74,8 @@ export const pairingRows = [
     id: 'dashboard.pin.status.get',
     path: '/api/dashboard/pin/status',
     summary: 'PIN set, locked',
+    responses: json('whether a PIN is set, and whether it is locked', pinStatus),
+    built: true,
   },
   {
     ...BASE,
@@ -76,6 +89,9 @@ export const pairingRows = [
     armed: '-',
     summary: 'PIN to dashboard session',
     blast: 'config',
+    body: pinVerifyRequest,
+    responses: json('the session, once', pinVerifyAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -87,8 +103,12 @@ export const pairingRows = [
     scope: 'none',
     relay: 'forbid',
     armed: '-',
+    onBox: true,
     summary: 'set or change the PIN; authorised in the handler',
     blast: 'config',
+    body: pinSetRequest,
+    responses: json('done, and a new session', pinSetAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -102,6 +122,9 @@ export const pairingRows = [
     armed: '-',
     summary: 'clear the PIN, end every session',
     blast: 'config',
+    body: pinClearRequest,
+    responses: json('done', pinClearAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -115,5 +138,8 @@ export const pairingRows = [
     armed: '-',
     summary: 'single-use WebSocket ticket',
     blast: 'config',
+    body: ticketRequest,
+    responses: json('the ticket, once', ticketAnswer),
+    built: true,
   },
 ] as const satisfies readonly Row[];

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { rawBody, rawHttp } from '../support/raw-http.ts';
 
 describe('the telemetry WebSocket', () => {
   let node: TestNode;
@@ -33,6 +34,15 @@ describe('the telemetry WebSocket', () => {
     const socket = open({});
     const [error] = (await once(socket, 'error')) as [Error];
     expect(error.message).to.include('401');
+  });
+
+  it('answers a malformed handshake in JSON', async () => {
+    const answer = await rawHttp(
+      node.port,
+      `GET /api/telemetry/ws HTTP/1.1\r\nHost: localhost\r\nX-SVC-Key: ${KEY}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    expect(answer.status).to.equal(400);
+    expect(rawBody(answer)).to.include({ code: 'E_BAD_REQUEST' });
   });
 
   it('closes with 4401 within a second when the pairing dies', async () => {

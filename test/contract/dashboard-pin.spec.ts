@@ -1,0 +1,340 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type Caller, dashboardHandlers } from '../../front/handlers/dashboard.ts';
+import { TicketStore } from '../../front/stores/tickets.ts';
+import { ANONYMOUS } from '../../shared/auth/principal.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { PinNode, refusal } from '../support/pin-stores.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const PIN = '493817';
+const WRONG = '000000';
+const trusted = { trusted: true } as const;
+
+describe('the dashboard PIN', () => {
+  let dir: string;
+  let node: PinNode;
+  beforeEach(async () => {
+    dir = await tempDir();
+    node = await PinNode.open(dir);
+  });
+  afterEach(async () => removeDir(dir));
+
+  const wrong = async () => refusal(node.pin.verify(WRONG));
+  const fail = async (times: number) => {
+    let last = new ApiError('E_INTERNAL');
+    for (let i = 0; i < times; i++) last = await wrong();
+    return last;
+  };
+
+  it('set, verify, clear', async () => {
+    expect(node.pin.status()).to.deep.equal({ set: false, locked: false, retry_after_s: null });
+    expect((await refusal(node.pin.verify(PIN))).code).to.equal('E_UNAUTHENTICATED');
+    await node.pin.set(PIN, trusted);
+    expect(node.pin.status().set).to.equal(true);
+    await node.pin.verify(PIN);
+    await node.restart();
+    await node.pin.verify(PIN);
+    expect((await wrong()).extras).to.deep.equal({ remaining_attempts: 4 });
+    await node.pin.clear();
+    expect(node.pin.status().set).to.equal(false);
+    await node.restart();
+    expect(node.pin.status().set).to.equal(false);
+    expect((await refusal(node.pin.verify(PIN))).code).to.equal('E_UNAUTHENTICATED');
+  });
+
+  for (const bad of ['', '123', '1234567890123', '12a4', '12 4', '１２３４', '1234\n']) {
+    it(`is 4 to 12 ASCII digits, not ${JSON.stringify(bad)}`, async () => {
+      expect((await refusal(node.pin.set(bad, trusted))).code).to.equal('E_INVALID_VALUE');
+      expect((await refusal(node.pin.verify(bad))).code).to.equal('E_INVALID_VALUE');
+      expect(node.pin.status().set).to.equal(false);
+    });
+  }
+
+  it('locks 30 s from 5 failures on, 300 s from 10, 1800 s from 15; failures while locked do not count', async () => {
+    await node.pin.set(PIN, trusted);
+    for (const left of [4, 3, 2, 1]) expect((await wrong()).extras).to.include({ remaining_attempts: left });
+    const locks: number[] = [];
+    for (let failures = 5; failures <= 17; failures++) {
+      const answer = await wrong();
+      expect(answer.code).to.equal('E_LOCKED');
+      locks.push(Number(answer.headers['retry-after']));
+      const before = node.hashes;
+      expect((await wrong()).code).to.equal('E_LOCKED');
+      expect((await refusal(node.pin.verify(PIN))).code, 'the right PIN, while locked').to.equal('E_LOCKED');
+      expect(node.hashes, 'no hash while locked').to.equal(before);
+      node.clocks.advance(Number(answer.headers['retry-after']) - 0.001);
+      expect(node.pin.status()).to.deep.equal({ set: true, locked: true, retry_after_s: 1 });
+      node.clocks.advance(0.001);
+      expect(node.pin.status().locked).to.equal(false);
+    }
+    expect(locks).to.deep.equal([30, 30, 30, 30, 30, 300, 300, 300, 300, 300, 1800, 1800, 1800]);
+    await node.pin.verify(PIN);
+    expect((await wrong()).extras, 'success starts anew').to.include({ remaining_attempts: 4 });
+  });
+
+  it('a restart neither ends a lock nor forgets a failure', async () => {
+    await node.pin.set(PIN, trusted);
+    await fail(4);
+    await node.restart();
+    expect((await wrong()).code).to.equal('E_LOCKED');
+    node.clocks.advance(10);
+    await node.restart();
+    expect(node.pin.status()).to.include({ locked: true, retry_after_s: 20 });
+    expect((await refusal(node.pin.verify(PIN))).code).to.equal('E_LOCKED');
+    node.clocks.advance(20);
+    await node.pin.verify(PIN);
+    await node.restart();
+    expect((await wrong()).extras).to.include({ remaining_attempts: 4 });
+  });
+
+  it('a clock that is set back or forward moves no lock of a running node', async () => {
+    await node.pin.set(PIN, trusted);
+    await fail(5);
+    node.clocks.wallMs += 3_600_000;
+    expect(node.pin.status().retry_after_s).to.equal(30);
+    node.clocks.wallMs -= 7_200_000;
+    expect(node.pin.status().retry_after_s).to.equal(30);
+    // Whoever opens the file with a clock of the past waits for the lock's own length, not for a year.
+    node.clocks.wallMs = 0;
+    await node.restart();
+    expect(node.pin.status().retry_after_s).to.equal(30);
+    node.clocks.advance(30);
+    await node.pin.verify(PIN);
+  });
+
+  it('who may set it', async () => {
+    const stranger = { trusted: false };
+    expect((await refusal(node.pin.set(PIN, stranger))).code).to.equal('E_UNAUTHENTICATED');
+    expect((await refusal(node.pin.set(PIN, { ...stranger, current: PIN }))).code).to.equal(
+      'E_UNAUTHENTICATED',
+    );
+    const firsts = ['1111', '2222', '3333'].map(async (pin) =>
+      node.pin.set(pin, { trusted: false, gate: true }),
+    );
+    const outcomes = await Promise.allSettled(firsts);
+    expect(
+      outcomes.map(({ status }) => status),
+      'one of three is first',
+    ).to.deep.equal(['fulfilled', 'rejected', 'rejected']);
+    await node.pin.verify('1111');
+    expect((await refusal(node.pin.set(PIN, { trusted: false, gate: true }))).code).to.equal(
+      'E_UNAUTHENTICATED',
+    );
+    for (const left of [4, 3, 2, 1])
+      expect((await refusal(node.pin.set(PIN, { ...stranger, current: WRONG }))).extras).to.include({
+        remaining_attempts: left,
+      });
+    expect((await refusal(node.pin.set(PIN, { ...stranger, current: WRONG }))).code).to.equal('E_LOCKED');
+    node.clocks.advance(30);
+    await node.pin.set(PIN, { ...stranger, current: '1111' });
+    await node.pin.verify(PIN);
+    await fail(5);
+    await node.pin.set('5555', trusted);
+    await node.pin.verify('5555');
+  });
+
+  it('hashes one PIN at a time, at most 8 wait, and the loop goes on', async () => {
+    await node.pin.set(PIN, trusted);
+    node.most = 0;
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    count();
+    await Promise.all(Array.from({ length: 5 }, async () => node.pin.verify(PIN)));
+    counting = false;
+    expect(node.most).to.equal(1);
+    expect(turns).to.be.greaterThan(20);
+
+    const before = node.hashes;
+    const flood = await Promise.allSettled(Array.from({ length: 30 }, async () => node.pin.verify(PIN)));
+    const refused = flood.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).to.have.length(21);
+    for (const { reason } of refused) {
+      expect(reason).to.be.instanceOf(ApiError);
+      expect((reason as ApiError).code).to.equal('E_RATE_LIMITED');
+      expect((reason as ApiError).headers).to.have.property('retry-after');
+    }
+    expect(node.hashes - before).to.equal(9);
+    expect(node.most).to.equal(1);
+  });
+
+  it('guesses in parallel share one ladder: the 6th finds it locked', async () => {
+    await node.pin.set(PIN, trusted);
+    const before = node.hashes;
+    const answers = await Promise.all(Array.from({ length: 9 }, wrong));
+    expect(answers.map(({ code }) => code)).to.deep.equal([
+      ...Array<string>(4).fill('E_UNAUTHENTICATED'),
+      ...Array<string>(5).fill('E_LOCKED'),
+    ]);
+    expect(node.hashes - before).to.equal(5);
+  });
+
+  it('the owner gets through a flood of guesses', async () => {
+    await node.pin.set(PIN, trusted);
+    const flood = Array.from({ length: 20 }, wrong);
+    await node.pin.clear();
+    await Promise.all(flood);
+    expect(node.pin.status().set).to.equal(false);
+  });
+
+  describe('sessions', () => {
+    const open = async () => (await node.sessions.open()).session;
+    beforeEach(async () => node.pin.set(PIN, trusted));
+
+    it('last 24 h and not a millisecond more, by either clock', async () => {
+      const { session, expires_at, ttl_seconds } = await node.sessions.open();
+      expect(session).to.match(/^[A-Za-z0-9_-]{43}$/);
+      expect(ttl_seconds).to.equal(86_400);
+      expect(expires_at).to.equal(node.clocks.wallMs / 1000 + 86_400);
+      const principal = node.sessions.check(session);
+      expect(principal).to.include({ kind: 'session', scopes: null });
+      expect(principal?.id).to.match(/^session:[0-9a-f]{8}$/);
+      expect(node.sessions.check(`${session}x`)).to.equal(null);
+      expect(node.sessions.check('')).to.equal(null);
+      node.clocks.advance(86_399.999);
+      expect(node.sessions.check(session)).to.not.equal(null);
+      node.clocks.wallMs -= 80_000_000; // set back: no longer life
+      node.clocks.uptimeMs += 1;
+      expect(node.sessions.check(session)).to.equal(null);
+    });
+
+    it('outlive a restart, with what was left of them', async () => {
+      const session = await open();
+      node.clocks.advance(80_000);
+      await node.restart();
+      expect(node.sessions.check(session)).to.not.equal(null);
+      node.clocks.advance(6399);
+      expect(node.sessions.check(session)).to.not.equal(null);
+      node.clocks.advance(1);
+      expect(node.sessions.check(session)).to.equal(null);
+      await node.restart();
+      expect(node.sessions.check(session)).to.equal(null);
+    });
+
+    it('do not begin anew when a node boots with a clock of the past', async () => {
+      const session = await open();
+      node.clocks.wallMs = 0;
+      await node.restart();
+      expect(node.sessions.check(session)).to.equal(null);
+    });
+
+    it('the 33rd ends the oldest', async () => {
+      const sessions: string[] = [];
+      for (let i = 0; i < 33; i++) sessions.push(await open());
+      expect(sessions.filter((session) => node.sessions.check(session) !== null)).to.deep.equal(
+        sessions.slice(1),
+      );
+      await node.restart();
+      expect(node.sessions.size).to.equal(32);
+      expect(node.sessions.check(sessions[0] ?? '')).to.equal(null);
+      expect(node.sessions.check(sessions[32] ?? '')).to.not.equal(null);
+    });
+
+    const ends: readonly [string, () => Promise<void>][] = [
+      ['a change of the PIN', async () => node.pin.set('8888', trusted)],
+      ['the same PIN again', async () => node.pin.set(PIN, trusted)],
+      ['clearing it', async () => node.pin.clear()],
+      ['unpairing', async () => void (node.pairing = 'another key')],
+      ['revokeAll', async () => node.sessions.revokeAll()],
+    ];
+    for (const [name, end] of ends) {
+      it(`end with ${name}, for good`, async () => {
+        const session = await open();
+        const principal = node.sessions.check(session);
+        if (principal === null) throw new Error('no session');
+        expect(node.sessions.holds(principal.id)).to.equal(true);
+        await end();
+        expect(node.sessions.check(session)).to.equal(null);
+        expect(node.sessions.holds(principal.id)).to.equal(false);
+        await node.restart();
+        expect(node.sessions.check(session)).to.equal(null);
+      });
+    }
+
+    it('another node does not know them', async () => {
+      const other = await PinNode.open(join(dir, 'other'));
+      await other.pin.set(PIN, trusted);
+      await other.sessions.open();
+      expect(other.sessions.check(await open())).to.equal(null);
+    });
+
+    it('a session for the old PIN does not slip past its change', async () => {
+      const [old] = await Promise.all([
+        node.pin.verify(PIN, async () => node.sessions.open()),
+        node.pin.set('8888', trusted),
+      ]);
+      expect(node.sessions.check(old.session)).to.equal(null);
+    });
+  });
+
+  it('no file holds a PIN or a session, every file is 0600, whatever the umask', async () => {
+    const umask = process.umask(0);
+    const secrets = [PIN];
+    try {
+      await node.pin.set(PIN, trusted);
+      for (let i = 0; i < 3; i++) secrets.push((await node.sessions.open()).session);
+      await wrong();
+    } finally {
+      process.umask(umask);
+    }
+    const files = await readdir(dir);
+    expect(files.sort()).to.deep.equal(['dashboard-pin.json', 'sessions.json']);
+    for (const file of files) {
+      const text = await readFile(join(dir, file), 'utf8');
+      // The digits could turn up in hex by chance; as a word of their own they must not.
+      for (const secret of secrets) expect(text.split(/[^\w-]+/), file).to.not.include(secret);
+      expect((await stat(join(dir, file))).mode & 0o777, file).to.equal(0o600);
+    }
+  });
+
+  describe('the handlers', () => {
+    let caller: Caller;
+    let tickets: TicketStore;
+    const handlers = () => {
+      tickets = new TicketStore({
+        now: node.clocks.now,
+        monotonic: node.clocks.monotonic,
+        isScope: () => true,
+      });
+      return dashboardHandlers({
+        pin: node.pin,
+        sessions: node.sessions,
+        tickets,
+        caller: () => caller,
+        now: node.clocks.now,
+      });
+    };
+    const call = <Body>(body: Body) => ({ params: {}, query: '', body, principal: ANONYMOUS, forced: false });
+
+    it('first PIN at the gate, then the old one; answers as the schemas say', async () => {
+      caller = { trusted: false, gate: false };
+      const { 'dashboard.pin.set.post': set, 'dashboard.pin.verify.post': verify } = handlers();
+      const { 'dashboard.pin.status.get': status, 'dashboard.pin.clear.post': clear } = handlers();
+      expect((await refusal(Promise.resolve(set(call({ pin: PIN }))))).code).to.equal('E_UNAUTHENTICATED');
+      caller = { trusted: false, gate: true };
+      expect(await set(call({ pin: PIN }))).to.have.all.keys(
+        'pin_set',
+        'session',
+        'expires_at',
+        'ttl_seconds',
+      );
+      expect((await refusal(Promise.resolve(set(call({ pin: '1234' }))))).code).to.equal('E_UNAUTHENTICATED');
+      expect(await set(call({ pin: '1234', current_pin: PIN }))).to.include({ pin_set: true });
+      expect(await verify(call({ pin: '1234' }))).to.have.all.keys('session', 'expires_at', 'ttl_seconds');
+      await fail(5);
+      expect(status(call(undefined))).to.deep.equal({
+        pin_set: true,
+        locked: true,
+        locked_until: node.clocks.wallMs / 1000 + 30,
+        retry_after_s: 30,
+      });
+      expect(await clear(call({}))).to.deep.equal({ pin_set: false });
+      expect(node.sessions.size).to.equal(0);
+    });
+  });
+});
