@@ -2,7 +2,6 @@
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
-import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
@@ -12,7 +11,7 @@ import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import { bodySchema } from '../shared/routes/body-schema.ts';
-import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
+import type { Handler } from '../shared/routes/handler.ts';
 import { openApiDocument } from '../shared/routes/openapi.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
@@ -166,9 +165,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     budgets,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    socketHandlers: new Map(
-      Object.entries(flightSockets(vehicle)) as unknown as [string, SocketHandler<Row, WebSocket>][],
-    ),
+    socketHandlers: new Map(Object.entries(flightSockets(vehicle))),
     sockets,
     proxy,
     onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),

@@ -35,7 +35,7 @@ function kernelAddress(ip: string): readonly string[] {
   if (isIPv4(ip)) {
     const little = ip
       .split('.')
-      .reverse()
+      .toReversed()
       .map((part) => Number(part).toString(16).padStart(2, '0'))
       .join('')
       .toUpperCase();

@@ -272,9 +272,9 @@ describe('the PIN of an unpaired node', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 401, 401]);
       // With the session that setting it opened, the LAN is let in; without, it is not.
       const url = `http://${laptop.near}:${node.port}/api/status`;
-      const session = String((JSON.parse(answers[0]?.body ?? '{}') as { session?: unknown }).session);
+      const opened = String((JSON.parse(answers[0]?.body ?? '{}') as { session?: unknown }).session);
       expect((await laptop.call({ url })).status).to.equal(403);
-      expect((await laptop.call({ url, headers: { 'x-svc-dashboard-session': session } })).status).to.equal(
+      expect((await laptop.call({ url, headers: { 'x-svc-dashboard-session': opened } })).status).to.equal(
         200,
       );
       const own = await node.post('/api/dashboard/pin/set', { pin: '4444' });

@@ -1,9 +1,17 @@
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { rawBody, rawHttp } from '../support/raw-http.ts';
+
+/** The TCP socket below, to do with it what the library would not. */
+function wire(socket: WebSocket): Socket {
+  const found: unknown = Reflect.get(socket, '_socket');
+  if (!(found instanceof Socket)) throw new Error('the WebSocket has no TCP socket');
+  return found;
+}
 
 describe('the telemetry WebSocket', () => {
   let node: TestNode;
@@ -67,9 +75,7 @@ describe('the telemetry WebSocket', () => {
     expect(await closed(huge)).to.equal(1009);
     const rude = open();
     await message(rude);
-    (rude as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(
-      Buffer.from([0x81, 0x01, 0x61]),
-    );
+    wire(rude).write(Buffer.from([0x81, 0x01, 0x61]));
     expect(await closed(rude)).to.be.oneOf([1002, 1006]);
     expect((await node.fetch('/healthz')).status).to.equal(200);
   });
@@ -85,7 +91,7 @@ describe('the telemetry WebSocket', () => {
   it('a reader that does not read loses frames, not the node', async () => {
     const socket = open();
     await message(socket);
-    (socket as unknown as { _socket: { pause(): void } })._socket.pause();
+    wire(socket).pause();
     for (let i = 0; i < 20; i++) expect((await node.fetch('/healthz')).status).to.equal(200);
     socket.terminate();
   });

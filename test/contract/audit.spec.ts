@@ -97,7 +97,7 @@ describe('the audit file', () => {
     audit.stop();
     const names = Array.from({ length: AUDIT_FILES }, (_, i) =>
       i === 0 ? AUDIT_FILE : `${AUDIT_FILE}.${i}`,
-    ).reverse();
+    ).toReversed();
     for (const name of names) expect(statSync(join(dir, name)).size).to.be.at.most(2000);
     expect(() => statSync(join(dir, `${AUDIT_FILE}.${AUDIT_FILES}`))).to.throw();
     expect(

@@ -17,7 +17,7 @@ export default class AuditVerifyCommand extends Command {
     const directory = nodePaths(process.env).auditDir;
     const names = Array.from({ length: AUDIT_FILES }, (_, i) =>
       i === 0 ? AUDIT_FILE : `${AUDIT_FILE}.${i}`,
-    ).reverse();
+    ).toReversed();
     const found: { name: string; text: string }[] = [];
     for (const name of names) {
       const text = await readFile(join(directory, name), 'utf8').catch((error: NodeJS.ErrnoException) => {
