@@ -12,10 +12,14 @@ import { PairingStore } from './stores/pairing.ts';
 import { PinStore } from './stores/pin.ts';
 import { SessionStore } from './stores/sessions.ts';
 import { TicketStore, ticketIssuer, ticketScopes } from './stores/tickets.ts';
+import { TokenStore } from './stores/tokens.ts';
 
 export interface CredentialOptions {
   readonly paths: Paths;
   readonly rows: readonly Row[];
+  readonly deviceId: string;
+  /** Whether scoped tokens are honoured. */
+  readonly acceptTokens: boolean;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -32,9 +36,10 @@ export class Credentials {
   readonly pin: PinStore;
   readonly sessions: SessionStore;
   readonly tickets: TicketStore;
+  readonly tokens: TokenStore;
   readonly #relay: RelayTickets;
 
-  constructor({ paths, rows, now, monotonic, log }: CredentialOptions) {
+  constructor({ paths, rows, deviceId, acceptTokens, now, monotonic, log }: CredentialOptions) {
     const revoke = async (): Promise<void> => {
       this.tickets.revokeAll();
       await this.sessions.revokeAll();
@@ -63,6 +68,14 @@ export class Credentials {
       isScope: ticketScopes(rows),
       holds: (issuer) => this.#stillHolds(issuer.id),
     });
+    this.tokens = new TokenStore({
+      file: paths.mcpToken,
+      accept: acceptTokens,
+      pairingKey: () => this.pairing.key,
+      deviceId,
+      now,
+      log,
+    });
     this.#relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), now);
   }
 
@@ -71,7 +84,7 @@ export class Credentials {
     return {
       session: (value) => this.sessions.check(value),
       ticket: (value, scope) => this.tickets.check(value, scope),
-      token: () => null,
+      token: (value) => this.tokens.verify(value),
       relay: (ticket, request) => this.#relay.check(ticket, request),
     };
   }
@@ -84,6 +97,7 @@ export class Credentials {
   }
 
   async stop(): Promise<void> {
+    await this.tokens.stop();
     await this.sessions.stop();
     await this.pin.stop();
     await this.pairing.stop();
@@ -119,7 +133,8 @@ export class Credentials {
   }
 
   #stillHolds(id: string): boolean {
-    return !id.startsWith('session:') || this.sessions.holds(id);
+    if (id.startsWith('session:')) return this.sessions.holds(id);
+    return !id.startsWith('mct_') || this.tokens.holds(id);
   }
 }
 

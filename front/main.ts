@@ -27,6 +27,7 @@ import { configHandlers } from './handlers/config.ts';
 import { coreHandlers } from './handlers/core.ts';
 import { dashboardHandlers } from './handlers/dashboard.ts';
 import { flightHandlers } from './handlers/flight.ts';
+import { mcpHandlers } from './handlers/mcp.ts';
 import { pairingHandlers } from './handlers/pairing.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
@@ -95,7 +96,15 @@ async function start(init: Init, log: Logger): Promise<Service> {
 
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
-  const credentials = new Credentials({ paths, rows: ROWS, now: Date.now, monotonic, log });
+  const credentials = new Credentials({
+    paths,
+    rows: ROWS,
+    deviceId: id,
+    acceptTokens: config.mcp.token_accept_enabled,
+    now: Date.now,
+    monotonic,
+    log,
+  });
   const { pairing } = credentials;
   const audit = new AuditLog({ directory: paths.auditDir, now: Date.now, log });
   const sockets = new OpenSockets(log);
@@ -152,6 +161,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
     ...flightHandlers(vehicle),
+    ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };
   // Alone, without a supervisor, there is no secret and so nobody to forward to.

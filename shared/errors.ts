@@ -49,6 +49,7 @@ export const ERRORS = {
   E_NO_FRAME: [503, 'No video frame is available.'],
   E_NO_PIPELINE: [503, 'No video pipeline is running.'],
   E_STORE: [503, 'A file that this request needs could not be read or written.'],
+  E_CLOCK: [503, "The node's clock is not set. Give it the time (network or GPS), then try again."],
   E_DRAINING: [503, 'The node is stopping. Try again shortly.'],
   E_TIMEOUT: [504, 'The process behind this route did not answer in time.'],
 } as const satisfies Record<string, readonly [status: number, detail: string]>;

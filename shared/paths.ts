@@ -11,6 +11,8 @@ export interface Paths {
   readonly pairing: string;
   readonly dashboardPin: string;
   readonly sessions: string;
+  /** The scoped tokens' salt, denylist and registry. */
+  readonly mcpToken: string;
   readonly deviceId: string;
   /** The secret agreed with the other end of the radio when the pair was bound. */
   readonly relaySecret: string;
@@ -37,6 +39,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),
     sessions: join(state, 'sessions.json'),
+    mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
     relaySecret: join(etc, 'relay.secret'),
     controlSocket: join(run, 'control.sock'),

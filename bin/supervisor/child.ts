@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Backoff } from '../../shared/backoff.ts';
+import { ApiError } from '../../shared/errors.ts';
 import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
 import { LineSplitter } from '../../shared/ipc/lines.ts';
 import { redact } from '../../shared/logger.ts';
@@ -27,6 +28,12 @@ export interface ChildStatus {
   readonly last_words: readonly string[];
 }
 
+/** A restart that was asked for: the process before, null where none ran, and its running successor. */
+export interface Restarted {
+  readonly pid_before: number | null;
+  readonly pid_after: number;
+}
+
 export interface ChildHooks {
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
@@ -42,6 +49,7 @@ const LIMITS = {
   pingMs: 5000,
   hungMs: 15_000,
   killMs: 10_000,
+  restartMs: 20_000,
   lastWords: 20,
   lineChars: 64 * 1024,
 } as const;
@@ -62,6 +70,10 @@ export class SupervisedChild {
   #words: string[] = [];
   #retry: NodeJS.Timeout | null = null;
   #stopping = false;
+  /** The present end was asked for by `restart`. */
+  #replacing = false;
+  #restart: Promise<Restarted> | null = null;
+  readonly #waiting = new Set<() => void>();
 
   constructor(spec: ChildSpec, init: Init, hooks: ChildHooks) {
     this.spec = spec;
@@ -135,6 +147,62 @@ export class SupervisedChild {
     clearTimeout(kill);
   }
 
+  /**
+   * Stops the process as `stop` does and starts it again at once; no failure, so neither back-off nor parking. Resolves when
+   * the successor runs. Whoever asks while a restart is under way gets that one.
+   * @throws ApiError E_TIMEOUT when none runs after 20 s (the supervisor goes on trying), E_DRAINING when the node stops
+   */
+  async restart(): Promise<Restarted> {
+    this.#restart ??= this.#replace().finally(() => {
+      this.#restart = null;
+    });
+    return this.#restart;
+  }
+
+  async #replace(): Promise<Restarted> {
+    if (this.#stopping) throw new ApiError('E_DRAINING');
+    const old = this.#process;
+    const deadline = performance.now() + LIMITS.restartMs;
+    let kill: NodeJS.Timeout | null = null;
+    if (old === null) {
+      if (this.#retry !== null) clearTimeout(this.#retry);
+      this.start();
+    } else {
+      this.#replacing = true;
+      old.kill('SIGTERM');
+      kill = setTimeout(() => old.kill('SIGKILL'), LIMITS.killMs);
+      old.once('close', () => clearTimeout(kill ?? undefined));
+    }
+    for (;;) {
+      const pid = this.#process?.pid;
+      if (this.#stopping) throw new ApiError('E_DRAINING');
+      if (this.#state === 'running' && this.#process !== old && pid !== undefined)
+        return { pid_before: old?.pid ?? null, pid_after: pid };
+      await this.#nextState(deadline);
+    }
+  }
+
+  async #nextState(deadline: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(wake);
+        const last = this.#lastWords.at(-1) ?? 'it left no last words';
+        reject(
+          new ApiError(
+            'E_TIMEOUT',
+            `${this.spec.name} does not run ${LIMITS.restartMs / 1000} s after its restart: ${last}`,
+          ),
+        );
+      }, deadline - performance.now());
+      this.#waiting.add(wake);
+    });
+  }
+
   /** Kills a child that is not ready in time, or that stops answering pings: its loop hangs, so it cannot stop itself. */
   #watch(child: ChildProcess): { stop(): void } {
     let answeredAt = performance.now();
@@ -187,6 +255,12 @@ export class SupervisedChild {
       this.#become('stopped');
       return;
     }
+    if (this.#replacing) {
+      this.#replacing = false;
+      this.#restarts++;
+      this.start();
+      return;
+    }
     const now = performance.now();
     // One that ran for a while did not fail to start: its back-off begins anew.
     if (now - this.#startedAt > LIMITS.failureWindowMs) this.#backoff.reset();
@@ -201,5 +275,6 @@ export class SupervisedChild {
   #become(state: ChildState): void {
     this.#state = state;
     this.#hooks.onState(state);
+    for (const wake of this.#waiting) wake();
   }
 }

@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
-import { messageOf } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/ipc/child.ts';
 import { RpcServer } from '../../shared/ipc/rpc.ts';
-import { type ChildSpec, type ChildState, type ChildStatus, SupervisedChild } from './child.ts';
+import {
+  type ChildSpec,
+  type ChildState,
+  type ChildStatus,
+  type Restarted,
+  SupervisedChild,
+} from './child.ts';
 
 export interface SupervisorOptions {
   /** In start order; stopped with the last one first, so that the front drains while the others still answer. */
@@ -14,8 +20,8 @@ export interface SupervisorOptions {
 }
 
 /**
- * Runs the processes of the node. On supervisor.sock it answers `status`, and tells every change of a process as the event
- * `services` with the whole list.
+ * Runs the processes of the node. On supervisor.sock it answers `status` and `restart {name}` -> `{pid_before, pid_after}`
+ * once the successor runs, and tells every change of a process as the event `services` with the whole list.
  */
 export class Supervisor {
   readonly #children: readonly SupervisedChild[];
@@ -36,7 +42,10 @@ export class Supervisor {
     );
     this.#server = new RpcServer({
       path: options.socketPath,
-      methods: { status: () => ({ services: this.status() }) },
+      methods: {
+        status: () => ({ services: this.status() }),
+        restart: async (params) => this.#restart(params),
+      },
       greeting: () => [['services', this.status()]],
       onError: (error) => options.onLine(`svc-supervisor: ${messageOf(error)}`),
     });
@@ -62,6 +71,17 @@ export class Supervisor {
 
   child(name: string): SupervisedChild | undefined {
     return this.#children.find(({ spec }) => spec.name === name);
+  }
+
+  /** @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING */
+  async #restart(params: unknown): Promise<Restarted> {
+    const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
+    const child = this.child(name);
+    if (child === undefined) {
+      const names = this.#children.map(({ spec }) => spec.name).join(', ');
+      throw new ApiError('E_NOT_FOUND', `There is no process ${name} to restart. There are ${names}.`);
+    }
+    return child.restart();
   }
 
   status(): readonly ChildStatus[] {

@@ -107,7 +107,7 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
   /** The origin to name in Access-Control-Allow-Origin, null for none. */
   readonly cors: string | null;
-  /** A credential was offered and none was valid: counts towards the lock. */
+  /** A credential was offered by a peer that can be locked, and none was valid: counts towards the lock. */
   readonly failedCredential: boolean;
   readonly principal: Principal;
 }
@@ -225,7 +225,10 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
     // A page of a foreign origin in this machine's own browser: told so, and not asked for a key that it could try.
     if (row?.onBox === true && foreign && isOnBox(request.peer, headers))
       return refuse('cors', 'E_ORIGIN', cors, { row });
-    return refuse('credential', 'E_UNAUTHENTICATED', cors, { row, failedCredential: headers.offered });
+    return refuse('credential', 'E_UNAUTHENTICATED', cors, {
+      row,
+      failedCredential: counted && headers.offered,
+    });
   }
   if (row === null) {
     if (found.allow === '') return refuse('row', 'E_NOT_FOUND', cors, { principal });

@@ -1,10 +1,7 @@
 import { statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { Document, parseDocument } from 'yaml';
-import { ConfigError, loadConfig, normaliseProfile, parseConfig } from '../../shared/config.ts';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { loadConfig, normaliseProfile } from '../../shared/config.ts';
+import { invalidKey, setConfigKey } from '../../shared/config-file.ts';
+import { ApiError } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Config } from '../../shared/schemas/config.ts';
 import { type ConfigNode, configLeaf, keysWith } from '../../shared/schemas/config-keys.ts';
@@ -56,40 +53,12 @@ export class ConfigStore {
     if (leaf['x-root-only'] === true) {
       throw new ApiError('E_ROOT_ONLY', `${key} is changed by root on the node, not over the API.`);
     }
-    if (leaf['x-secret'] === true && value === MASK) throw invalid(key, 'the mask is not a value');
+    if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
-    const done = this.#tail.then(async () => this.#replace(key, coerced));
+    const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
     this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
     await done;
     return { key, value: coerced, persisted: true, restart_required: restartOf(leaf) };
-  }
-
-  async #replace(key: string, value: unknown): Promise<void> {
-    const { config: file, configLastGood } = this.#paths;
-    const { text, problem } = await loadConfig(this.#paths);
-    if (text === null) {
-      throw new ApiError(
-        'E_STORE',
-        `The config file is broken and is not written over: ${problem ?? file}. Mend it first.`,
-      );
-    }
-    const document = text.trim() === '' ? new Document({}) : parseDocument(text);
-    document.setIn(key.split('.'), value);
-    const next = document.toString();
-    try {
-      parseConfig(next, 'the config'); // the whole must stand, not the one key alone
-    } catch (error) {
-      if (error instanceof ConfigError) throw invalid(key, error.message);
-      throw error;
-    }
-    try {
-      await mkdir(dirname(file), { recursive: true });
-      await writeAtomic(file, next, 0o600);
-      await mkdir(dirname(configLastGood), { recursive: true });
-      await writeAtomic(configLastGood, next, 0o600);
-    } catch (error) {
-      throw new ApiError('E_STORE', `The config could not be written: ${messageOf(error)}.`);
-    }
   }
 }
 
@@ -101,12 +70,6 @@ function fileVersion(path: string): string {
 
 function restartOf(leaf: ConfigNode): readonly string[] {
   return leaf['x-restart'] ?? [];
-}
-
-function invalid(key: string, message: string): ApiError {
-  return new ApiError('E_INVALID_VALUE', `${key}: ${message}`, {
-    errors: [{ path: `/${key.replaceAll('.', '/')}`, message }],
-  });
 }
 
 function mask(value: unknown, path: readonly string[]): void {

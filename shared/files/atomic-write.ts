@@ -25,15 +25,22 @@ async function refuseLinks(path: string): Promise<void> {
 /**
  * Replaces `path` so that after a power cut at any moment it holds the old or the new content, never a part of either.
  * Writes a sibling with `mode`, syncs it, renames it, syncs the directory.
+ * @param owner who shall own the new file; without it, whoever writes
  * @throws the file system's own error; the old content is then still in place
  */
-export async function writeAtomic(path: string, content: string | Buffer, mode = 0o600): Promise<void> {
+export async function writeAtomic(
+  path: string,
+  content: string | Buffer,
+  mode = 0o600,
+  owner?: { readonly uid: number; readonly gid: number },
+): Promise<void> {
   await refuseLinks(path);
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const handle = await open(temporary, 'wx', mode);
   try {
     try {
+      if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
       await handle.chmod(mode); // the process's umask must not decide
       await handle.writeFile(content);
       await handle.sync();

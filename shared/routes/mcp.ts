@@ -1,5 +1,6 @@
+import { mcpStatus, mintAnswer, mintRequest, revokeAnswer, revokeRequest } from '../schemas/mcp.ts';
 import type { Row } from './row.ts';
-import { READ, WRITE } from './row-parts.ts';
+import { json, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'mcp', profiles: 'DG' } as const;
 
@@ -11,6 +12,8 @@ export const mcpRows = [
     path: '/api/mcp/status',
     onBox: true,
     summary: 'posture and token registry; loopback without key',
+    responses: json('posture and registry', mcpStatus),
+    built: true,
   },
   {
     ...BASE,
@@ -25,6 +28,9 @@ export const mcpRows = [
     onBox: true,
     summary: 'mint; loopback without key',
     blast: 'config',
+    body: mintRequest,
+    responses: json('the token, once', mintAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -39,5 +45,8 @@ export const mcpRows = [
     onBox: true,
     summary: 'revoke one or all; loopback without key',
     blast: 'config',
+    body: revokeRequest,
+    responses: json('what was revoked', revokeAnswer),
+    built: true,
   },
 ] as const satisfies readonly Row[];

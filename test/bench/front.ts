@@ -43,15 +43,29 @@ export async function benchFront(): Promise<readonly Result[]> {
   await once(upstream, 'message');
   const bare = fork(bareScript, [bareSocket, 'proxy']);
   const [{ port: barePort }] = (await once(bare, 'message')) as [{ port: number }];
-  const node = await TestNode.start({ pairing: { key: KEY }, config: 'logging:\n  level: warn\n' });
+  const node = await TestNode.start({
+    pairing: { key: KEY },
+    config: 'logging:\n  level: warn\nmcp:\n  token_accept_enabled: true\n',
+  });
   try {
     const front = node.pid('svc-control');
     const key = { 'x-svc-key': KEY };
+    await node.post('/api/dashboard/pin/set', { pin: '2468' }, key);
+    const { body: signedIn } = await node.post('/api/dashboard/pin/verify', { pin: '2468' });
+    const { body: minted } = await node.post('/api/mcp/tokens', { scopes: ['read'] }, key);
+    const commands = `${node.url}/api/commands`;
     const subjects: readonly Subject[] = [
       { name: 'raw', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/ping`, headers: {} },
       { name: 'raw large', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/commands`, headers: {} },
       { name: 'public', pid: front, url: `${node.url}/api/ping`, headers: {} },
       { name: 'keyed', pid: front, url: `${node.url}/api/commands`, headers: key },
+      {
+        name: 'session',
+        pid: front,
+        url: commands,
+        headers: { 'x-svc-dashboard-session': String(signedIn['session']) },
+      },
+      { name: 'token', pid: front, url: commands, headers: { 'x-svc-mcp-token': String(minted['token']) } },
       { name: 'bare proxy', pid: bare.pid ?? 0, url: `http://127.0.0.1:${barePort}/api/config`, headers: {} },
       { name: 'proxied', pid: front, url: `${node.url}/api/config`, headers: key },
     ];
@@ -69,6 +83,9 @@ export async function benchFront(): Promise<readonly Result[]> {
       { name: 'public GET through the edge, CPU per request', value: cost('public'), unit: 'us' },
       { name: 'node:http alone, the 2.8 kB answer of the keyed GET', value: cost('raw large'), unit: 'us' },
       { name: 'keyed GET through the edge, CPU per request', value: cost('keyed'), unit: 'us' },
+      { name: 'session GET, the same answer', value: cost('session'), unit: 'us' },
+      { name: 'token GET, the same answer', value: cost('token'), unit: 'us' },
+      { name: 'token above public', value: cost('token') - cost('public'), unit: 'us', goal: 60 },
       { name: 'proxied GET, CPU of the front per request', value: cost('proxied'), unit: 'us' },
       { name: 'http-proxy-middleware alone, CPU per request', value: cost('bare proxy'), unit: 'us' },
       { name: 'http-proxy-middleware alone against raw', value: cost('bare proxy') / base, unit: 'x' },

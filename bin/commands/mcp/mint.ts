@@ -1,0 +1,52 @@
+import { Flags } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import { SCOPES } from '../../../shared/auth/scopes.ts';
+import type { mintAnswer } from '../../../shared/schemas/mcp.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+type Minted = FromSchema<typeof mintAnswer>;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export default class McpMintCommand extends NodeCommand {
+  static override summary = 'Mint a scoped token on the node on this machine, and print it once.';
+  static override description =
+    'No scope implies another. The token is bound to this node, and honoured only while svc mcp enable is in force.';
+  static override examples = [
+    '<%= config.bin %> mcp mint --label laptop --scope read',
+    '<%= config.bin %> mcp mint --label pilot --scope read --scope flight --ttl-days 1',
+  ];
+  static override flags = {
+    label: Flags.string({ summary: 'what a person calls it, shown in svc mcp status', default: '' }),
+    scope: Flags.option({
+      options: SCOPES,
+      summary: 'a scope class that it holds; repeat it for more',
+      multiple: true as const,
+      multipleNonGreedy: true,
+      required: true as const,
+    })(),
+    'ttl-days': Flags.integer({ summary: 'days that it holds, at least 1', default: 30 }),
+    node: Flags.string({
+      summary: 'id of a node that the client should use it on; advice only',
+      multiple: true,
+      multipleNonGreedy: true,
+      default: [],
+    }),
+  };
+
+  async run(): Promise<Minted> {
+    const { flags } = await this.parse(McpMintCommand);
+    const minted = (await this.api('POST', '/api/mcp/tokens', {
+      label: flags.label,
+      scopes: [...new Set(flags.scope)],
+      ttl_ms: Math.max(1, flags['ttl-days']) * DAY_MS,
+      allowed_nodes: flags.node,
+    })) as Minted;
+    const until = new Date(minted.expires_at).toISOString();
+    this.log(
+      `Token ${minted.token_id} (${minted.scopes.join(', ')}), until ${until}. Keep it; it is not shown again:`,
+    );
+    this.log(minted.token);
+    return minted;
+  }
+}

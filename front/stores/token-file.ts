@@ -1,0 +1,137 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { isScope, type Scope } from '../../shared/auth/scopes.ts';
+import { isTokenId, type TokenId } from '../../shared/auth/token.ts';
+import { messageOf } from '../../shared/errors.ts';
+
+export const MAX_STORE_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 10_000;
+
+/** One minted token, as the registry keeps it: everything but its secret. */
+export interface TokenEntry {
+  readonly token_id: TokenId;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  readonly allowed_nodes: readonly string[];
+  /** Seconds since 1970. */
+  readonly created_at: number;
+  /** ms since 1970. */
+  readonly expires_at: number;
+  /** Signed under an earlier salt, so it can never be verified again. */
+  readonly void?: true;
+}
+
+/** What `mcp-token.json` says. */
+export interface TokenFile {
+  /** Hex of 16 bytes; goes into the key that signs, so that another salt ends every token. */
+  readonly salt: string;
+  readonly revoked: readonly TokenId[];
+  readonly tokens: readonly TokenEntry[];
+  /**
+   * ms since 1970: tokens that end here or earlier are known to be expired, whatever the clock says by now. It lets old
+   * entries go without a clock that was set back bringing one of them to life again.
+   */
+  readonly expired_through: number;
+}
+
+export type ReadTokens =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'read'; readonly file: TokenFile }
+  /** Nothing in it is believed, and nothing is written over it. */
+  | { readonly kind: 'broken'; readonly problem: string };
+
+/** Reads the store in one go, synchronously, because the edge decides synchronously. Never throws. */
+export function readTokenFile(path: string): ReadTokens {
+  let fd: number;
+  try {
+    // NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { kind: 'absent' };
+    return broken(path, code === 'ELOOP' ? 'is a symbolic link' : `cannot be opened: ${messageOf(error)}`);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.nlink > 1) return broken(path, 'is not a plain file with one name');
+    if ((stat.mode & 0o077) !== 0) return broken(path, 'is open to others than its owner; chmod 600 it');
+    if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
+    return parseTokenFile(path, readAll(fd, stat.size));
+  } catch (error) {
+    return broken(path, `cannot be read: ${messageOf(error)}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function broken(path: string, why: string): ReadTokens {
+  return { kind: 'broken', problem: `${path} ${why}` };
+}
+
+/** At most `size` bytes, even where the file grows meanwhile; what is cut off then is no JSON. */
+function readAll(fd: number, size: number): string {
+  const bytes = Buffer.alloc(size);
+  let at = 0;
+  while (at < size) {
+    const got = readSync(fd, bytes, at, size - at, at);
+    if (got === 0) break;
+    at += got;
+  }
+  return bytes.toString('utf8', 0, at);
+}
+
+function parseTokenFile(path: string, text: string): ReadTokens {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words quote the file, which holds the salt.
+    return broken(path, 'is not JSON, or only a part of it');
+  }
+  if (!isRecord(value)) return broken(path, 'is not a JSON object');
+  const { salt, revoked, tokens, expired_through: through = 0, ...unknown } = value;
+  // A later version may mean something by it that must not be lost.
+  const [stranger] = Object.keys(unknown);
+  if (stranger !== undefined) return broken(path, 'has a member that this version does not know');
+  if (typeof salt !== 'string' || !/^[0-9a-f]{32}$/.test(salt)) return broken(path, 'lacks its salt');
+  if (!Array.isArray(revoked) || revoked.length > MAX_ENTRIES || !revoked.every(isTokenId))
+    return broken(path, 'lacks its list of revoked tokens');
+  if (!Array.isArray(tokens) || tokens.length > MAX_ENTRIES || !tokens.every(isEntry))
+    return broken(path, 'lacks its registry of tokens');
+  if (!isTime(through)) return broken(path, 'has an expired_through that is no time');
+  if (new Set(tokens.map(({ token_id: id }) => id)).size !== tokens.length)
+    return broken(path, 'lists a token twice');
+  return { kind: 'read', file: { salt, revoked, tokens, expired_through: through } };
+}
+
+function isEntry(value: unknown): value is TokenEntry {
+  if (!isRecord(value)) return false;
+  const {
+    token_id: id,
+    label,
+    scopes,
+    allowed_nodes: nodes,
+    created_at: created,
+    expires_at: expires,
+  } = value;
+  return (
+    isTokenId(id) &&
+    typeof label === 'string' &&
+    Array.isArray(scopes) &&
+    scopes.length > 0 &&
+    scopes.every(isScope) &&
+    Array.isArray(nodes) &&
+    nodes.every((node) => typeof node === 'string') &&
+    typeof created === 'number' &&
+    Number.isFinite(created) &&
+    isTime(expires) &&
+    (value['void'] === undefined || value['void'] === true)
+  );
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,110 @@
+import { SCOPES } from '../auth/scopes.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+const tokenId = { type: 'string', description: 'mct_ and 24 hex digits' } as const;
+const label = { type: 'string', maxLength: 64, description: 'what a person calls it' } as const;
+const scopes = {
+  type: 'array',
+  items: { enum: SCOPES },
+  description: 'scope classes; none implies another',
+} as const;
+const expiresAt = { type: 'integer', description: 'ms since 1970' } as const;
+
+export const mcpStatus = {
+  type: 'object',
+  required: ['accept_enabled', 'any_minted', 'tokens', 'problem'],
+  properties: {
+    accept_enabled: {
+      type: 'boolean',
+      description: 'whether tokens are honoured; changed by svc mcp enable',
+    },
+    any_minted: { type: 'boolean' },
+    tokens: {
+      type: 'array',
+      description: 'newest first; without their secrets, which are stored nowhere',
+      items: {
+        type: 'object',
+        required: [
+          'token_id',
+          'label',
+          'scopes',
+          'allowed_nodes',
+          'created_at',
+          'expires_at',
+          'revoked',
+          'expired',
+        ],
+        properties: {
+          token_id: tokenId,
+          label: { type: 'string' },
+          scopes,
+          allowed_nodes: { type: 'array', items: { type: 'string' } },
+          created_at: { type: 'number', description: 'seconds since 1970' },
+          expires_at: expiresAt,
+          revoked: { type: 'boolean' },
+          expired: { type: 'boolean' },
+        },
+        additionalProperties: false,
+      },
+    },
+    problem: { type: ['string', 'null'], description: 'why no token is accepted or minted' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const mintRequest = {
+  type: 'object',
+  required: ['scopes'],
+  properties: {
+    label,
+    scopes: { ...scopes, minItems: 1, maxItems: 6, uniqueItems: true },
+    ttl_ms: {
+      type: 'integer',
+      minimum: 1,
+      description: 'ms; moved to 1 day or 365 days where it is beyond; 30 days where it is not sent',
+    },
+    allowed_nodes: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 128 },
+      maxItems: 32,
+      description: 'advice to the client; the token is bound to this node anyway',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const mintAnswer = {
+  type: 'object',
+  required: ['token_id', 'token', 'expires_at', 'scopes', 'label'],
+  properties: {
+    token_id: tokenId,
+    token: { type: 'string', description: 'for the header x-svc-mcp-token; shown this once' },
+    expires_at: expiresAt,
+    scopes,
+    label: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const revokeRequest = {
+  type: 'object',
+  description: 'either token_id or all, not both',
+  properties: {
+    token_id: { type: 'string', minLength: 1, maxLength: 128, description: 'the token that ends' },
+    all: { const: true, description: 'every token ends' },
+  },
+  // Exactly one of the two.
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const revokeAnswer = {
+  type: 'object',
+  required: ['all', 'revoked'],
+  properties: {
+    all: { type: 'boolean' },
+    revoked: { type: 'array', items: tokenId, description: 'the tokens that hold no more' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

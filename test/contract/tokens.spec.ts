@@ -1,0 +1,440 @@
+import { createHmac } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SCOPES } from '../../shared/auth/scopes.ts';
+import {
+  CLOCK_FLOOR_MS,
+  deriveTokenKey,
+  isTokenId,
+  signToken,
+  type TokenClaims,
+  type TokenId,
+  verifyToken,
+} from '../../shared/auth/token.ts';
+import { mintRequest, revokeRequest } from '../../shared/schemas/mcp.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { refusal } from '../support/pin-stores.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+import { DAY, DEVICE, TokenNode } from '../support/token-stores.ts';
+
+// spec: reference/node-api.md 4
+const KAT_CLAIMS: TokenClaims = {
+  tokenId: 'mct_kat',
+  operatorId: 'cloud:kat',
+  iss: 'agent:kat-node',
+  scopes: ['read'],
+  allowedNodes: [],
+  expiresAt: 4102444800000,
+  label: 'kat',
+};
+const KAT_KEY = '04c3ff1dabd606fa7a8bd97a7a59b6ffa4939e3b78978e9ea024ce8e836fac48';
+const KAT_TOKEN =
+  'eyJ0b2tlbklkIjoibWN0X2thdCIsIm9wZXJhdG9ySWQiOiJjbG91ZDprYXQiLCJpc3MiOiJhZ2VudDprYXQtbm9kZSIsInNjb3BlcyI6WyJyZWFkIl0sImFsbG93ZWROb2RlcyI6W10sImV4cGlyZXNBdCI6NDEwMjQ0NDgwMDAwMCwibGFiZWwiOiJrYXQifQ.PySbFEwPWqL1dqFy8wencKVlu9d7LULbDdn_AoBbAnQ';
+const NOW = Date.UTC(2026, 5, 1);
+
+const key = deriveTokenKey('svc_kat_key', Buffer.alloc(0));
+const at = (nowMs: number, deviceId = 'kat-node') => ({ deviceId, nowMs, isRevoked: () => false });
+const check = (token: string, nowMs = NOW, deviceId = 'kat-node') =>
+  verifyToken(token, key, at(nowMs, deviceId));
+
+/** Signs any text as claims, right or wrong. */
+function signRaw(claims: string | Buffer): string {
+  const bytes = Buffer.from(claims);
+  return `${bytes.toString('base64url')}.${createHmac('sha256', key).update(bytes).digest('base64url')}`;
+}
+
+const anyClaims = fc.record({
+  tokenId: fc.stringMatching(/^mct_[0-9a-f]{24}$/).map((id) => id as TokenId),
+  operatorId: fc.string({ unit: 'grapheme', maxLength: 20 }),
+  iss: fc.constant('agent:kat-node'),
+  scopes: fc.uniqueArray(fc.constantFrom(...SCOPES), { minLength: 1 }),
+  allowedNodes: fc.array(fc.string({ unit: 'grapheme', maxLength: 10 }), { maxLength: 4 }),
+  expiresAt: fc.integer({ min: NOW + 1, max: Number.MAX_SAFE_INTEGER }),
+  label: fc.string({ unit: 'grapheme', maxLength: 30 }),
+});
+
+describe('scoped tokens', () => {
+  it('known answer: key, text and claims', () => {
+    expect(key.export().toString('hex')).to.equal(KAT_KEY);
+    expect(signToken(key, KAT_CLAIMS)).to.equal(KAT_TOKEN);
+    expect(check(KAT_TOKEN)).to.deep.equal(KAT_CLAIMS);
+  });
+
+  it('any claims come back as they went in', () => {
+    fc.assert(
+      fc.property(anyClaims, (claims) => {
+        expect(check(signToken(key, claims))).to.deep.equal(claims);
+      }),
+    );
+  });
+
+  it('every token in which a single character differs is refused', () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= +/\0é';
+    fc.assert(
+      fc.property(anyClaims, fc.nat(), fc.constantFrom(...alphabet), (claims, where, other) => {
+        const token = signToken(key, claims);
+        const index = where % token.length;
+        fc.pre(token[index] !== other);
+        expect(check(token.slice(0, index) + other + token.slice(index + 1))).to.equal(null);
+        expect(check(token.slice(0, index) + token.slice(index + 1)), 'left out').to.equal(null);
+      }),
+      { numRuns: 500 },
+    );
+    // The last character of a 32-byte value has two bits that count for nothing: all 64 spellings of it, one holds.
+    const last = [...alphabet].filter((char) => check(KAT_TOKEN.slice(0, -1) + char) !== null);
+    expect(last).to.deep.equal(['Q']);
+  });
+
+  it('any text at all is a token or null, never an exception', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        expect(check(text)).to.equal(null);
+        expect(check(signRaw(text))).to.equal(null);
+      }),
+    );
+    for (const text of ['', '.', '..', 'a.', '.a', 'a', `${KAT_TOKEN}.`, `.${KAT_TOKEN}`, `${KAT_TOKEN}=`])
+      expect(check(text), text).to.equal(null);
+    const huge = signToken(key, { ...KAT_CLAIMS, label: 'x'.repeat(8192) });
+    expect(check(huge), 'longer than 8 KiB').to.equal(null);
+  });
+
+  it('D3 expires at its millisecond', () => {
+    const token = signToken(key, { ...KAT_CLAIMS, expiresAt: NOW });
+    expect(check(token, NOW - 1)).to.not.equal(null);
+    expect(check(token, NOW)).to.equal(null);
+    expect(check(token, NOW + 1)).to.equal(null);
+  });
+
+  it('D3 a clock before this software was made honours nothing', () => {
+    for (const now of [0, Date.UTC(1970, 0, 1, 5), CLOCK_FLOOR_MS - 1])
+      expect(check(KAT_TOKEN, now)).to.equal(null);
+    expect(check(KAT_TOKEN, CLOCK_FLOOR_MS)).to.not.equal(null);
+  });
+
+  it("D2 another node's, another issuer's, another pairing's, another salt's: refused", () => {
+    expect(check(KAT_TOKEN, NOW, 'other-node')).to.equal(null);
+    for (const iss of ['cloud:kat-node', 'kat-node', 'agent:', 'agent:kat-node2', 'Agent:kat-node'])
+      expect(check(signToken(key, { ...KAT_CLAIMS, iss })), iss).to.equal(null);
+    expect(
+      verifyToken(KAT_TOKEN, deriveTokenKey('svc_kat_kez', Buffer.alloc(0)), at(NOW, 'kat-node')),
+    ).to.equal(null);
+    expect(verifyToken(KAT_TOKEN, deriveTokenKey('svc_kat_key', Buffer.alloc(16)), at(NOW))).to.equal(null);
+  });
+
+  it('claims that are not what they should be are refused although the signature fits', () => {
+    const changed = (change: object) => signRaw(JSON.stringify({ ...KAT_CLAIMS, ...change }));
+    for (const change of [
+      { scopes: [] },
+      { scopes: ['read', 'root'] },
+      { scopes: ['READ'] },
+      { scopes: 'read' },
+      { scopes: undefined },
+      { scopes: ['__proto__'] },
+      { expiresAt: '4102444800000' },
+      { expiresAt: 1e300 },
+      { expiresAt: 4102444800000.5 },
+      { expiresAt: null },
+      { tokenId: 'kat' },
+      { tokenId: undefined },
+      { tokenId: 7 },
+      { operatorId: undefined },
+      { iss: ['agent:kat-node'] },
+      { allowedNodes: 'all' },
+      { allowedNodes: [1] },
+      { label: {} },
+    ])
+      expect(check(changed(change)), JSON.stringify(change)).to.equal(null);
+    for (const text of ['null', '[]', '"x"', '7', '{', JSON.stringify([KAT_CLAIMS])])
+      expect(check(signRaw(text)), text).to.equal(null);
+    expect(check(signRaw(Buffer.from([0x22, 0xff, 0x22]))), 'no UTF-8').to.equal(null);
+  });
+
+  it('another order of the members, further ones, and missing nodes and label are fine', () => {
+    const { label: _label, allowedNodes: _nodes, ...needed } = KAT_CLAIMS;
+    const turned = Object.fromEntries(Object.entries({ ...needed, aud: 'x' }).toReversed());
+    expect(check(signRaw(JSON.stringify(turned)))).to.deep.equal({ ...KAT_CLAIMS, label: '' });
+  });
+
+  it('a denylisted id is refused', () => {
+    const revoked = { ...at(NOW), isRevoked: (id: TokenId) => id === 'mct_kat' };
+    expect(verifyToken(KAT_TOKEN, key, revoked)).to.equal(null);
+  });
+});
+
+describe('the token store', () => {
+  let dir: string;
+  let node: TokenNode;
+  beforeEach(async () => {
+    dir = await tempDir();
+    node = new TokenNode(dir);
+  });
+  afterEach(async () => removeDir(dir));
+
+  it('mints what verifies, and keeps no secret', async () => {
+    const { store, clocks } = node;
+    expect(store.status()).to.deep.equal({
+      accept_enabled: true,
+      any_minted: false,
+      tokens: [],
+      problem: null,
+    });
+    const minted = await store.mint({
+      label: 'laptop',
+      scopes: ['read', 'flight'],
+      ttlMs: null,
+      allowedNodes: ['n1'],
+    });
+    expect(minted).to.have.all.keys('token_id', 'token', 'expires_at', 'scopes', 'label');
+    expect(minted.token_id).to.match(/^mct_[0-9a-f]{24}$/);
+    expect(minted.expires_at).to.equal(clocks.wallMs + 30 * DAY * 1000);
+    expect(store.verify(minted.token)).to.deep.equal({
+      kind: 'token',
+      id: minted.token_id,
+      scopes: ['read', 'flight'],
+    });
+    const [payload = '', signature = ''] = minted.token.split('.');
+    expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).to.deep.equal({
+      tokenId: minted.token_id,
+      operatorId: 'local',
+      iss: `agent:${DEVICE}`,
+      scopes: ['read', 'flight'],
+      allowedNodes: ['n1'],
+      expiresAt: minted.expires_at,
+      label: 'laptop',
+    });
+    const text = await readFile(node.file, 'utf8');
+    expect(text).to.not.include(payload);
+    expect(text).to.not.include(signature);
+    expect((await stat(node.file)).mode & 0o777).to.equal(0o600);
+    expect(store.status().tokens).to.deep.equal([
+      {
+        token_id: minted.token_id,
+        label: 'laptop',
+        scopes: ['read', 'flight'],
+        allowed_nodes: ['n1'],
+        created_at: clocks.wallMs / 1000,
+        expires_at: minted.expires_at,
+        revoked: false,
+        expired: false,
+      },
+    ]);
+  });
+
+  it('opens nothing while tokens are off or there is no key, and the file once otherwise', async () => {
+    const { token } = await node.mint();
+    const off = node.another({ accept: false });
+    expect(off.verify(token)).to.equal(null);
+    expect(off.opens).to.equal(0);
+    const { store } = node;
+    for (const text of [token, `${token}x`, 'rubbish', '']) {
+      const before = store.opens;
+      store.verify(text);
+      expect(store.opens - before, text).to.equal(1);
+    }
+    node.pairingKey = null;
+    const before = store.opens;
+    expect(store.verify(token)).to.equal(null);
+    expect(store.opens).to.equal(before);
+  });
+
+  it('a token that was minted while tokens were off holds once they are on', async () => {
+    const { token } = await node
+      .another({ accept: false })
+      .mint({ label: '', scopes: ['read'], ttlMs: null, allowedNodes: [] });
+    expect(node.store.verify(token)).to.not.equal(null);
+  });
+
+  it('lives 1 to 365 days', async () => {
+    const { clocks } = node;
+    for (const [asked, days] of [
+      [1 / 86_400_000, 1],
+      [1, 1],
+      [30, 30],
+      [365, 365],
+      [366, 365],
+      [1e9, 365],
+    ] as const) {
+      const { expires_at: end } = await node.mint(['read'], asked);
+      expect(end - clocks.wallMs, String(asked)).to.equal(days * DAY * 1000);
+    }
+  });
+
+  it('C4 hangs on the pairing: none without, and another one ends it', async () => {
+    const { token } = await node.mint();
+    node.pairingKey = 'svc_another-pairing-key-by-now';
+    expect(node.store.verify(token)).to.equal(null);
+    node.pairingKey = null;
+    expect((await refusal(node.mint())).code).to.equal('E_NOT_PAIRED');
+  });
+
+  it('secret_read needs read', async () => {
+    expect(await refusal(node.mint(['secret_read']))).to.include({ code: 'E_INVALID_VALUE', status: 422 });
+    await node.mint(['secret_read', 'read']);
+  });
+
+  it('D15 the same label twice gives two tokens', async () => {
+    const [one, two] = [await node.mint(), await node.mint()];
+    expect(one.token_id).to.not.equal(two.token_id);
+    expect(node.store.status().tokens.map(({ token_id: id }) => id)).to.deep.equal([
+      two.token_id,
+      one.token_id,
+    ]);
+  });
+
+  it('D8 revokes one: at once, in every process, again without harm; an unknown one is 404', async () => {
+    const [one, two] = [await node.mint(), await node.mint()];
+    const other = node.another();
+    expect(other.verify(one.token)).to.not.equal(null);
+    expect(await node.store.revoke(one.token_id)).to.equal(one.token_id);
+    expect(other.verify(one.token)).to.equal(null);
+    expect(other.holds(one.token_id)).to.equal(false);
+    expect(other.verify(two.token)).to.not.equal(null);
+    expect(other.holds(two.token_id)).to.equal(true);
+    const text = await readFile(node.file, 'utf8');
+    await node.store.revoke(one.token_id);
+    for (const id of ['mct_unknown', '', '__proto__', 'constructor'])
+      expect((await refusal(node.store.revoke(id))).code, id).to.equal('E_NOT_FOUND');
+    expect(await readFile(node.file, 'utf8')).to.equal(text);
+    expect(node.store.status().tokens.map(({ revoked }) => revoked)).to.deep.equal([false, true]);
+  });
+
+  it('D9 revokes all: another salt, a registry that says so, and new ones hold', async () => {
+    const old = [await node.mint(), await node.mint()];
+    const salt = (JSON.parse(await readFile(node.file, 'utf8')) as { salt: string }).salt;
+    expect(await node.store.revokeAll()).to.have.members(old.map(({ token_id: id }) => id));
+    const after = JSON.parse(await readFile(node.file, 'utf8')) as { salt: string };
+    expect(after.salt)
+      .to.match(/^[0-9a-f]{32}$/)
+      .and.not.equal(salt);
+    for (const { token, token_id: id } of old) {
+      expect(node.store.verify(token)).to.equal(null);
+      expect(node.store.holds(id)).to.equal(false);
+      await node.store.revoke(id);
+    }
+    const next = await node.mint();
+    expect(node.store.verify(next.token)).to.not.equal(null);
+    expect(node.store.status().tokens.map(({ revoked }) => revoked)).to.deep.equal([false, true, true]);
+  });
+
+  it('revoking all where nothing was minted writes nothing', async () => {
+    expect(await node.store.revokeAll()).to.deep.equal([]);
+    expect(await stat(node.file).catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOENT');
+  });
+
+  it('D3 expired stays expired: at its moment, after a change, and when the clock is set back', async () => {
+    const { store, clocks } = node;
+    const short = await node.mint(['read'], 1);
+    const long = await node.mint(['read'], 365);
+    clocks.wallMs = short.expires_at - 1;
+    expect(store.verify(short.token)).to.not.equal(null);
+    clocks.wallMs = short.expires_at;
+    expect(store.verify(short.token)).to.equal(null);
+    await store.revoke(long.token_id);
+    clocks.wallMs -= 3600_000;
+    expect(store.verify(short.token), 'an hour back').to.equal(null);
+    expect(store.status().tokens.map(({ expired }) => expired)).to.deep.equal([false, true]);
+    clocks.wallMs = 5000;
+    expect(store.verify(short.token), '1970').to.equal(null);
+    expect((await refusal(node.mint())).code).to.equal('E_CLOCK');
+  });
+
+  it('D3 a token from the future of this clock is refused, beyond a skew of five minutes', async () => {
+    const { store, clocks } = node;
+    const { token, token_id: id } = await node.mint();
+    const minted = clocks.wallMs;
+    clocks.wallMs = minted - 4 * 60_000;
+    expect(store.verify(token)).to.not.equal(null);
+    clocks.wallMs = minted - 30 * DAY * 1000;
+    expect(store.verify(token)).to.equal(null);
+    expect(store.holds(id)).to.equal(false);
+  });
+
+  it('D3 ten years forward and back: what expired meanwhile stays expired, and says how to go on', async () => {
+    const { store, clocks } = node;
+    const { token } = await node.mint(['read'], 365);
+    const then = clocks.wallMs;
+    clocks.wallMs += 3650 * DAY * 1000;
+    expect(store.verify(token)).to.equal(null);
+    const strange = await node.mint();
+    clocks.wallMs = then;
+    expect(store.verify(token), 'known to be expired').to.equal(null);
+    expect(store.verify(strange.token), 'from the future').to.equal(null);
+    expect((await refusal(node.mint())).code).to.equal('E_CLOCK');
+    await store.revokeAll();
+    expect(store.verify((await node.mint()).token)).to.not.equal(null);
+  });
+
+  it('D12 what is long expired leaves the registry and the denylist, and stays dead', async () => {
+    const { store, clocks } = node;
+    const gone = await node.mint(['read'], 1);
+    await store.revoke(gone.token_id);
+    clocks.advance(20 * DAY);
+    await node.mint();
+    expect(store.status().tokens[1]).to.include({ revoked: true, expired: true });
+    clocks.advance(12 * DAY);
+    await node.mint();
+    expect(await readFile(node.file, 'utf8')).to.not.include(gone.token_id);
+    clocks.wallMs -= 32 * DAY * 1000;
+    expect(store.verify(gone.token)).to.equal(null);
+  });
+
+  it('holds 500 at most; revoking all makes room', async function () {
+    this.timeout(60_000);
+    for (let i = 0; i < 500; i++) await node.mint(['read'], 365);
+    const error = await refusal(node.mint());
+    expect(error).to.include({ code: 'E_INVALID_VALUE' });
+    expect(error.message).to.include('500');
+    await node.store.revokeAll();
+    await node.mint();
+    expect(node.store.status().tokens).to.have.length(501);
+  });
+
+  it('I7 two writers on one file lose nothing', async () => {
+    const stores = [node.store, node.another(), node.another()];
+    const minted = await Promise.all(
+      Array.from({ length: 30 }, async (_, i) =>
+        stores[i % 3]?.mint({ label: `${i}`, scopes: ['read'], ttlMs: null, allowedNodes: [] }),
+      ),
+    );
+    const ids = minted.map((one) => one?.token_id).filter(isTokenId);
+    await Promise.all(ids.map(async (id, i) => stores[i % 3]?.revoke(id)));
+    const { tokens } = node.store.status();
+    expect(tokens).to.have.length(30);
+    expect(tokens.every(({ revoked }) => revoked)).to.equal(true);
+  });
+});
+
+describe('bodies of the token routes', () => {
+  const ajv = createAjv();
+  const mint = compileValidator(ajv, mintRequest);
+  const revoke = compileValidator(ajv, revokeRequest);
+
+  it('mint', () => {
+    for (const good of [
+      { scopes: ['read'] },
+      { scopes: [...SCOPES], label: 'x'.repeat(64), ttl_ms: 1, allowed_nodes: [] },
+    ])
+      expect(mint(good)).to.equal(null);
+    for (const bad of [
+      {},
+      { scopes: [] },
+      { scopes: ['root'] },
+      { scopes: ['read', 'read'] },
+      { scopes: 'read' },
+      { scopes: ['read'], ttl_ms: 0 },
+      { scopes: ['read'], ttl_ms: 1.5 },
+      { scopes: ['read'], ttl_ms: '1' },
+      { scopes: ['read'], label: 'x'.repeat(65) },
+      { scopes: ['read'], allowed_nodes: Array.from({ length: 33 }, () => 'n') },
+      { scopes: ['read'], operator_id: 'root' },
+    ])
+      expect(mint(bad), JSON.stringify(bad)).to.not.equal(null);
+  });
+
+  it('revoke: exactly one of token_id and all', () => {
+    for (const good of [{ token_id: 'mct_x' }, { all: true }]) expect(revoke(good)).to.equal(null);
+    for (const bad of [{}, { token_id: 'mct_x', all: true }, { all: false }, { token_id: 7 }, { any: true }])
+      expect(revoke(bad), JSON.stringify(bad)).to.not.equal(null);
+  });
+});

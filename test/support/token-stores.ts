@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { TokenStore, type TokenStoreOptions } from '../../front/stores/tokens.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
+import { silentLog, TestClocks } from './pin-stores.ts';
+
+export const DEVICE = 'abcdef0123456789';
+export const PAIRING_KEY = 'svc_the-pairing-key-of-the-test';
+export const DAY = 86_400;
+
+/** A token store in a directory of the test's own, with a clock that moves only when told to. */
+export class TokenNode {
+  readonly clocks = new TestClocks();
+  readonly file: string;
+  pairingKey: string | null = PAIRING_KEY;
+  readonly store: TokenStore;
+
+  constructor(dir: string, change: Partial<TokenStoreOptions> = {}) {
+    this.file = join(dir, 'mcp-token.json');
+    this.clocks.wallMs = Date.UTC(2026, 5, 1);
+    this.store = this.another(change);
+  }
+
+  /** A second store on the same file, as in another process. */
+  another(change: Partial<TokenStoreOptions> = {}): TokenStore {
+    return new TokenStore({
+      file: this.file,
+      accept: true,
+      pairingKey: () => this.pairingKey,
+      deviceId: DEVICE,
+      now: this.clocks.now,
+      log: silentLog,
+      ...change,
+    });
+  }
+
+  async mint(scopes: readonly Scope[] = ['read'], days: number | null = null, label = 'test') {
+    return this.store.mint({
+      label,
+      scopes,
+      ttlMs: days === null ? null : days * DAY * 1000,
+      allowedNodes: [],
+    });
+  }
+}
