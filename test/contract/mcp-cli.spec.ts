@@ -32,19 +32,17 @@ describe('svc mcp', () => {
 
   it('mint: a banner, then the token alone on its line; status lists it without its secret', async () => {
     const { code, stdout, stderr } = await run(
-      ...[
-        'mint',
-        '--label',
-        'laptop',
-        '--scope',
-        'read',
-        '--scope',
-        'flight',
-        '--node',
-        'n1',
-        '--node',
-        'n2',
-      ],
+      'mint',
+      '--label',
+      'laptop',
+      '--scope',
+      'read',
+      '--scope',
+      'flight',
+      '--node',
+      'n1',
+      '--node',
+      'n2',
     );
     expect(code, stderr).to.equal(0);
     const [banner = '', token = '', ...rest] = stdout.split('\n');
