@@ -180,7 +180,10 @@ export class PairingStore {
   async #write(content: Readonly<Record<string, unknown>>): Promise<void> {
     const { file, log } = this.#options;
     try {
-      await writeAtomic(file, `${JSON.stringify(content, null, 2)}\n`, 0o600);
+      const text = `${JSON.stringify(content, null, 2)}\n`;
+      await writeAtomic(file, text, 0o600);
+      // For root to put back when a card lost the file; it follows every change, so it holds no key that has died.
+      await writeAtomic(`${file}.bak`, text, 0o600);
     } catch (error) {
       log.error(`pairing: cannot write ${file}: ${messageOf(error)}`);
       throw new ApiError(

@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createOnBoxRule, groupMembers, uidOfPeer } from '../../front/edge/on-box.ts';
 import { createLogger } from '../../shared/logger.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
 
 const log = createLogger('test', 'silent');
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -72,5 +74,25 @@ describe('who is at the other end of a loopback connection', () => {
     child.kill();
     socket.destroy();
     server.close();
+  });
+});
+
+describe('minting on the node itself', () => {
+  it('D18 root may without a key, a process of nobody may not (needs root)', async function () {
+    if (process.getuid?.() !== 0) this.skip();
+    const node = await TestNode.start({ pairing: { key: KEY } });
+    try {
+      const script = `fetch('http://localhost:${node.port}/api/mcp/tokens', { method: 'POST',
+        headers: { 'content-type': 'application/json' }, body: '{"scopes":["read"]}' })
+        .then((response) => process.stdout.write(String(response.status)))`;
+      const mintAs = (user: string): string => {
+        const uid = Number(spawnSync('id', ['-u', user]).stdout.toString());
+        return execFileSync(process.execPath, ['-e', script], { uid }).toString();
+      };
+      expect(mintAs('root')).to.equal('200');
+      expect(mintAs('nobody')).to.equal('401');
+    } finally {
+      await node.stop();
+    }
   });
 });

@@ -64,6 +64,51 @@ describe('the telemetry WebSocket', () => {
     expect(performance.now() - at).to.be.lessThan(1000);
   });
 
+  it('closes with 4401 within a second when its session or the one behind its ticket dies', async () => {
+    const key = { 'x-svc-key': KEY };
+    await node.post('/api/dashboard/pin/set', { pin: '1357' }, key);
+    const { body } = await node.post('/api/dashboard/pin/verify', { pin: '1357' });
+    const session = { 'x-svc-dashboard-session': String(body['session']) };
+    const ticket = await node.post('/api/_ws/ticket', { scope: 'telemetry' }, session);
+    const bySession = open(session);
+    const byTicket = new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, [
+      'svc-ws-ticket',
+      String(ticket.body['ticket']),
+    ]);
+    const byKey = open();
+    await Promise.all([message(bySession), message(byTicket), message(byKey)]);
+    expect(byTicket.protocol).to.equal('svc-ws-ticket');
+    const gone = Promise.all([closed(bySession), closed(byTicket)]);
+    const at = performance.now();
+    await node.post('/api/dashboard/pin/set', { pin: '2468' }, key);
+    expect(await gone).to.deep.equal([4401, 4401]);
+    expect(performance.now() - at).to.be.lessThan(1500); // a second, and the scrypt of the new PIN
+    await message(byKey); // the key's own socket goes on
+    byKey.terminate();
+  });
+
+  it('closes with 4401 within a second when its token is revoked', async () => {
+    const other = await TestNode.start({
+      pairing: { key: KEY },
+      config: 'mcp:\n  token_accept_enabled: true\n',
+    });
+    try {
+      const key = { 'x-svc-key': KEY };
+      const { body } = await other.post('/api/mcp/tokens', { scopes: ['read'] }, key);
+      const socket = new WebSocket(`${other.url.replace('http', 'ws')}/api/telemetry/ws`, {
+        headers: { 'x-svc-mcp-token': String(body['token']) },
+      });
+      await message(socket);
+      const gone = closed(socket);
+      const at = performance.now();
+      await other.post('/api/mcp/revoke', { token_id: body['token_id'] }, key);
+      expect(await gone).to.equal(4401);
+      expect(performance.now() - at).to.be.lessThan(1000);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('F9 a message, a huge frame and a frame that is not masked end it, and the node lives', async () => {
     const talker = open();
     await message(talker);

@@ -35,6 +35,9 @@ describe('pairing', () => {
     const file = JSON.parse(await readFile(node.paths.pairing, 'utf8')) as Record<string, unknown>;
     expect(file).to.include({ paired: true, api_key: key, owner_id: 'alice' });
     expect((await stat(node.paths.pairing)).mode & 0o777).to.equal(0o600);
+    const backup = `${node.paths.pairing}.bak`;
+    expect(await readFile(backup, 'utf8')).to.equal(await readFile(node.paths.pairing, 'utf8'));
+    expect((await stat(backup)).mode & 0o777).to.equal(0o600);
 
     expect((await claim()).body).to.include({ code: 'E_PAIRED' });
     expect((await node.json('/api/pairing/code')).body).to.include({ code: 'E_PAIRED' });
@@ -46,6 +49,7 @@ describe('pairing', () => {
     expect((await node.post('/api/pairing/unpair', {}, { 'x-svc-key': key })).body).to.deep.equal({
       paired: false,
     });
+    expect(await readFile(backup, 'utf8')).to.not.include(key);
     expect(await status()).to.equal(200); // unpaired again, and this is loopback
     const again = String((await claim()).body['api_key']);
     expect(again).to.not.equal(key);
