@@ -70,7 +70,7 @@ describe('scoped tokens', () => {
   });
 
   it('every token in which a single character differs is refused', () => {
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= +/\0é';
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.= +/\0é'.split('');
     fc.assert(
       fc.property(anyClaims, fc.nat(), fc.constantFrom(...alphabet), (claims, where, other) => {
         const token = signToken(key, claims);
@@ -82,7 +82,7 @@ describe('scoped tokens', () => {
       { numRuns: 500 },
     );
     // The last character of a 32-byte value has two bits that count for nothing: all 64 spellings of it, one holds.
-    const last = [...alphabet].filter((char) => check(KAT_TOKEN.slice(0, -1) + char) !== null);
+    const last = alphabet.filter((char) => check(KAT_TOKEN.slice(0, -1) + char) !== null);
     expect(last).to.deep.equal(['Q']);
   });
 
