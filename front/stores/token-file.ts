@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { isTokenId, type TokenId } from '../../shared/auth/token.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -39,8 +39,58 @@ export type ReadTokens =
   /** Nothing in it is believed, and nothing is written over it. */
   | { readonly kind: 'broken'; readonly problem: string };
 
-/** Reads the store in one go, synchronously, because the edge decides synchronously. Never throws. */
-export function readTokenFile(path: string): ReadTokens {
+/**
+ * A file written to so recently (ms) may be written again without its times changing: their clock ticks every few ms.
+ */
+const UNSETTLED_MS = 1000;
+
+/** Looks at the store's inode each time, and reads it again unless it is beyond doubt the one that was read before. */
+export class TokenFileReader {
+  readonly #path: string;
+  #inode: BigIntStats | null = null;
+  #read: ReadTokens = { kind: 'absent' };
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** In one go, synchronously, because the edge decides synchronously. Never throws. */
+  read(): ReadTokens {
+    const inode = this.#inode === null ? null : inodeOf(this.#path);
+    if (inode !== null && this.#inode !== null && isSame(inode, this.#inode)) return this.#read;
+    const before = inodeOf(this.#path);
+    this.#read = readTokenFile(this.#path);
+    const settled =
+      this.#read.kind === 'read' &&
+      before !== null &&
+      // The file system's own clock, so never an injected one.
+      Math.abs(Date.now() - Number(before.ctimeMs)) > UNSETTLED_MS;
+    this.#inode = settled ? before : null;
+    return this.#read;
+  }
+}
+
+function inodeOf(path: string): BigIntStats | null {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null; // the read that follows says what is wrong
+  }
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return (
+    a.ino === b.ino &&
+    a.dev === b.dev &&
+    a.ctimeNs === b.ctimeNs &&
+    a.mtimeNs === b.mtimeNs &&
+    a.size === b.size &&
+    a.mode === b.mode &&
+    a.nlink === b.nlink
+  );
+}
+
+function readTokenFile(path: string): ReadTokens {
   let fd: number;
   try {
     // NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
@@ -55,7 +105,7 @@ export function readTokenFile(path: string): ReadTokens {
     if (!stat.isFile() || stat.nlink > 1) return broken(path, 'is not a plain file with one name');
     if ((stat.mode & 0o077) !== 0) return broken(path, 'is open to others than its owner; chmod 600 it');
     if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
-    return parseTokenFile(path, readAll(fd, stat.size));
+    return parseTokenFile(path, readAll(fd, stat.size).toString('utf8'));
   } catch (error) {
     return broken(path, `cannot be read: ${messageOf(error)}`);
   } finally {
@@ -68,7 +118,7 @@ function broken(path: string, why: string): ReadTokens {
 }
 
 /** At most `size` bytes, even where the file grows meanwhile; what is cut off then is no JSON. */
-function readAll(fd: number, size: number): string {
+function readAll(fd: number, size: number): Buffer {
   const bytes = Buffer.alloc(size);
   let at = 0;
   while (at < size) {
@@ -76,7 +126,7 @@ function readAll(fd: number, size: number): string {
     if (got === 0) break;
     at += got;
   }
-  return bytes.toString('utf8', 0, at);
+  return bytes.subarray(0, at);
 }
 
 function parseTokenFile(path: string, text: string): ReadTokens {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Principal } from '../../shared/auth/principal.ts';
@@ -18,9 +18,9 @@ import type { Logger } from '../../shared/logger.ts';
 import {
   MAX_STORE_BYTES,
   type ReadTokens,
-  readTokenFile,
   type TokenEntry,
   type TokenFile,
+  TokenFileReader,
 } from './token-file.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -80,18 +80,21 @@ export interface TokenStatus {
 }
 
 /**
- * The scoped tokens of this node, in `mcp-token.json` (0600; shape: token-file.ts). Nothing is kept in memory: every call
- * reads the file, so that a revocation by another process counts at once. A file that is not what this store writes
+ * The scoped tokens of this node, in `mcp-token.json` (0600; shape: token-file.ts). Every call reads the file, so that a
+ * revocation by another process counts at once; what is kept in memory is only what those bytes were parsed to. A file that is not what this store writes
  * honours no token and is never written over; removing it ends every token.
  */
 export class TokenStore {
   readonly #options: TokenStoreOptions;
+  readonly #reader: TokenFileReader;
+  #key: { readonly pairingKey: string; readonly salt: string; readonly key: KeyObject } | null = null;
   #tail: Promise<unknown> = Promise.resolve();
-  /** How often the file was opened. */
+  /** How often the file was looked at. */
   opens = 0;
 
   constructor(options: TokenStoreOptions) {
     this.#options = options;
+    this.#reader = new TokenFileReader(options.file);
   }
 
   /** Resolves when no change is under way any more. */
@@ -99,7 +102,7 @@ export class TokenStore {
     await this.#tail;
   }
 
-  /** For whom this token speaks, null for one that does not hold. Opens the file once, not at all while tokens are off. */
+  /** For whom this token speaks, null for one that does not hold. Looks at the file once, not at all while tokens are off. */
   verify(text: string): Principal | null {
     const { accept, deviceId, now } = this.#options;
     const pairingKey = accept ? this.#options.pairingKey() : null;
@@ -108,7 +111,7 @@ export class TokenStore {
     if (read.kind !== 'read') return null;
     const { file } = read;
     const nowMs = now();
-    const claims = verifyToken(text, deriveTokenKey(pairingKey, Buffer.from(file.salt, 'hex')), {
+    const claims = verifyToken(text, this.#keyFor(pairingKey, file.salt), {
       deviceId,
       nowMs,
       isRevoked: (id) => isRefused(file, id, nowMs),
@@ -188,7 +191,7 @@ export class TokenStore {
       const next = { ...file, tokens: [...file.tokens, entry] };
       if (textOf(next).length > MAX_STORE_BYTES - REVOKE_ROOM) throw full();
       await this.#write(next);
-      const token = signToken(deriveTokenKey(pairingKey, Buffer.from(next.salt, 'hex')), {
+      const token = signToken(this.#keyFor(pairingKey, next.salt), {
         tokenId: entry.token_id,
         operatorId: 'local',
         iss: issuerOf(this.#options.deviceId),
@@ -247,7 +250,16 @@ export class TokenStore {
 
   #read(): ReadTokens {
     this.opens++;
-    return readTokenFile(this.#options.file);
+    return this.#reader.read();
+  }
+
+  /** Derived anew when the pairing or the salt changes, not for every request (HKDF is four hashes). */
+  #keyFor(pairingKey: string, salt: string): KeyObject {
+    const known = this.#key;
+    if (known?.pairingKey === pairingKey && known.salt === salt) return known.key;
+    const key = deriveTokenKey(pairingKey, Buffer.from(salt, 'hex'));
+    this.#key = { pairingKey, salt, key };
+    return key;
   }
 
   /** One change at a time, over all processes, each made to what the file says when its turn comes. */

@@ -9,6 +9,7 @@ import { isScope, type Scope } from './scopes.ts';
 const LABEL = 'svc/mcp-token/v1';
 const KEY_BYTES = 32;
 const MAX_TOKEN_CHARS = 8192;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const TOKEN_ID = /^mct_[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -115,7 +116,7 @@ function parseClaims(bytes: Buffer): TokenClaims | null {
 /** Undefined for what is not JSON in UTF-8. */
 function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return JSON.parse(UTF8.decode(bytes));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
     throw error;

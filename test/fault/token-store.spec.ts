@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readTokenFile } from '../../front/stores/token-file.ts';
+import { TokenFileReader } from '../../front/stores/token-file.ts';
 import type { MintedToken } from '../../front/stores/tokens.ts';
 import { ROOT } from '../support/node.ts';
 import { refusal } from '../support/pin-stores.ts';
@@ -187,7 +187,7 @@ describe('the token store, killed', () => {
       const file = join(dir, `${round}.json`);
       const words = await killAfter(file, 2 + round * 3, (round * 7) % 20);
       expect(words.length).to.be.greaterThan(1);
-      const read = readTokenFile(file);
+      const read = new TokenFileReader(file).read();
       expect(read.kind, JSON.stringify(read)).to.equal('read');
       expect((await stat(file)).mode & 0o777).to.equal(0o600);
       const holds = new Map<string, boolean>();
