@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
+import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
@@ -10,31 +11,31 @@ import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
 import { pathsFrom } from '../shared/paths.ts';
-import { bodySchema } from '../shared/routes/body-schema.ts';
-import type { Handler } from '../shared/routes/handler.ts';
+import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
 import { openApiDocument } from '../shared/routes/openapi.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
 import { keysWith } from '../shared/schemas/config-keys.ts';
-import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
 import { VERSION } from '../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import type { EdgeState } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
 import { PeerBudgets } from './edge/rate.ts';
+import { rowValidator } from './edge/row-validator.ts';
 import { configHandlers } from './handlers/config.ts';
 import { coreHandlers } from './handlers/core.ts';
 import { dashboardHandlers } from './handlers/dashboard.ts';
 import { flightHandlers } from './handlers/flight.ts';
 import { mcpHandlers } from './handlers/mcp.ts';
 import { pairingHandlers } from './handlers/pairing.ts';
+import { listSerialPorts } from './link/sources/serial-ports.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ResidualProxy } from './proxy/residual-proxy.ts';
 import { FrontServer } from './server.ts';
+import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
-import { flightSockets } from './sockets/telemetry.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
 import { VehicleView } from './vehicle-view.ts';
@@ -45,17 +46,6 @@ type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
 
 const monotonic = (): number => performance.now();
-
-function createValidators(): EdgeState['validate'] {
-  const ajv = createAjv();
-  const byRow = new Map<string, Validator>();
-  for (const row of ROWS as readonly Row[]) {
-    const schema = row.built ? bodySchema(row) : null;
-    if (schema !== null) byRow.set(row.id, compileValidator(ajv, schema));
-  }
-  // No body at all is judged as an empty one: the schema names what is missing.
-  return (row, body) => byRow.get(row.id)?.(body === undefined ? {} : body) ?? null;
-}
 
 async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
@@ -111,6 +101,8 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
   const monitor = new SystemMonitor(paths.etc);
+  const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
+  const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
   const budgets = new PeerBudgets(monotonic);
 
   const state: EdgeState = {
@@ -128,7 +120,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
     profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
-    validate: createValidators(),
+    validate: rowValidator(ROWS),
   };
 
   let openApi: string | null = null;
@@ -143,6 +135,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       supervisor,
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
+      deviceId: id,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
     ...pairingHandlers({
@@ -160,7 +153,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       now: Date.now,
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
-    ...flightHandlers(vehicle),
+    ...flightHandlers(vehicle, async () => listSerialPorts(devDir, sysDir)),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };
@@ -175,7 +168,13 @@ async function start(init: Init, log: Logger): Promise<Service> {
     budgets,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    socketHandlers: new Map(Object.entries(flightSockets(vehicle))),
+    // As with the handlers: each is typed by its own row.
+    socketHandlers: new Map(
+      Object.entries(flightSockets(vehicle, paths.mavlinkSocket)) as [
+        string,
+        SocketHandler<Row, WebSocket>,
+      ][],
+    ),
     sockets,
     proxy,
     onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),

@@ -286,6 +286,7 @@ export class FrontServer {
       return;
     }
     if (decision.counted) budgets.spend(origin.ip);
+    if (decision.row.blast !== 'none') this.#record(decision, origin, 'accepted');
     const { params, query, principal, forced } = decision;
     sockets.accept(req, socket, head, holds(principal), (ws) =>
       handler({ params, query, principal, forced }, ws),

@@ -19,6 +19,8 @@ export interface Paths {
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
+  /** Raw MAVLink for the front's WebSockets. */
+  readonly mavlinkSocket: string;
   readonly supervisorSocket: string;
   readonly paramsDir: string;
   readonly logDir: string;
@@ -45,6 +47,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),
+    mavlinkSocket: join(run, 'mavlink.sock'),
     supervisorSocket: join(run, 'supervisor.sock'),
     paramsDir: join(state, 'params'),
     logDir: join(state, 'log'),

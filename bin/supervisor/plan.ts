@@ -25,7 +25,7 @@ const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWa
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const simulated = config.mavlink.source === 'sim';
-  const source = simulated ? `tcp:127.0.0.1:${input.simPort}` : config.mavlink.source;
+  const source = simulated ? `tcp:127.0.0.1:${input.simPort}` : sourceOf(config);
   const env = {
     ...input.env,
     SVC_ETC_DIR: paths.etc,
@@ -51,4 +51,11 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
       ...(input.withResidual ? [] : ['--no-residual']),
     ),
   ];
+}
+
+/** What the radio hands over on a ground station (spec/decisions.md 2); it has no flight controller on a serial port. */
+const FROM_RADIO = 'udp:0.0.0.0:14550';
+
+function sourceOf({ agent, mavlink }: Config): string {
+  return agent.profile === 'ground-station' && mavlink.source === 'auto' ? FROM_RADIO : mavlink.source;
 }

@@ -78,8 +78,8 @@ export interface EdgeState {
   readonly hosts: ReadonlySet<string>;
   readonly profileKeys: ReadonlySet<string>;
   readonly credentials: CredentialChecks;
-  /** Violations of the row's body schema, null when the body fits. */
-  readonly validate: (row: Row, body: unknown) => readonly Violation[] | null;
+  /** Violations of the row's body and query schemas, null when both fit. */
+  readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
 }
 
 /** The step that gave the answer; `svc explain` prints it. */
@@ -469,7 +469,7 @@ function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'e
  */
 export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refusal {
   const { policy, row, principal, cors } = pass;
-  const forced = policy.armed !== '-' && isForced(body, pass.query);
+  const forced = isOverridable(policy) && isForced(body, pass.query);
   if (principal.scopes !== null) {
     const required = requiredScope(policy, body, forced);
     if (required === null || !principal.scopes.includes(required)) {
@@ -491,7 +491,8 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     };
     return refuse('armed', 'E_ARMED', cors, { row, principal, extras });
   }
-  const violations = row.bodyKind === 'json' ? state.validate(row, body) : null;
+  const checked = row.bodyKind === 'json' || row.query !== null;
+  const violations = checked ? state.validate(row, body, pass.query) : null;
   if (violations !== null) {
     return refuse('body', 'E_INVALID_VALUE', cors, {
       row,
@@ -501,6 +502,11 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     });
   }
   return forced ? Object.freeze({ ...pass, forced }) : pass;
+}
+
+/** The armed guard concerns the row, or what is sent through its socket later. */
+function isOverridable({ armed, query }: Row): boolean {
+  return armed !== '-' || query?.properties?.['force'] !== undefined;
 }
 
 function requiredScope(policy: Row, body: unknown, forced: boolean): Scope | null {

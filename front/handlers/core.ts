@@ -7,6 +7,7 @@ import type { coreRows } from '../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../shared/routes/handler.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import type { Board } from '../node/board.ts';
+import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
@@ -22,6 +23,7 @@ export interface CoreDeps {
   readonly residualSocket: string | null;
   readonly configProblem: string | null;
   readonly openApi: () => string;
+  readonly deviceId: string;
 }
 
 const CALL_MS = 2000;
@@ -87,6 +89,8 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     },
 
     'system.get': async () => monitor.facts(),
+
+    'diagnostics.get': async () => diagnostics(deps),
 
     'services.get': async () => supervisor.call('status', {}, CALL_MS),
 

@@ -1,14 +1,20 @@
+import { basename } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
 import type { CommandRequest, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
+import type { SerialPortEntry } from '../link/sources/serial-ports.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 const PARAMS_MS = 5000;
 const COMMAND_MS = 25_000;
 
-export function flightHandlers(vehicle: VehicleView): HandlersOf<typeof flightRows, 'front'> {
+/** @param ports lists the serial ports of this machine */
+export function flightHandlers(
+  vehicle: VehicleView,
+  ports: () => Promise<readonly SerialPortEntry[]>,
+): HandlersOf<typeof flightRows, 'front'> {
   return {
     'command.post': async ({ body }) => {
       const cmd = commandNamed(body.cmd);
@@ -31,6 +37,14 @@ export function flightHandlers(vehicle: VehicleView): HandlersOf<typeof flightRo
         throw new ApiError('E_UPSTREAM_DOWN', 'svc-link is not answering at the moment. Try again shortly.');
       return telemetryOf(state);
     },
+
+    'mavlink.ports.get': async () => ({
+      ports: (await ports()).map(({ path, byId }) => ({
+        path,
+        description: basename(byId ?? path),
+        by_id: byId,
+      })),
+    }),
 
     'params.get': async () => {
       const { params, cached, expected, priming, timed_out } = await snapshot(vehicle);

@@ -111,6 +111,16 @@ export class Encoder {
     return this.#encode(message);
   }
 
+  /** @param severity MAV_SEVERITY; @param text at most 50 characters */
+  statusText(severity: number, text: string): Buffer {
+    const message = new common.StatusText();
+    message.severity = severity;
+    message.text = text;
+    message.id = 0;
+    message.chunkSeq = 0;
+    return this.#encode(message);
+  }
+
   /** @param stream MAV_DATA_STREAM */
   requestDataStream(target: Target, stream: number, rateHz: number): Buffer {
     const message = new common.RequestDataStream();

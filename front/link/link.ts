@@ -7,18 +7,21 @@ import { Commands } from './commands.ts';
 import { Encoder } from './encode.ts';
 import { Exchange } from './exchange.ts';
 import { FrameStream } from './frame-stream.ts';
+import { LoopGuard } from './loop-guard.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
 import { paramEncoding } from './param-encoding.ts';
 import { Params } from './params.ts';
+import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
 import { SimulatedEvidence } from './simulated.ts';
+import type { Transport } from './sources/transport.ts';
 import { StateFeed } from './state-feed.ts';
 import { StatusLog } from './status-log.ts';
 import { StatusTexts } from './status-texts.ts';
 import { Streams } from './streams.ts';
-import type { Transport } from './transport.ts';
 import { type SessionReason, Vehicle } from './vehicle.ts';
+import { WireGuard } from './wire-guard.ts';
 
 const TICK_MS = 100;
 
@@ -38,6 +41,8 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #frames: FrameStream;
   readonly #encoder = new Encoder();
+  /** Of its own, because ground stations count the gaps in a sequence. */
+  readonly #replies = new Encoder();
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
@@ -58,9 +63,14 @@ export class Link {
     const refusals = new Refusals(clock);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
+    const texts = new RefusalTexts(clock, this.#replies);
     this.router = new Router({
+      clock,
       toSource: send,
       onVehicleFrame: (frame) => this.#vehicle.handle(frame),
+      guard: new WireGuard(() => this.#vehicle.armed),
+      loops: new LoopGuard(clock),
+      refusal: (frame, why) => texts.answer(frame, why),
       onProblem: (sentence) => log.warn(sentence),
     });
     this.#texts = new StatusTexts(clock, (line) => {
@@ -193,6 +203,7 @@ export class Link {
     const { target } = this.#vehicle;
     if (target === null) return;
     this.#encoder.system = target.system;
+    this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
     this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
     if (reason === 'learned') this.#texts.clear();

@@ -1,35 +1,36 @@
 /** svc-link: the composition root of the link. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
+import { loadConfig } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
 import { RpcServer } from '../../shared/ipc/rpc.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { closedTransport } from './closed-transport.ts';
+import { systemClock } from './clock.ts';
+import { Encoder } from './encode.ts';
+import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
+import { openEndpoint, parseEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
-import { parseSource } from './source.ts';
-import { TcpTransport } from './tcp-transport.ts';
-import type { Transport } from './transport.ts';
-
-function openTransport(text: string, clock: Clock, log: Logger): Transport {
-  const source = parseSource(text);
-  if (source.kind === 'tcp') {
-    const { host, port } = source;
-    return new TcpTransport({ host, port, clock, log, connect });
-  }
-  log.error(`mavlink.source ${text}: ${source.kind} is not in this build yet; use tcp:host:port or sim`);
-  return closedTransport();
-}
+import { openSource } from './sources/open-source.ts';
+import { parseSource } from './sources/source.ts';
 
 async function start(log: Logger): Promise<Service> {
   const { values } = parseArgs({ options: { source: { type: 'string', default: 'auto' } } });
   const { source } = values;
   const paths = pathsFrom(process.env);
   const clock = systemClock();
-  const transport = openTransport(source, clock, log);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  const probe = new Encoder();
+  const from = parseSource(source);
+  const transport = openSource(from, {
+    clock,
+    log,
+    dev: process.env['SVC_DEV_DIR'] ?? '/dev',
+    sys: process.env['SVC_SYS_DIR'] ?? '/sys',
+    heartbeat: () => probe.heartbeat(),
+  });
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const link = new Link({
     clock,
@@ -38,21 +39,38 @@ async function start(log: Logger): Promise<Service> {
     source,
     onState: (state) => server.broadcast('state', state),
   });
+  const { serial_control: serialControl } = config.mavlink;
+  const { router } = link;
+  const addresses = config.mavlink.endpoints.map(parseEndpoint).filter((address) => {
+    // On a ground station the vehicle comes in where a drone lets ground stations in.
+    const taken = from.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
+    if (taken) log.info(`no ground stations on UDP ${address.port}: it is the source`);
+    return !taken;
+  });
+  const endpoints = addresses.map((address) => {
+    const policy = { mayWrite: true, force: address.force, serialControl };
+    return openEndpoint(address, { clock, log, router, policy });
+  });
+  const feed = new FeedEndpoint({ path: paths.mavlinkSocket, clock, log, router, serialControl });
   const server = new RpcServer({
     path: paths.linkSocket,
     methods: {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
+      endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],
     onError: (error) => log.warn(`rpc: ${messageOf(error)}`),
   });
   await server.start();
+  await feed.start();
   link.start();
+  for (const endpoint of endpoints) endpoint.start();
   log.info(`serving ${paths.linkSocket}`, { source });
   return {
     info: { source },
     async stop() {
+      await Promise.all([...endpoints, feed].map(async (endpoint) => endpoint.stop()));
       await link.stop();
       await server.stop();
     },

@@ -1,13 +1,21 @@
 import { messageOf } from '../../shared/errors.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
+import type { Clock } from './clock.ts';
+import type { LoopGuard } from './loop-guard.ts';
+import type { WireGuard, WirePolicy, WireRefusal } from './wire-guard.ts';
 
 /** Bytes that may wait for one endpoint: about a second of a fast link. */
 const MAX_QUEUED_BYTES = 64 * 1024;
+/** Frames a second that one peer may send to the vehicle, and how many at once. A ground station needs some tens. */
+const RATE_PER_S = 1000;
+const BURST = 2000;
 
 /** One ground station, or whatever else reads raw frames: what the router asks of its socket. */
 export interface FrameSink {
   /** Bytes handed over and not yet with the kernel (`writableLength`, `bufferedAmount`). */
   readonly queuedBytes: number;
+  /** Whether it wants this frame at all; absent, it wants every one. */
+  accepts?(frame: Frame): boolean;
   /** Takes one whole frame, which it may keep but not write to. Must not wait. */
   send(frame: Buffer): void;
 }
@@ -23,6 +31,14 @@ export interface PortCounters {
   rxBytes: number;
   /** Lost because the source was closed or full. */
   rxDropped: number;
+  /** Kept from the vehicle by the wire guard. */
+  rxRefused: number;
+  /** Kept from the vehicle because the peer sends more than its share. */
+  rxLimited: number;
+  /** Kept from the vehicle because they came from it. */
+  rxLooped: number;
+  /** Monotonic ms when the newest frame came from it; null before the first. */
+  lastSeenAt: number | null;
 }
 
 /** The router's side of one endpoint. */
@@ -35,10 +51,15 @@ export interface RouterPort {
 }
 
 export interface RouterOptions {
+  readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
   readonly toSource: (bytes: Buffer) => boolean;
   /** The vehicle model: sees every frame of the source and none of an endpoint (no peer can fake the armed state). */
   readonly onVehicleFrame: (frame: Frame) => void;
+  readonly guard: WireGuard;
+  readonly loops: LoopGuard;
+  /** What a peer is told about its refused frame, as a frame; null for nothing. */
+  readonly refusal: (frame: Frame, why: WireRefusal) => Buffer | null;
   /** Called with the first problem of an endpoint and at most once for it. */
   readonly onProblem: (sentence: string) => void;
 }
@@ -46,8 +67,11 @@ export interface RouterOptions {
 interface Attached {
   readonly name: string;
   readonly sink: FrameSink;
+  readonly policy: WirePolicy;
   readonly counters: PortCounters;
   failed: boolean;
+  allowance: number;
+  allowanceAt: number;
 }
 
 /**
@@ -65,12 +89,26 @@ export class Router {
     this.#options = options;
   }
 
-  attach(name: string, sink: FrameSink): RouterPort {
+  attach(name: string, sink: FrameSink, policy: WirePolicy): RouterPort {
     const port: Attached = {
       name,
       sink,
-      counters: { txFrames: 0, txBytes: 0, txDropped: 0, rxFrames: 0, rxBytes: 0, rxDropped: 0 },
+      policy,
+      counters: {
+        txFrames: 0,
+        txBytes: 0,
+        txDropped: 0,
+        rxFrames: 0,
+        rxBytes: 0,
+        rxDropped: 0,
+        rxRefused: 0,
+        rxLimited: 0,
+        rxLooped: 0,
+        lastSeenAt: null,
+      },
       failed: false,
+      allowance: BURST,
+      allowanceAt: this.#options.clock.now(),
     };
     this.#ports.add(port);
     return {
@@ -85,7 +123,10 @@ export class Router {
 
   /** A frame of the flight controller. Never throws: a ground station's bytes flow whatever our own model thinks of them. */
   fromSource(frame: Frame): void {
-    for (const port of this.#ports) this.#send(port, frame);
+    if (this.#ports.size > 0) {
+      this.#options.loops.remember(frame);
+      for (const port of this.#ports) this.#send(port, frame);
+    }
     try {
       this.#options.onVehicleFrame(frame);
     } catch (error) {
@@ -96,15 +137,18 @@ export class Router {
   }
 
   #send(port: Attached, frame: Frame): void {
+    const { sink } = port;
+    if (sink.accepts?.(frame) === false) return;
+    if (sink.queuedBytes + frame.length > MAX_QUEUED_BYTES) port.counters.txDropped++;
+    else this.#hand(port, frame.bytes());
+  }
+
+  #hand(port: Attached, bytes: Buffer): void {
     const { counters, sink } = port;
     try {
-      if (sink.queuedBytes + frame.length > MAX_QUEUED_BYTES) {
-        counters.txDropped++;
-        return;
-      }
-      sink.send(frame.bytes());
+      sink.send(bytes);
       counters.txFrames++;
-      counters.txBytes += frame.length;
+      counters.txBytes += bytes.length;
     } catch (error) {
       counters.txDropped++;
       if (!port.failed) this.#options.onProblem(`endpoint ${port.name}: ${messageOf(error)}`);
@@ -114,8 +158,35 @@ export class Router {
 
   #fromEndpoint(port: Attached, frame: Frame): void {
     if (!this.#ports.has(port)) return; // detached, bytes still under way
-    port.counters.rxFrames++;
-    port.counters.rxBytes += frame.length;
-    if (!this.#options.toSource(frame.bytes())) port.counters.rxDropped++;
+    const { counters } = port;
+    const { clock, guard, loops, refusal, toSource } = this.#options;
+    counters.rxFrames++;
+    counters.rxBytes += frame.length;
+    counters.lastSeenAt = clock.now();
+    if (loops.isEcho(frame)) {
+      counters.rxLooped++;
+      return;
+    }
+    if (!this.#mayNow(port, counters.lastSeenAt)) {
+      counters.rxLimited++;
+      return;
+    }
+    const why = guard.judge(frame, port.policy);
+    if (why !== null) {
+      counters.rxRefused++;
+      const answer = refusal(frame, why);
+      if (answer !== null) this.#hand(port, answer);
+      return;
+    }
+    if (!toSource(frame.bytes())) counters.rxDropped++;
+  }
+
+  /** The peer's token bucket. */
+  #mayNow(port: Attached, now: number): boolean {
+    port.allowance = Math.min(BURST, port.allowance + ((now - port.allowanceAt) * RATE_PER_S) / 1000);
+    port.allowanceAt = now;
+    if (port.allowance < 1) return false;
+    port.allowance--;
+    return true;
   }
 }

@@ -14,6 +14,7 @@ import {
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import { Payload } from '../../shared/mavlink/payload.ts';
+import { isAutopilot } from './autopilot-heartbeat.ts';
 import type { Clock } from './clock.ts';
 import type { Target } from './encode.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
@@ -26,15 +27,9 @@ const FORGET_MS = 10_000;
 /** Boot time that goes back by more is a reboot, by less two messages that overtook each other. */
 const REBOOT_MS = 1000;
 
-const AUTOPILOT_INVALID = 8;
 const AUTOPILOT_ARDUPILOT = 3;
 const AUTOPILOT_PX4 = 12;
 const FLAG_ARMED = 128;
-
-/** MAV_TYPE of things that send heartbeats and are no vehicle: antenna tracker, GCS, onboard controller, gimbal, ADS-B, camera … */
-const NOT_A_VEHICLE: ReadonlySet<number> = new Set([
-  5, 6, 18, 26, 27, 30, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41, 42,
-]);
 
 /** Why streams and parameters are asked for anew. */
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
@@ -193,7 +188,7 @@ export class Vehicle {
 
   #onHeartbeat(frame: Frame): void {
     const heartbeat = decodeHeartbeat(this.#payload.load(frame));
-    if (heartbeat.autopilot === AUTOPILOT_INVALID || NOT_A_VEHICLE.has(heartbeat.type)) return;
+    if (!isAutopilot(heartbeat)) return;
     const now = this.#clock.now();
     const target = this.#target;
     const same = target?.system === frame.system && target.component === frame.component;

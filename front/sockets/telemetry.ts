@@ -1,23 +1,44 @@
 import type { WebSocket } from 'ws';
-import type { flightRows } from '../../shared/routes/flight.ts';
-import type { SocketHandlersOf } from '../../shared/routes/handler.ts';
+import type { LinkState } from '../../shared/ipc/link-protocol.ts';
+import type { telemetryStream } from '../../shared/routes/flight.ts';
+import type { SocketHandler } from '../../shared/routes/handler.ts';
+import { parseQuery } from '../../shared/routes/query.ts';
 import { telemetryOf } from '../handlers/flight.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 // About ten snapshots: a reader that is further behind loses some, and the node loses nothing.
 const MAX_BEHIND_BYTES = 32 * 1024;
 
-export function flightSockets(vehicle: VehicleView): SocketHandlersOf<typeof flightRows, 'front', WebSocket> {
-  return {
-    'telemetry.ws.ws': (_call, socket) => {
-      const send = (state: NonNullable<VehicleView['state']>): void => {
-        if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BEHIND_BYTES) {
-          socket.send(JSON.stringify(telemetryOf(state)));
-        }
-      };
-      if (vehicle.state !== null) send(vehicle.state);
-      socket.on('close', vehicle.subscribe(send));
-      socket.on('message', () => socket.close(1008, 'this stream takes no messages'));
-    },
+/**
+ * Snapshots as they come (at most ten a second), or `?rate=` a second; `?fields=position,battery` sends those members only.
+ * A member that there is not is left out.
+ */
+export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof telemetryStream, WebSocket> {
+  return ({ query }, socket) => {
+    const { rate, fields } = parseQuery(query) ?? {};
+    const wanted = fields === undefined ? null : fields.split(',');
+    const interval = rate === undefined ? 0 : 1000 / Number(rate);
+    let due = 0;
+    const send = (state: LinkState): void => {
+      const now = performance.now();
+      if (now < due) return;
+      // From when it was due, so that jitter does not lower the rate; from now after a pause.
+      due = now - due > interval ? now + interval : due + interval;
+      if (socket.readyState !== socket.OPEN || socket.bufferedAmount >= MAX_BEHIND_BYTES) return;
+      socket.send(JSON.stringify(select(telemetryOf(state), wanted)));
+    };
+    if (vehicle.state !== null) send(vehicle.state);
+    socket.on('close', vehicle.subscribe(send));
+    socket.on('message', () => socket.close(1008, 'this stream takes no messages'));
   };
+}
+
+function select(
+  snapshot: Readonly<Record<string, unknown>>,
+  fields: readonly string[] | null,
+): Readonly<Record<string, unknown>> {
+  if (fields === null) return snapshot;
+  return Object.fromEntries(
+    fields.filter((field) => Object.hasOwn(snapshot, field)).map((field) => [field, snapshot[field]]),
+  );
 }

@@ -4,7 +4,10 @@
  * Events: `state` with a LinkState, at once on connect, on every change of connection, arming or mode, and at least every
  * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
  *
- * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot.
+ * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot; `endpoints` {} -> EndpointStatus[].
+ *
+ * Raw frames go over a socket of their own, `mavlink.sock`: one line with a FeedHello, answered by one line with a
+ * FeedReply, then MAVLink both ways.
  */
 import type { CommandName } from '../flight/command-catalogue.ts';
 
@@ -122,4 +125,51 @@ export interface CommandResult {
     /** The vehicle's newest STATUSTEXT while the command was under way, when it was not accepted. */
     statustext?: string;
   };
+}
+
+/** How a client of `mavlink.sock` begins. What it may do has been decided by the edge. */
+export interface FeedHello {
+  /** Shown in the diagnostics. */
+  readonly name: string;
+  /** False: what it sends is dropped and counted. */
+  readonly write: boolean;
+  /** The armed guard on the wire is overridden. */
+  readonly force: boolean;
+  /** Messages it wants, `ATTITUDE@5,HEARTBEAT`; null for all. */
+  readonly msgs: string | null;
+}
+
+export type FeedReply = { readonly ok: true } | { readonly ok: false; readonly detail: string };
+
+/** One place where ground stations reach the vehicle. Frames and bytes are counted since the peer came. */
+export interface EndpointStatus {
+  name: string;
+  open: boolean;
+  /** Why it is not open, in words; null while it is. */
+  problem: string | null;
+  /** Peers that found no room. */
+  peers_turned_away: number;
+  peers: PeerStatus[];
+}
+
+/** tx: to the peer; rx: from it. */
+export interface PeerStatus {
+  name: string;
+  tx_frames: number;
+  tx_bytes: number;
+  /** It did not read. */
+  tx_dropped: number;
+  rx_frames: number;
+  rx_bytes: number;
+  /** The flight controller's side was closed or full. */
+  rx_dropped: number;
+  /** Kept from the vehicle by the armed guard, or because the peer may only read. */
+  rx_refused: number;
+  /** Kept from the vehicle because the peer sends more than 1000 frames a second. */
+  rx_limited: number;
+  /** The vehicle's own frames, sent back. */
+  rx_looped: number;
+  rx_bad_crc: number;
+  /** Seconds since its newest frame, null before the first. */
+  last_seen_s: number | null;
 }

@@ -112,6 +112,8 @@ export const coreRows = [
     id: 'diagnostics.get',
     path: '/api/v1/diagnostics',
     summary: 'triage snapshot',
+    responses: json('what one looks at first when something is wrong', node.diagnostics),
+    built: true,
   },
   {
     ...BASE,

@@ -2,14 +2,42 @@ import {
   commandAnswer,
   commandList,
   commandRequest,
+  mavlinkQuery,
   paramList,
   paramValue,
+  serialPorts,
   telemetry,
+  telemetryQuery,
 } from '../schemas/flight.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
+import { json, LIMITS, media, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'flight', profiles: 'DG' } as const;
+
+export const telemetryStream = {
+  ...BASE,
+  ...SOCKET,
+  id: 'telemetry.ws.ws',
+  path: '/api/telemetry/ws',
+  ticket: 'telemetry',
+  summary: 'telemetry stream',
+  query: telemetryQuery,
+  responses: json('the body of GET /api/telemetry, one text message each', telemetry),
+  built: true,
+} as const satisfies Row;
+
+export const mavlinkStream = {
+  ...BASE,
+  ...SOCKET,
+  id: 'mavlink.ws.ws',
+  path: '/api/mavlink/ws',
+  ticket: 'mavlink',
+  summary: 'raw MAVLink frames both ways',
+  blast: 'aircraft',
+  query: mavlinkQuery,
+  responses: media('one frame in each binary message', 'application/octet-stream'),
+  built: true,
+} as const satisfies Row;
 
 export const flightRows = [
   {
@@ -48,16 +76,7 @@ export const flightRows = [
     responses: json('newest values; null where none came', telemetry),
     built: true,
   },
-  {
-    ...BASE,
-    ...SOCKET,
-    id: 'telemetry.ws.ws',
-    path: '/api/telemetry/ws',
-    ticket: 'telemetry',
-    summary: 'telemetry stream',
-    responses: json('the body of GET /api/telemetry, one text message each', telemetry),
-    built: true,
-  },
+  telemetryStream,
   {
     ...BASE,
     ...READ,
@@ -127,15 +146,10 @@ export const flightRows = [
     id: 'mavlink.ports.get',
     path: '/api/mavlink/ports',
     summary: 'serial ports a flight controller may be on',
+    responses: json('the ports, none of them opened', serialPorts),
+    built: true,
   },
-  {
-    ...BASE,
-    ...SOCKET,
-    id: 'mavlink.ws.ws',
-    path: '/api/mavlink/ws',
-    ticket: 'mavlink',
-    summary: 'raw MAVLink frames both ways',
-  },
+  mavlinkStream,
   {
     ...BASE,
     ...READ,

@@ -71,7 +71,7 @@ function operation(row: Row, operationId: string): Json {
     operationId,
     summary: row.summary,
     tags: [feature],
-    ...(Object.keys(row.params).length === 0 ? {} : { parameters: parameters(row) }),
+    ...(Object.keys(row.params).length === 0 && row.query === null ? {} : { parameters: parameters(row) }),
     ...(body === null
       ? {}
       : { requestBody: { required: 'required' in body, content: { 'application/json': { schema: body } } } }),
@@ -82,13 +82,20 @@ function operation(row: Row, operationId: string): Json {
 }
 
 function parameters(row: Row): readonly Json[] {
-  return Object.entries(row.params).map(([name, { pattern, description }]) => ({
+  const inPath = Object.entries(row.params).map(([name, { pattern, description }]) => ({
     name,
     in: 'path',
     required: true,
     description,
     schema: { type: 'string', pattern: `^(?:${pattern})$` },
   }));
+  const inQuery = Object.entries(row.query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: row.query?.required?.includes(name) ?? false,
+    schema,
+  }));
+  return [...inPath, ...inQuery];
 }
 
 function security(row: Row): readonly Json[] {
@@ -112,6 +119,7 @@ function failures(row: Row): Json {
   const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED'];
   if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE', 'E_RATE_LIMITED');
   if (row.bodyKind === 'json') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE', 'E_INVALID_VALUE');
+  else if (row.query !== null) codes.push('E_INVALID_VALUE');
   if (row.armed !== '-') codes.push('E_ARMED');
   if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
   return Object.fromEntries(

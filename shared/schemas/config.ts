@@ -115,11 +115,31 @@ export const configSchema = {
       properties: {
         source: {
           type: 'string',
-          pattern: '^(?:auto|sim|serial:/dev/[A-Za-z0-9._/-]+:[0-9]+|(?:udp|udpout|tcp):.+:[0-9]{1,5})$',
+          pattern: '^(?:auto|sim|serial:/dev/[A-Za-z0-9._/:+-]+:[0-9]+|(?:udp|udpout|tcp):.+:[0-9]{1,5})$',
           maxLength: 128,
           default: 'auto',
           description:
             'auto, serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
+          'x-restart': ['svc-link'],
+        },
+        endpoints: {
+          type: 'array',
+          maxItems: 8,
+          uniqueItems: true,
+          items: {
+            type: 'string',
+            pattern: '^(?:udp|udpout|tcp):.+:[0-9]{1,5}(?:\\?force=1)?$',
+            maxLength: 128,
+          },
+          default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5760'],
+          description:
+            'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 the armed guard does not hold there',
+          'x-restart': ['svc-link'],
+        },
+        serial_control: {
+          type: 'boolean',
+          default: false,
+          description: 'whether ground stations may send SERIAL_CONTROL',
           'x-restart': ['svc-link'],
         },
       },

@@ -168,3 +168,55 @@ export const paramValue = {
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
+
+/** `GET /api/telemetry/ws?rate=5&fields=position,battery` */
+export const telemetryQuery = {
+  type: 'object',
+  properties: {
+    rate: {
+      type: 'string',
+      pattern: '^(?:10|[1-9]|[0-9]\\.[0-9]{0,2}[1-9])$',
+      description: 'snapshots a second, above 0 and at most 10; without it, each as it comes',
+    },
+    fields: {
+      type: 'string',
+      pattern: '^[a-z_]{1,40}(?:,[a-z_]{1,40}){0,39}$',
+      description: 'members of the snapshot to send, separated by commas; without it, all',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** `GET /api/mavlink/ws?msgs=ATTITUDE@5,HEARTBEAT&force=1` */
+export const mavlinkQuery = {
+  type: 'object',
+  properties: {
+    msgs: {
+      type: 'string',
+      maxLength: 1024,
+      pattern: '^[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?(?:,[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?)*$',
+      description: 'messages to send, by name or number, each with @Hz as an upper bound; without it, all',
+    },
+    force: { enum: ['0', '1'], description: '1 overrides the armed guard; a token needs destructive' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const serialPorts = {
+  type: 'object',
+  required: ['ports'],
+  properties: {
+    ports: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['path', 'description', 'by_id'],
+        properties: {
+          path: { type: 'string' },
+          description: { type: 'string' },
+          by_id: { ...text, description: 'its name under /dev/serial/by-id, which survives replugging' },
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;

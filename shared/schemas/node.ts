@@ -171,3 +171,27 @@ export const services = {
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
+
+/** Its parts are null where the process that knows is away. */
+export const diagnostics = {
+  type: 'object',
+  required: ['agent', 'board', 'system', 'network', 'device', 'services', 'mavlink', 'problems'],
+  properties: {
+    agent: { type: 'object' },
+    board: { type: 'object' },
+    system: { type: 'object' },
+    network: { type: 'object', description: 'interface -> mac, addresses' },
+    device: { type: 'object' },
+    services: { type: ['object', 'null'], description: 'as GET /api/services' },
+    mavlink: {
+      type: ['object', 'null'],
+      description: 'source, counters, and each ground station with what it sent, got and lost',
+    },
+    problems: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'what is known to be wrong, in sentences',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { MavLinkPacketParser, MavLinkPacketSplitter } from 'node-mavlink';
+import { systemClock } from '../../front/link/clock.ts';
+import { LoopGuard } from '../../front/link/loop-guard.ts';
 import { Router } from '../../front/link/router.ts';
+import { WireGuard } from '../../front/link/wire-guard.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { encodeAs, mixedMessages } from '../link/mavlink-samples.ts';
 import { median, type Result } from './result.ts';
@@ -38,7 +41,12 @@ function ours(chunks: readonly Buffer[]): number {
 /** Framing and routing: each frame is copied once and handed to two ground stations and the vehicle model. */
 function oursRouted(chunks: readonly Buffer[]): number {
   let sent = 0;
+  const clock = systemClock();
   const router = new Router({
+    clock,
+    guard: new WireGuard(() => false),
+    loops: new LoopGuard(clock),
+    refusal: () => null,
     toSource: () => true,
     onVehicleFrame: () => undefined,
     onProblem: (sentence) => {
@@ -51,8 +59,9 @@ function oursRouted(chunks: readonly Buffer[]): number {
       sent += bytes.length > 0 ? 1 : 0;
     },
   };
-  router.attach('one', sink);
-  router.attach('two', sink);
+  const policy = { mayWrite: true, force: false, serialControl: false };
+  router.attach('one', sink, policy);
+  router.attach('two', sink, policy);
   const framer = new Framer((frame) => router.fromSource(frame));
   const started = performance.now();
   for (const chunk of chunks) framer.push(chunk, 0);

@@ -1,7 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandResult, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import type {
+  CommandResult,
+  EndpointStatus,
+  LinkState,
+  ParamsSnapshot,
+} from '../../shared/ipc/link-protocol.ts';
 import { RpcClient } from '../../shared/ipc/rpc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -16,10 +23,10 @@ export class LinkProcess {
   readonly #client: RpcClient;
   #wake: (() => void)[] = [];
 
-  private constructor(dir: string, source: string) {
+  private constructor(dir: string, source: string, env: Readonly<Record<string, string>>) {
     this.#dir = dir;
     this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts'), '--source', source], {
-      env: { ...process.env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir },
+      env: { ...process.env, ...env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child.stderr?.on('data', (chunk: Buffer) => {
@@ -36,8 +43,21 @@ export class LinkProcess {
     this.#client.start();
   }
 
-  static async start(source: string): Promise<LinkProcess> {
-    const link = new LinkProcess(await tempDir(), source);
+  /**
+   * @param mavlink lines of the `mavlink` section of its config; without them it opens no endpoint
+   * @param env for example SVC_DEV_DIR
+   */
+  static async start(
+    source: string,
+    mavlink: readonly string[] = ['endpoints: []'],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<LinkProcess> {
+    const dir = await tempDir();
+    await writeFile(
+      join(dir, 'config.yaml'),
+      ['mavlink:', ...mavlink.map((line) => `  ${line}`), ''].join('\n'),
+    );
+    const link = new LinkProcess(dir, source, env);
     await link.until(() => true);
     return link;
   }
@@ -52,6 +72,28 @@ export class LinkProcess {
 
   async command(cmd: string, ...args: (number | string)[]): Promise<CommandResult> {
     return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
+  }
+
+  async endpoints(): Promise<readonly EndpointStatus[]> {
+    return (await this.#client.call('endpoints', {}, 5000)) as readonly EndpointStatus[];
+  }
+
+  /** The serial lines and ptys that it holds open. */
+  openTerminals(): readonly string[] {
+    const fds = `/proc/${this.#child.pid ?? 0}/fd`;
+    return readdirSync(fds).flatMap((fd) => {
+      try {
+        const target = readlinkSync(join(fds, fd));
+        return /^\/dev\/(?:pts\/\d+|tty\w+)$/.test(target) ? [target] : [];
+      } catch {
+        return []; // closed meanwhile
+      }
+    });
+  }
+
+  /** The Unix socket of raw frames. */
+  get feed(): string {
+    return join(this.#dir, 'mavlink.sock');
   }
 
   async params(): Promise<ParamsSnapshot> {

@@ -1,6 +1,10 @@
 import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
 import { Link } from '../../front/link/link.ts';
-import { newTransportCounters, type Transport, type TransportEvents } from '../../front/link/transport.ts';
+import {
+  newTransportCounters,
+  type Transport,
+  type TransportEvents,
+} from '../../front/link/sources/transport.ts';
 import type { CommandResult, LinkState } from '../../shared/ipc/link-protocol.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import { FrameStream } from '../../front/link/frame-stream.ts';
+import { LoopGuard } from '../../front/link/loop-guard.ts';
 import { type FrameSink, Router } from '../../front/link/router.ts';
+import { WireGuard, type WirePolicy } from '../../front/link/wire-guard.ts';
 import { FakeClock } from './fake-clock.ts';
+
 import { attitude, encodeAs, heartbeat, mixedMessages, rawV2 } from './mavlink-samples.ts';
+
+const OPEN: WirePolicy = { mayWrite: true, force: false, serialControl: false };
 
 /** An endpoint that keeps what it gets, and may stop reading. */
 class MemorySink implements FrameSink {
@@ -28,7 +33,12 @@ function setup(): {
   const model: number[] = [];
   const problems: string[] = [];
   const accept = { source: true, model: true };
+  const clock = new FakeClock();
   const router = new Router({
+    clock,
+    guard: new WireGuard(() => false),
+    loops: new LoopGuard(clock),
+    refusal: () => null,
     toSource: (bytes) => {
       if (accept.source) toSource.push(bytes.toString('hex'));
       return accept.source;
@@ -49,7 +59,7 @@ describe('the router', () => {
   it('passes frames of the vehicle untouched to every endpoint and to the model', () => {
     const { router, model, fromVehicle, toSource } = setup();
     const sinks = [new MemorySink(), new MemorySink()];
-    const ports = sinks.map((sink, index) => router.attach(`gcs ${index}`, sink));
+    const ports = sinks.map((sink, index) => router.attach(`gcs ${index}`, sink, OPEN));
     const frames = [
       encodeAs(heartbeat(), 'v1'),
       encodeAs(attitude(1), 'signed'),
@@ -67,7 +77,7 @@ describe('the router', () => {
   it('passes frames of an endpoint to the vehicle only: not back, not to others, not to the model', () => {
     const { router, model, toSource, accept } = setup();
     const sinks = [new MemorySink(), new MemorySink()];
-    const [port] = sinks.map((sink, index) => router.attach(`gcs ${index}`, sink));
+    const [port] = sinks.map((sink, index) => router.attach(`gcs ${index}`, sink, OPEN));
     const fromPeer = new FrameStream(new FakeClock(), (frame) => port?.receive(frame));
     const frames = [
       encodeAs(heartbeat({ armed: true }), 'v2', 0, 255, 190),
@@ -90,8 +100,8 @@ describe('the router', () => {
     const slow = new MemorySink();
     const fast = new MemorySink();
     slow.reads = false;
-    const slowPort = router.attach('slow', slow);
-    const fastPort = router.attach('fast', fast);
+    const slowPort = router.attach('slow', slow, OPEN);
+    const fastPort = router.attach('fast', fast, OPEN);
     const frames = mixedMessages(5000).map((message, seq) => encodeAs(message, 'v2', seq & 0xff));
     for (const frame of frames) fromVehicle.push(frame);
     expect(fast.got.length).to.equal(5000);
@@ -108,13 +118,17 @@ describe('the router', () => {
   it('survives an endpoint and a model that fail, and says so once', () => {
     const { router, fromVehicle, problems, accept } = setup();
     const good = new MemorySink();
-    const broken = router.attach('broken', {
-      queuedBytes: 0,
-      send: () => {
-        throw new Error('EPIPE');
+    const broken = router.attach(
+      'broken',
+      {
+        queuedBytes: 0,
+        send: () => {
+          throw new Error('EPIPE');
+        },
       },
-    });
-    router.attach('good', good);
+      OPEN,
+    );
+    router.attach('good', good, OPEN);
     accept.model = false;
     for (let count = 0; count < 3; count++) fromVehicle.push(encodeAs(attitude(count), 'v2'));
     expect(good.got.length).to.equal(3);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
 import { expect } from 'chai';
 import { systemClock } from '../../front/link/clock.ts';
-import { parseSource } from '../../front/link/source.ts';
-import { TcpTransport } from '../../front/link/tcp-transport.ts';
+import { parseSource } from '../../front/link/sources/source.ts';
+import { TcpTransport } from '../../front/link/sources/tcp-transport.ts';
 import { FakeClock } from './fake-clock.ts';
 import { SILENT_LOG } from './rig.ts';
 

@@ -75,7 +75,7 @@ export class TestNode {
     const paths = pathsFrom(env);
     await mkdir(paths.etc, { recursive: true });
     const port = options.port ?? (await freePort());
-    const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n';
+    const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n  endpoints: []\n';
     await writeFile(paths.config, `api:\n  port: ${port}\n${source}${options.config ?? ''}`);
     if (options.pairing !== undefined) {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };

@@ -1,8 +1,8 @@
 import type { NetConnectOpts, Socket } from 'node:net';
-import { Backoff } from '../../shared/backoff.ts';
-import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
-import type { Clock, Timer } from './clock.ts';
+import { Backoff } from '../../../shared/backoff.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import type { Clock, Timer } from '../clock.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;

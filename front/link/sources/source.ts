@@ -5,7 +5,7 @@ export type Source =
   | { readonly kind: 'auto' };
 
 const NETWORK = /^(tcp|udp|udpout):(.+):(\d{1,5})$/;
-const SERIAL = /^serial:(\/dev\/[A-Za-z0-9._/-]+):(\d{1,8})$/;
+const SERIAL = /^serial:(\/dev\/[A-Za-z0-9._/:+-]+):(\d{1,8})$/;
 
 /**
  * `auto`, `serial:/dev/ttyACM0:921600`, `udp:0.0.0.0:14550`, `udpout:host:port`, `tcp:host:port`; an IPv6 host may stand in

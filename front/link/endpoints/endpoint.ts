@@ -1,0 +1,22 @@
+import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import type { Clock } from '../clock.ts';
+import type { Router } from '../router.ts';
+import type { WirePolicy } from '../wire-guard.ts';
+
+/** A place where ground stations reach the vehicle's raw MAVLink. Opens itself, and again, for as long as it is started. */
+export interface Endpoint {
+  readonly status: EndpointStatus;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface EndpointTools {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly router: Router;
+  readonly policy: WirePolicy;
+}
+
+/** A port that is taken is tried again after this. */
+export const REBIND_MS = 5000;

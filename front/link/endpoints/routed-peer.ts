@@ -1,0 +1,50 @@
+import type { PeerStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { Clock } from '../clock.ts';
+import { FrameStream } from '../frame-stream.ts';
+import type { FrameSink, Router, RouterPort } from '../router.ts';
+import type { WirePolicy } from '../wire-guard.ts';
+
+/** One peer of an endpoint: frames out of its bytes, and its place at the router. */
+export class RoutedPeer {
+  readonly #clock: Clock;
+  readonly #port: RouterPort;
+  readonly #frames: FrameStream;
+  /** Monotonic ms when its newest bytes came. */
+  heardAt: number;
+
+  constructor(name: string, clock: Clock, router: Router, sink: FrameSink, policy: WirePolicy) {
+    this.#clock = clock;
+    this.#port = router.attach(name, sink, policy);
+    this.#frames = new FrameStream(clock, (frame) => this.#port.receive(frame));
+    this.heardAt = clock.now();
+  }
+
+  push(bytes: Uint8Array): void {
+    this.heardAt = this.#clock.now();
+    this.#frames.push(bytes);
+  }
+
+  detach(): void {
+    this.#frames.reset();
+    this.#port.detach();
+  }
+
+  get status(): PeerStatus {
+    const { name, counters } = this.#port;
+    const { lastSeenAt } = counters;
+    return {
+      name,
+      tx_frames: counters.txFrames,
+      tx_bytes: counters.txBytes,
+      tx_dropped: counters.txDropped,
+      rx_frames: counters.rxFrames,
+      rx_bytes: counters.rxBytes,
+      rx_dropped: counters.rxDropped,
+      rx_refused: counters.rxRefused,
+      rx_limited: counters.rxLimited,
+      rx_looped: counters.rxLooped,
+      rx_bad_crc: this.#frames.counters.badCrc,
+      last_seen_s: lastSeenAt === null ? null : Math.round(this.#clock.now() - lastSeenAt) / 1000,
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import type { Socket } from 'node:dgram';
+import { messageOf } from '../../../shared/errors.ts';
+import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { Timer } from '../clock.ts';
+import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
+import { RoutedPeer } from './routed-peer.ts';
+
+export interface UdpOutEndpointOptions extends EndpointTools {
+  readonly host: string;
+  readonly port: number;
+  readonly createSocket: () => Socket;
+}
+
+/** One ground station that waits for us to send first, as QGroundControl does on UDP 14550. */
+export class UdpOutEndpoint implements Endpoint {
+  readonly #options: UdpOutEndpointOptions;
+  readonly #name: string;
+  #socket: Socket | null = null;
+  #peer: RoutedPeer | null = null;
+  #timer: Timer | null = null;
+  #problem: string | null = null;
+  #stopped = false;
+
+  constructor(options: UdpOutEndpointOptions) {
+    this.#options = options;
+    this.#name = `udpout:${options.host}:${options.port}`;
+  }
+
+  get status(): EndpointStatus {
+    const peer = this.#peer;
+    return {
+      name: this.#name,
+      open: peer !== null,
+      problem: this.#problem,
+      peers_turned_away: 0,
+      peers: peer === null ? [] : [peer.status],
+    };
+  }
+
+  start(): void {
+    const { host, port, createSocket } = this.#options;
+    const socket = createSocket();
+    this.#socket = socket;
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (this.#peer !== null && error.code === 'ECONNREFUSED') return; // nobody listens there yet
+      this.#fail(error);
+    });
+    socket.on('message', (bytes) => this.#peer?.push(bytes));
+    // Connected: the kernel drops what others send to this port.
+    socket.connect(port, host, () => this.#open(socket));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#close();
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket === null) return;
+    await new Promise<void>((resolve) => {
+      socket.close(() => resolve());
+    });
+  }
+
+  #open(socket: Socket): void {
+    const { clock, router, policy, log } = this.#options;
+    const { address, port } = socket.remoteAddress();
+    const sink = {
+      get queuedBytes(): number {
+        return socket.getSendQueueSize();
+      },
+      send(frame: Buffer): void {
+        socket.send(frame);
+      },
+    };
+    this.#problem = null;
+    this.#peer = new RoutedPeer(`${address}:${port}`, clock, router, sink, policy);
+    log.info(`ground station: ${this.#name}`);
+  }
+
+  #fail(error: Error): void {
+    const { log, clock } = this.#options;
+    const problem = messageOf(error);
+    if (problem !== this.#problem) log.warn(`${this.#name}: ${problem}`);
+    this.#problem = problem;
+    this.#close();
+    this.#socket?.close();
+    this.#socket = null;
+    if (!this.#stopped) this.#timer = clock.after(REBIND_MS, () => this.start());
+  }
+
+  #close(): void {
+    this.#timer?.cancel();
+    this.#peer?.detach();
+    this.#peer = null;
+  }
+}

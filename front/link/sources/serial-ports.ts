@@ -1,0 +1,72 @@
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+/** A serial port that a flight controller may be on. */
+export interface SerialPortEntry {
+  /** The device itself, for example `/dev/ttyACM0`. */
+  readonly path: string;
+  /** The name under `/dev/serial/by-id`, which stays the same over a re-enumeration; null where udev gave none. */
+  readonly byId: string | null;
+}
+
+/** USB serial, USB CDC, and the UARTs of boards (PL011 and 8250). */
+const TTY = /^tty(?:ACM|USB|AMA|S)\d+$/;
+
+/**
+ * Lists the ports without opening one: `/dev/serial/by-id/*` and `/dev/tty{ACM,USB,AMA,S}*`, each device once, sorted by path.
+ * An 8250 place without a chip behind it (a PC has 32 of them) and the kernel's console are left out.
+ * @param dev `/dev`
+ * @param sys `/sys`
+ */
+export async function listSerialPorts(dev: string, sys: string): Promise<readonly SerialPortEntry[]> {
+  const byId = join(dev, 'serial/by-id');
+  const names = new Map<string, string>();
+  for (const name of await namesIn(byId)) {
+    const target = await targetOf(join(byId, name));
+    if (target !== null) names.set(target, join(byId, name));
+  }
+  const consoles = new Set((await textOf(join(sys, 'class/tty/console/active'))).split(/\s+/));
+  const paths = new Set<string>(names.keys());
+  for (const name of await namesIn(dev)) {
+    if (!TTY.test(name) || consoles.has(name)) continue;
+    if ((await textOf(join(sys, 'class/tty', name, 'type'))).trim() === '0') continue;
+    paths.add(join(dev, name));
+  }
+  return [...paths]
+    .filter((path) => !consoles.has(basename(path)))
+    .toSorted()
+    .map((path) => ({ path, byId: names.get(path) ?? null }));
+}
+
+/** Empty where there is no such folder: no USB serial was ever plugged in. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** The device that a link leads to; null when it was unplugged meanwhile. */
+async function targetOf(link: string): Promise<string | null> {
+  try {
+    return await realpath(link);
+  } catch (error) {
+    if (isGone(error)) return null;
+    throw error;
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch {
+    return ''; // not every port has every fact, and a missing one excludes nothing
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,182 @@
+import type { RemoteInfo, Socket } from 'node:dgram';
+import { Backoff } from '../../../shared/backoff.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import type { Clock, Timer } from '../clock.ts';
+import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
+
+/** A peer that was silent for this long is gone (spec/decisions.md 6). */
+const EXPIRE_MS = 12_000;
+/** After this silence another peer may take its place: a vehicle that restarted sends from another port. */
+const YIELD_MS = 3000;
+const LOOK_MS = 1000;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 4000;
+const MAX_QUEUED_BYTES = 64 * 1024;
+
+export interface UdpTransportOptions {
+  /** `listen`: the vehicle sends to us, and its first MAVLink names it. `connect`: we send first. */
+  readonly mode: 'listen' | 'connect';
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A socket of node:dgram, for IPv4 or IPv6 as the host asks. */
+  readonly createSocket: () => Socket;
+}
+
+interface Peer {
+  readonly address: string;
+  readonly port: number;
+}
+
+/**
+ * MAVLink over UDP with one vehicle at the other end. Listening, the first that sends MAVLink is it, and everybody else is
+ * ignored until it has been silent for 3 s.
+ */
+export class UdpTransport implements Transport {
+  readonly baud = null;
+  readonly counters = newTransportCounters();
+  readonly #options: UdpTransportOptions;
+  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  #events: TransportEvents | null = null;
+  #socket: Socket | null = null;
+  #ready = false;
+  #peer: Peer | null = null;
+  #heardAt = 0;
+  #everOpen = false;
+  #timer: Timer | null = null;
+  #lastProblem = '';
+
+  constructor(options: UdpTransportOptions) {
+    this.#options = options;
+  }
+
+  get open(): boolean {
+    return this.#ready && this.#peer !== null;
+  }
+
+  get port(): string | null {
+    const peer = this.#peer;
+    if (!this.#ready || peer === null) return null;
+    return this.#options.mode === 'listen'
+      ? `udp:${peer.address}:${peer.port}`
+      : `udpout:${peer.address}:${peer.port}`;
+  }
+
+  start(events: TransportEvents): void {
+    this.#events = events;
+    this.#open();
+  }
+
+  async stop(): Promise<void> {
+    this.#events = null;
+    this.#timer?.cancel();
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#ready = false;
+    if (socket === null) return;
+    await new Promise<void>((resolve) => {
+      socket.close(() => resolve());
+    });
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const socket = this.#socket;
+    const peer = this.#peer;
+    if (
+      !this.#ready ||
+      socket === null ||
+      peer === null ||
+      socket.getSendQueueSize() + bytes.length > MAX_QUEUED_BYTES
+    ) {
+      this.counters.txDropped++;
+      return false;
+    }
+    if (this.#options.mode === 'connect') socket.send(bytes);
+    else socket.send(bytes, peer.port, peer.address);
+    this.counters.txFrames++;
+    this.counters.txBytes += bytes.length;
+    return true;
+  }
+
+  #open(): void {
+    const { mode, host, port } = this.#options;
+    const socket = this.#options.createSocket();
+    this.#socket = socket;
+    socket.on('message', (bytes, from) => this.#receive(bytes, from));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // "Port unreachable" from the other end: nobody listens there yet, and the socket is as good as before.
+      if (this.#ready && error.code === 'ECONNREFUSED') return;
+      this.#fail(socket, error);
+    });
+    if (mode === 'listen') {
+      socket.bind({ address: host, port }, () => this.#listening());
+      return;
+    }
+    socket.connect(port, host, () => {
+      this.#ready = true;
+      this.#backoff.reset();
+      const { address, port: remotePort } = socket.remoteAddress();
+      this.#meet({ address, port: remotePort });
+    });
+  }
+
+  #listening(): void {
+    const { clock, host, port, log } = this.#options;
+    this.#ready = true;
+    this.#backoff.reset();
+    log.info(`waiting for a flight controller on udp:${host}:${port}`);
+    this.#timer = clock.every(LOOK_MS, () => {
+      if (this.#peer !== null && clock.now() - this.#heardAt >= EXPIRE_MS) this.#part();
+    });
+  }
+
+  #receive(bytes: Buffer, from: RemoteInfo): void {
+    if (this.#events === null) return;
+    const now = this.#options.clock.now();
+    if (this.#options.mode === 'listen') {
+      const peer = this.#peer;
+      if (peer === null || peer.port !== from.port || peer.address !== from.address) {
+        if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return;
+        if (peer !== null && now - this.#heardAt < YIELD_MS) return;
+        this.#part();
+        this.#meet({ address: from.address, port: from.port });
+      }
+    }
+    this.#heardAt = now;
+    this.#events.onData(bytes);
+  }
+
+  #meet(peer: Peer): void {
+    this.#peer = peer;
+    this.#heardAt = this.#options.clock.now();
+    if (this.#everOpen) this.counters.reconnects++;
+    this.#everOpen = true;
+    this.#lastProblem = '';
+    this.#options.log.info(`connected to ${this.port ?? ''}`);
+    this.#events?.onOpen();
+  }
+
+  #part(): void {
+    if (this.#peer === null) return;
+    this.#peer = null;
+    this.#events?.onClose();
+  }
+
+  #fail(socket: Socket, error: Error): void {
+    if (this.#socket !== socket) return;
+    const { mode, host, port, log, clock } = this.#options;
+    const problem = messageOf(error);
+    if (problem !== this.#lastProblem)
+      log.warn(`${mode === 'listen' ? 'udp' : 'udpout'}:${host}:${port}: ${problem}`);
+    this.#lastProblem = problem;
+    this.#ready = false;
+    this.#socket = null;
+    this.#timer?.cancel();
+    socket.close();
+    this.#part();
+    if (this.#events !== null) this.#timer = clock.after(this.#backoff.next(), () => this.#open());
+  }
+}

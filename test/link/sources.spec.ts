@@ -1,0 +1,187 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { FixedPort } from '../../front/link/sources/fixed-port.ts';
+import type { SerialLine } from '../../front/link/sources/serial-line.ts';
+import type { SerialPortEntry } from '../../front/link/sources/serial-ports.ts';
+import { UdpTransport } from '../../front/link/sources/udp-transport.ts';
+import { freePort } from '../support/temp.ts';
+import { FakeClock, settle } from './fake-clock.ts';
+import { LinkProcess } from './link-process.ts';
+import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';
+import { SILENT_LOG } from './rig.ts';
+
+class UdpVehicle {
+  readonly #socket: Socket;
+  readonly heard: Buffer[] = [];
+  #wake: (() => void)[] = [];
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('message', (bytes) => {
+      this.heard.push(bytes);
+      for (const wake of this.#wake.splice(0)) wake();
+    });
+  }
+
+  static async bind(port = 0): Promise<UdpVehicle> {
+    const socket = createSocket('udp4');
+    socket.bind(port, '127.0.0.1');
+    await once(socket, 'listening');
+    return new UdpVehicle(socket);
+  }
+
+  beat(port: number, system: number): void {
+    this.#socket.send(encodeAs(heartbeat(), 'v2', 0, system), port, '127.0.0.1');
+  }
+
+  send(bytes: Buffer, port: number): void {
+    this.#socket.send(bytes, port, '127.0.0.1');
+  }
+
+  async hears(): Promise<void> {
+    if (this.heard.length === 0) await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
+  get port(): number {
+    return this.#socket.address().port;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+describe('sources', () => {
+  it('udp: the first that speaks MAVLink is the vehicle; it is answered, strangers are not', async () => {
+    const port = await freePort();
+    const link = await LinkProcess.start(`udp:127.0.0.1:${port}`);
+    const [vehicle, stranger] = [await UdpVehicle.bind(), await UdpVehicle.bind()];
+    try {
+      stranger.send(Buffer.from('hello'), port);
+      vehicle.beat(port, 9);
+      const state = await link.until(({ mavlink_alive }) => mavlink_alive);
+      expect(state).to.include({ system_id: 9, fc_baud: null, fc_port: `udp:127.0.0.1:${vehicle.port}` });
+      await vehicle.hears();
+      stranger.beat(port, 10);
+      vehicle.send(encodeAs(attitude(5), 'v2', 1, 9), port);
+      const next = await link.until(({ telemetry }) => telemetry.attitude.roll !== null);
+      expect(next.system_id).to.equal(9);
+      expect(stranger.heard).to.deep.equal([]);
+    } finally {
+      vehicle.close();
+      stranger.close();
+      await link.stop();
+    }
+  });
+
+  it('udpout: we speak first, also while nobody listens there yet', async () => {
+    const port = await freePort();
+    const link = await LinkProcess.start(`udpout:127.0.0.1:${port}`);
+    try {
+      await link.until(({ transport_open, counters }) => transport_open && counters.tx_frames > 1);
+      const vehicle = createSocket('udp4');
+      vehicle.bind(port, '127.0.0.1');
+      const [, sender] = (await once(vehicle, 'message')) as [Buffer, { port: number }];
+      vehicle.send(encodeAs(heartbeat(), 'v2', 0, 3), sender.port, '127.0.0.1');
+      expect((await link.until(({ mavlink_alive }) => mavlink_alive)).system_id).to.equal(3);
+      vehicle.close();
+    } finally {
+      await link.stop();
+    }
+  });
+
+  it('udp: another peer takes over after 3 s of silence, and after 12 s nobody is there', async () => {
+    const clock = new FakeClock();
+    const port = await freePort();
+    const events: string[] = [];
+    const waiting: (() => void)[] = [];
+    const transport = new UdpTransport({
+      mode: 'listen',
+      host: '127.0.0.1',
+      port,
+      clock,
+      log: SILENT_LOG,
+      createSocket: () => createSocket('udp4'),
+    });
+    const note = (what: string): void => {
+      events.push(what);
+      for (const wake of waiting.splice(0)) wake();
+    };
+    const after = async (count: number): Promise<void> => {
+      while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    };
+    transport.start({
+      onOpen: () => note(`open ${transport.port ?? ''}`),
+      onData: () => note('data'),
+      onClose: () => note('close'),
+    });
+    const [first, second] = [await UdpVehicle.bind(), await UdpVehicle.bind()];
+    // The socket is bound a moment later; until then what is sent to it is lost.
+    while (!transport.open) {
+      first.beat(port, 1);
+      await setImmediate();
+    }
+    await after(2);
+    events.length = 2;
+    second.beat(port, 2); // too early: dropped
+    first.beat(port, 1);
+    await after(3);
+    events.length = 3;
+    await clock.advance(3000);
+    second.beat(port, 2);
+    await after(6);
+    await clock.advance(13_000);
+    await after(7);
+    expect(events).to.deep.equal([
+      `open udp:127.0.0.1:${first.port}`,
+      'data',
+      'data',
+      'close',
+      `open udp:127.0.0.1:${second.port}`,
+      'data',
+      'close',
+    ]);
+    expect(transport.open).to.equal(false);
+    expect(transport.write(Buffer.alloc(1))).to.equal(false);
+    first.close();
+    second.close();
+    await transport.stop();
+  });
+
+  it('serial: a configured device that comes back under another number is known by its by-id name', async () => {
+    const clock = new FakeClock();
+    let ports: SerialPortEntry[] = [{ path: '/dev/ttyACM0', byId: '/dev/serial/by-id/usb-fc' }];
+    const opened: string[] = [];
+    const line: SerialLine = {
+      queuedBytes: 0,
+      write: () => undefined,
+      listen: () => undefined,
+      close: async () => Promise.resolve(),
+    };
+    const finder = new FixedPort({
+      path: '/dev/ttyACM0',
+      baud: 115_200,
+      clock,
+      log: SILENT_LOG,
+      list: async () => Promise.resolve(ports),
+      open: async (path) => {
+        if (!ports.some((port) => port.path === path)) throw new Error('no such device');
+        opened.push(path);
+        return Promise.resolve(line);
+      },
+    });
+    finder.start(() => undefined);
+    await settle();
+    ports = [{ path: '/dev/ttyACM1', byId: '/dev/serial/by-id/usb-other' }];
+    finder.start(() => undefined);
+    await settle();
+    expect(opened).to.deep.equal(['/dev/ttyACM0']);
+    ports = [...ports, { path: '/dev/ttyACM2', byId: '/dev/serial/by-id/usb-fc' }];
+    await clock.advance(2000);
+    await settle();
+    expect(opened).to.deep.equal(['/dev/ttyACM0', '/dev/ttyACM2']);
+    finder.stop();
+  });
+});
