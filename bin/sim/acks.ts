@@ -5,6 +5,7 @@ import { CommandAck } from './messages.ts';
 import type { Peer } from './mission-link.ts';
 import type { Timers } from './timers.ts';
 
+const DO_SET_MODE = 176;
 const IN_PROGRESS_MS = 300; // until the final ack, where no other delay is set
 
 /** Sends COMMAND_ACKs, and loses, delays and precedes them as the faults say. */
@@ -25,6 +26,7 @@ export class Acks {
     const delay = ackDelay > 0 ? ackDelay : inProgress ? IN_PROGRESS_MS : 0;
     if (delay > 0) this.#timers.after(delay, () => this.#one(command, result, peer));
     else this.#one(command, result, peer);
+    if (this.#faults.doubleAck && command === DO_SET_MODE) this.#one(command, result, peer);
   }
 
   #one(command: number, result: MavResult, peer: Peer): void {

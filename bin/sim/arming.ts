@@ -1,6 +1,10 @@
 import { type Craft, MavSeverity } from './craft.ts';
 import type { Faults } from './faults.ts';
+import type { Words } from './firmware.ts';
 import type { FlightMode } from './modes.ts';
+
+/** A check that fails. */
+export type ArmReason = 'attitude' | 'gps' | 'arm-voltage' | 'battery' | 'position' | 'mode';
 
 /** What the arming checks look at besides the craft. */
 export interface ArmingView {
@@ -13,15 +17,17 @@ export interface ArmingView {
   readonly volts: number;
 }
 
-/** ArduCopter's arming checks, as far as the simulation has what they check. Texts are ArduPilot 4.5's. */
+/** ArduCopter's arming checks, as far as the simulation has what they check, in the words of the firmware. */
 export class Arming {
   readonly #craft: Craft;
   readonly #faults: Faults;
+  readonly #words: Words;
   readonly #view: () => ArmingView;
 
-  constructor(craft: Craft, faults: Faults, view: () => ArmingView) {
+  constructor(craft: Craft, faults: Faults, words: Words, view: () => ArmingView) {
     this.#craft = craft;
     this.#faults = faults;
+    this.#words = words;
     this.#view = view;
   }
 
@@ -31,10 +37,10 @@ export class Arming {
     if (vehicle.armed) return true;
     const reasons = force ? [] : [...this.preArm(), ...this.#modeReasons()];
     if (reasons.length > 0) {
-      for (const reason of reasons) this.#craft.text(MavSeverity.CRITICAL, `Arm: ${reason}`);
+      for (const text of this.#words.armRefused(reasons)) this.#craft.text(MavSeverity.CRITICAL, text);
       return false;
     }
-    this.#craft.text(MavSeverity.INFO, 'Arming motors');
+    this.#craft.text(MavSeverity.INFO, this.#words.armed);
     if (!vehicle.homeLocked && this.#craft.positionOk()) vehicle.home = vehicle.location;
     vehicle.armed = true;
     return true;
@@ -44,8 +50,8 @@ export class Arming {
   disarm(force: boolean): boolean {
     const { vehicle } = this.#craft;
     if (!vehicle.armed) return true;
-    if (!force && !vehicle.landed) return false;
-    this.#craft.disarm();
+    if (!force && !vehicle.landed && vehicle.flies) return false;
+    this.#craft.disarm('command');
     return true;
   }
 
@@ -53,23 +59,23 @@ export class Arming {
   preArm(): string[] {
     const { params } = this.#craft;
     const { mode, gpsOk, attitudeOk, volts } = this.#view();
-    const reasons: string[] = [];
-    if (this.#faults.armRefuse !== '') reasons.push(this.#faults.armRefuse);
-    if (!attitudeOk) reasons.push('Gyros still settling');
+    const reasons: ArmReason[] = [];
+    if (!attitudeOk) reasons.push('attitude');
     if (params.get('ARMING_CHECK') !== 0) {
-      if (mode.needsPosition && !gpsOk) reasons.push('GPS 1: Bad fix');
+      if (mode.needsPosition && !gpsOk) reasons.push('gps');
       const minimum = params.get('BATT_ARM_VOLT');
-      if (minimum > 0 && volts < minimum) reasons.push('Battery 1 below minimum arming voltage');
-      if (volts < params.get('BATT_LOW_VOLT')) reasons.push('Battery 1 low voltage failsafe');
+      if (minimum > 0 && volts < minimum) reasons.push('arm-voltage');
+      if (volts < params.get('BATT_LOW_VOLT')) reasons.push('battery');
     }
     // Mandatory: ARMING_CHECK 0 does not switch it off.
-    if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('Need Position Estimate');
-    return reasons;
+    if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('position');
+    const found = reasons.map((reason) => this.#words.reason(reason, mode.name));
+    return this.#faults.armRefuse === '' ? found : [this.#faults.armRefuse, ...found];
   }
 
   #modeReasons(): string[] {
     const { mode } = this.#view();
-    const autoArming = mode.name === 'AUTO' && (this.#craft.params.get('AUTO_OPTIONS') & 1) === 1;
-    return mode.armable || autoArming ? [] : [`${mode.name} mode not armable`];
+    const autoArming = mode.kind === 'mission' && (this.#craft.params.get('AUTO_OPTIONS') & 1) === 1;
+    return mode.armable || autoArming ? [] : [this.#words.reason('mode', mode.name)];
   }
 }

@@ -1,29 +1,46 @@
 import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, speeds, stoppingPoint } from './craft.ts';
 import type { LocalPoint } from './geo.ts';
 import { fromFrame, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
-import type { FlightMode } from './modes.ts';
+import type { FlightMode, ModeId } from './modes.ts';
 import { ReturnHome } from './rtl.ts';
 import type { Demand } from './vehicle.ts';
 
+const NONE = -1;
 const NAV_LAST = 95; // commands above are not places: ArduPilot reports no arrival for them
+
+/** What AUTO (ArduPilot) and AUTO.MISSION (PX4) do differently. */
+export interface AutoHabits {
+  /** Arms in this mode whatever AUTO_OPTIONS says. */
+  readonly armable: boolean;
+  /** Leaves the ground only by a takeoff item; else by any that is higher. */
+  readonly needsTakeoff: boolean;
+  /** Says by STATUSTEXT which item it flies. */
+  readonly announces: boolean;
+}
 
 /** AUTO: flies the mission. */
 export class AutoMode implements FlightMode {
-  readonly number = 3;
-  readonly name = 'AUTO';
+  readonly number: number;
+  readonly name: string;
+  readonly kind = 'mission';
   readonly needsPosition = true;
-  readonly armable = false;
+  readonly armable: boolean;
   readonly #craft: Craft;
   readonly #mission: Mission;
   readonly #home: ReturnHome;
-  #started = 0; // sequence number of the item that is under way
+  readonly #habits: AutoHabits;
+  #started = NONE; // sequence number of the item that is under way
   #place: LocalPoint; // where that item goes, or where it began
   #waited = 0;
   #there = false;
   #speed: number | undefined;
   #paused: LocalPoint | undefined;
 
-  constructor(craft: Craft, mission: Mission) {
+  constructor(craft: Craft, mission: Mission, id: ModeId, habits: AutoHabits) {
+    this.number = id.number;
+    this.name = id.name;
+    this.armable = habits.armable;
+    this.#habits = habits;
     this.#craft = craft;
     this.#mission = mission;
     this.#home = new ReturnHome(craft);
@@ -32,7 +49,8 @@ export class AutoMode implements FlightMode {
 
   refuses(): string | undefined {
     if (this.#mission.items.length === 0) return 'initialisation failed';
-    if (this.#craft.vehicle.landed && this.#mission.item(1)?.command !== NAV.takeoff) {
+    const needsTakeoff = this.#habits.needsTakeoff && this.#craft.vehicle.landed;
+    if (needsTakeoff && this.#mission.item(this.#mission.first)?.command !== NAV.takeoff) {
       this.#craft.text(MavSeverity.CRITICAL, 'Auto: Missing Takeoff Cmd');
       return 'initialisation failed';
     }
@@ -43,10 +61,10 @@ export class AutoMode implements FlightMode {
     this.#paused = undefined;
     this.#speed = undefined;
     this.#place = stoppingPoint(this.#craft);
-    this.#started = 0;
+    this.#started = NONE;
     const again = this.#craft.params.get('MIS_RESTART') === 1 || this.#mission.state === 'complete';
     if (again || this.#mission.current === 0) {
-      this.#mission.current = this.#mission.items.length === 0 ? 0 : 1;
+      this.#mission.current = this.#mission.items.length === 0 ? 0 : this.#mission.first;
       this.#mission.state = 'not-started';
     }
   }
@@ -101,9 +119,14 @@ export class AutoMode implements FlightMode {
     this.#started = seq;
     this.#waited = 0;
     this.#there = false;
-    this.#craft.text(MavSeverity.INFO, `Mission: ${seq} ${ITEM_NAMES[item.command] ?? 'Cmd'}`);
-    this.#place = this.#placeOf(item);
+    this.#say(`Mission: ${seq} ${ITEM_NAMES[item.command] ?? 'Cmd'}`);
+    const place = this.#placeOf(item);
+    this.#place = this.#craft.vehicle.flies ? place : { ...place, u: this.#craft.vehicle.u };
     if (item.command === NAV.returnToLaunch) this.#home.start();
+  }
+
+  #say(text: string): void {
+    if (this.#habits.announces) this.#craft.text(MavSeverity.INFO, text);
   }
 
   // An item without a position means "here".
@@ -143,7 +166,7 @@ export class AutoMode implements FlightMode {
         if (near && !this.#there) {
           this.#there = true;
           if (item.command === NAV.waypoint) {
-            this.#craft.text(MavSeverity.INFO, `Reached command #${this.#started}`);
+            this.#say(`Reached command #${this.#started}`);
           }
         }
         if (this.#there) this.#waited += dt;
@@ -154,7 +177,10 @@ export class AutoMode implements FlightMode {
         return [towards, this.#waited >= item.p1];
       case NAV.land:
         if (near) this.#there = true;
-        return [this.#there ? sinkOver(this.#craft, this.#place) : towards, vehicle.landed];
+        return [
+          this.#there ? sinkOver(this.#craft, this.#place) : towards,
+          vehicle.landed || (this.#there && !vehicle.flies),
+        ];
       case NAV.returnToLaunch:
         return [this.#home.step(dt), vehicle.landed];
       case NAV.changeSpeed:

@@ -1,22 +1,22 @@
 import { Acks } from './acks.ts';
 import { Arming } from './arming.ts';
-import { AutoMode } from './auto.ts';
 import { Channel, type Sink } from './channel.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './craft.ts';
 import { Failsafes } from './failsafe.ts';
 import type { Faults } from './faults.ts';
+import type { Firmware, ModeSet } from './firmware.ts';
+import { FtpServer } from './ftp.ts';
 import { clamp, type GeoPoint } from './geo.ts';
-import { GuidedMode } from './guided.ts';
 import { type InboxDeck, receive } from './inbox.ts';
 import { defaultMission, Mission } from './mission.ts';
 import { MissionLink } from './mission-link.ts';
-import { holdMode, landMode, levelMode, Modes } from './modes.ts';
+import { Modes } from './modes.ts';
+import { ParamFile, paramFileRequest } from './param-file.ts';
 import { ParamLink } from './param-link.ts';
 import { Params } from './params.ts';
 import type { Random } from './random.ts';
-import { returnMode } from './rtl.ts';
+import { Signing } from './signing.ts';
 import { Streams } from './streams.ts';
-import { VERSION_TEXT } from './telemetry-status.ts';
 import type { TelemetryView } from './telemetry-view.ts';
 import type { Timers } from './timers.ts';
 import { Vehicle } from './vehicle.ts';
@@ -26,19 +26,29 @@ export interface AutopilotOptions {
   /** Heading in degrees. */
   readonly home: GeoPoint & { readonly heading: number };
   readonly sysid: number;
+  readonly firmware: Firmware;
+  /** Number that the board's unique id is made of. */
+  readonly uid: number;
   readonly speedup: number;
-  /** ArduCopter mode number at boot. */
+  /** Mode number at boot. */
   readonly initialMode: number;
   /** Wall-clock ms from boot until the EKF has a position. */
   readonly settleMs: number;
   readonly mission: boolean;
   /** PARAM_VALUEs a second in a list download. */
   readonly paramRate: number;
+  /** At least so many parameters. */
+  readonly paramCount: number;
+  readonly ftp: boolean;
+  /** 32 bytes, or undefined. */
+  readonly signingKey: Buffer | undefined;
 }
 
 export interface AutopilotTools {
   /** Monotonic wall clock, ms. */
   readonly now: () => number;
+  /** ms since 1970, for the timestamps of signatures. */
+  readonly wallMs: () => number;
   readonly random: Random;
   readonly faults: Faults;
   readonly timers: Timers;
@@ -46,6 +56,7 @@ export interface AutopilotTools {
   readonly hangUp: () => void;
 }
 
+const CAPABILITY_FTP = 32;
 const STEP_S = 0.02;
 const BUSY_MS = 20;
 const IDLE_MS = 250;
@@ -68,6 +79,8 @@ export class Autopilot implements Craft {
   readonly #streams: Streams;
   readonly #failsafes: Failsafes;
   readonly #deck: InboxDeck;
+  readonly #firmware: Firmware;
+  readonly #signing: Signing;
   #bootAt: number;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
@@ -79,52 +92,43 @@ export class Autopilot implements Craft {
     const { faults, random } = tools;
     this.#options = options;
     this.#tools = tools;
-    this.params = new Params(() => faults.notSimulated);
+    const { firmware } = options;
+    this.#firmware = firmware;
+    this.params = new Params(() => faults.notSimulated, firmware.params, options.paramCount);
     this.params.set('SYSID_THISMAV', options.sysid);
     this.params.set('SIM_SPEEDUP', options.speedup);
     this.params.set('INITIAL_MODE', options.initialMode);
-    this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed));
-    this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), faults, random);
-    this.#mission = new Mission(options.mission ? defaultMission(options.home) : []);
-    const guided = new GuidedMode(this);
-    const auto = new AutoMode(this, this.#mission);
-    this.#modes = new Modes(
-      this,
-      [
-        levelMode(this, 0, 'STABILIZE'),
-        levelMode(this, 2, 'ALT_HOLD'),
-        auto,
-        guided,
-        holdMode(this, 5, 'LOITER', true),
-        returnMode(this, 6, 'RTL'),
-        holdMode(this, 7, 'CIRCLE', false),
-        landMode(this),
-        holdMode(this, 16, 'POSHOLD', true),
-        holdMode(this, 17, 'BRAKE', false),
-        returnMode(this, 21, 'SMART_RTL'),
-      ],
-      options.initialMode,
-    );
-    this.#arming = new Arming(this, faults, () => ({
+    this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed), firmware.flies);
+    this.#signing = new Signing(options.signingKey, tools.wallMs);
+    this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random);
+    this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
+    const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
+    this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
+    this.#arming = new Arming(this, faults, firmware.words, () => ({
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
       attitudeOk: this.#attitudeOk(),
       volts: this.#volts(),
     }));
-    this.#failsafes = new Failsafes(this, this.#modes, () => this.#volts());
+    this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
     this.#streams = new Streams(this.#channel, this.params, this.#telemetryView());
     this.#deck = {
       craft: this,
       channel: this.#channel,
       arming: this.#arming,
       modes: this.#modes,
-      guided,
-      auto,
+      roles,
+      firmware,
+      faults,
+      signing: this.#signing,
       mission: this.#mission,
       streams: this.#streams,
       acks: new Acks(this.#channel, faults, tools.timers),
-      paramLink: new ParamLink(this.params, this.#channel, faults, random, options.paramRate),
-      missionLink: new MissionLink(this, this.#mission, this.#channel),
+      paramLink: new ParamLink(this, firmware.paramDialect, this.#channel, faults, random, options.paramRate),
+      missionLink: new MissionLink(this, this.#mission, this.#channel, firmware.words.missionReceived),
+      ftp: options.ftp
+        ? new FtpServer(this.#channel, (path) => this.#open(path), firmware.ftpNotOpen)
+        : undefined,
       failsafes: this.#failsafes,
       now: () => tools.now(),
       reboot: () => tools.timers.after(REBOOT_MS, () => this.reboot()),
@@ -140,26 +144,31 @@ export class Autopilot implements Craft {
     this.#channel.connect(sink);
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.ftp?.reset();
     this.#streams.greet();
   }
 
   receive(frame: Frame): void {
-    receive(this.#deck, frame);
+    const { faults, random } = this.#tools;
+    if (faults.dropFrames > 0 && random() < faults.dropFrames) return;
+    if (faults.signingDeaf && frame.signature !== undefined) return;
+    if (this.#signing.accepts(frame)) receive(this.#deck, frame);
   }
 
-  /** Power cycle. Parameters and mission stay, as in the memory of a real board. */
+  /** Power cycle. Parameters and signing key stay, and the mission where the firmware keeps it. */
   reboot(): void {
     const { now, timers, hangUp } = this.#tools;
     hangUp();
     timers.clear();
     this.vehicle.reset();
     this.autoArmed = false;
-    this.#mission.replace(this.#mission.items);
+    this.#mission.replace(this.#firmware.keepsMission ? this.#mission.items : []);
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
     this.#failsafes.reset();
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.ftp?.reset();
     this.#bootAt = now();
     this.#last = this.#bootAt;
     this.#preArmReported = this.#bootAt;
@@ -186,11 +195,11 @@ export class Autopilot implements Craft {
     this.#channel.text(severity, text);
   }
 
-  disarm(): void {
+  disarm(cause: 'command' | 'landing' = 'landing'): void {
     if (!this.vehicle.armed) return;
     this.vehicle.armed = false;
     this.autoArmed = false;
-    this.text(MavSeverity.INFO, 'Disarming motors');
+    this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
 
   positionOk(): boolean {
@@ -236,13 +245,15 @@ export class Autopilot implements Craft {
   #reports(now: number): void {
     const position = this.positionOk();
     if (position && !this.#hadPosition) {
-      this.text(MavSeverity.INFO, 'EKF3 IMU0 origin set');
-      this.text(MavSeverity.INFO, 'EKF3 IMU0 is using GPS');
+      for (const text of this.#firmware.words.positionFound) this.text(MavSeverity.INFO, text);
     }
     this.#hadPosition = position;
     if (this.vehicle.armed || now - this.#preArmReported < PREARM_REPORT_MS) return;
     this.#preArmReported = now;
-    for (const reason of this.#arming.preArm()) this.text(MavSeverity.CRITICAL, `PreArm: ${reason}`);
+    for (const reason of this.#arming.preArm()) {
+      const text = this.#firmware.words.preArm(reason);
+      if (text !== undefined) this.text(MavSeverity.CRITICAL, text);
+    }
   }
 
   #impact(speed: number): void {
@@ -251,8 +262,15 @@ export class Autopilot implements Craft {
   }
 
   #banner(): void {
-    this.text(MavSeverity.INFO, VERSION_TEXT);
-    this.text(MavSeverity.INFO, 'Frame: QUAD/X');
+    for (const text of this.#firmware.banner) this.text(MavSeverity.INFO, text);
+  }
+
+  #open(path: string): ParamFile | 'invalid' | undefined {
+    const request = this.#firmware.paramFile ? paramFileRequest(path) : undefined;
+    if (request === undefined || request === 'invalid') return request;
+    if (request.start >= this.params.visible().length) return 'invalid';
+    this.#banner(); // ArduPilot says who it is at the start of a parameter download, whichever way it goes
+    return new ParamFile(this.params.visible(), request);
   }
 
   #uptime(): number {
@@ -277,6 +295,9 @@ export class Autopilot implements Craft {
       vehicle: this.vehicle,
       params: this.params,
       mission: this.#mission,
+      firmware: this.#firmware,
+      uid: this.#options.uid,
+      capabilities: () => this.#firmware.capabilities | (this.#options.ftp ? CAPABILITY_FTP : 0),
       mode: () => this.#modes.current,
       gpsOk: () => this.#gpsOk(),
       positionOk: () => this.positionOk(),

@@ -2,6 +2,7 @@ import type { Faults } from './faults.ts';
 import { MavSeverity } from './mavlink-values.ts';
 import { type MessageType, StatusText } from './messages.ts';
 import type { Random } from './random.ts';
+import type { Signing } from './signing.ts';
 import { encode, frame } from './wire.ts';
 
 /** Bytes to the client; false when the client does not keep up. */
@@ -14,6 +15,7 @@ const UNKNOWN_EVERY = 8;
 /** The vehicle's one telemetry channel. Numbers and frames messages, and spoils them as the faults say. */
 export class Channel {
   readonly #faults: Faults;
+  readonly #signing: Signing;
   readonly #random: Random;
   readonly #sysid: () => number;
   #sink: Sink | undefined;
@@ -21,7 +23,8 @@ export class Channel {
   #frames = 0;
   #textId = 0;
 
-  constructor(sysid: () => number, faults: Faults, random: Random) {
+  constructor(sysid: () => number, signing: Signing, faults: Faults, random: Random) {
+    this.#signing = signing;
     this.#sysid = sysid;
     this.#faults = faults;
     this.#random = random;
@@ -41,10 +44,10 @@ export class Channel {
     if (this.#sink === undefined || this.#faults.silence) return;
     const { garbage } = this.#faults;
     if (garbage > 0 && this.#random() < garbage) this.#sink(this.#garbage());
-    this.#sink(frame(this.#ids(type.MSG_ID), encode(type, values), type.MAGIC_NUMBER));
+    this.#put(type.MSG_ID, encode(type, values), type.MAGIC_NUMBER);
     if (this.#faults.unknownIds && ++this.#frames % UNKNOWN_EVERY === 0) {
       const payload = Buffer.from(Array.from({ length: 24 }, () => Math.floor(this.#random() * 255) + 1));
-      this.#sink(frame(this.#ids(UNKNOWN_ID), payload, 77));
+      this.#put(UNKNOWN_ID, payload, 77);
     }
   }
 
@@ -58,6 +61,14 @@ export class Channel {
     if (id !== 0 && chunks.at(-1)?.length === TEXT) {
       this.send(StatusText, { severity, text: '', id, chunkSeq: chunks.length });
     }
+  }
+
+  // A frame that gets lost has had its number: the gap is what the other end sees.
+  #put(msgid: number, payload: Buffer, extra: number): void {
+    const sign = this.#signing.active ? (bytes: Buffer) => this.#signing.sign(bytes) : undefined;
+    const bytes = frame(this.#ids(msgid), payload, extra, sign);
+    const { dropFrames } = this.#faults;
+    if (dropFrames === 0 || this.#random() >= dropFrames) this.#sink?.(bytes);
   }
 
   #ids(msgid: number): { sysid: number; compid: number; seq: number; msgid: number } {

@@ -1,8 +1,8 @@
 import type { Arming } from './arming.ts';
-import type { AutoMode } from './auto.ts';
 import type { Channel } from './channel.ts';
 import { type Craft, MavSeverity } from './craft.ts';
-import type { GuidedMode } from './guided.ts';
+import type { Faults } from './faults.ts';
+import type { Firmware, ModeSet } from './firmware.ts';
 import { MavResult } from './mavlink-values.ts';
 import { MessageInterval } from './messages.ts';
 import { FRAMES, fromFrame, type Mission } from './mission.ts';
@@ -12,6 +12,8 @@ import type { Streams } from './streams.ts';
 /** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
 export interface Command {
   readonly id: number;
+  /** Component id of whoever gives it. */
+  readonly from: number;
   readonly p1: number;
   readonly p2: number;
   readonly p3: number;
@@ -28,8 +30,10 @@ export interface CommandDeck {
   readonly channel: Channel;
   readonly arming: Arming;
   readonly modes: Modes;
-  readonly guided: GuidedMode;
-  readonly auto: AutoMode;
+  /** The modes that play a part in commands. */
+  readonly roles: ModeSet;
+  readonly firmware: Firmware;
+  readonly faults: Faults;
   readonly mission: Mission;
   readonly streams: Streams;
   /** Reboots soon, after the ack has gone out. */
@@ -37,7 +41,8 @@ export interface CommandDeck {
   readonly banner: () => void;
 }
 
-type Handler = (deck: CommandDeck, command: Command) => MavResult;
+/** Carries one command out. */
+export type Handler = (deck: CommandDeck, command: Command) => MavResult;
 
 const { ACCEPTED, DENIED, FAILED, UNSUPPORTED } = MavResult;
 const FORCE_ARM = 2989;
@@ -45,19 +50,16 @@ const FORCE_EITHER_WAY = 21196;
 const AUTOPILOT_VERSION = 148;
 const HOME_POSITION = 242;
 const MISSION_CURRENT = 42;
-const MODE = { auto: 3, guided: 4, rtl: 6, land: 9 } as const;
+const SET_MESSAGE_INTERVAL = 511;
 
 const accepted = (done: boolean): MavResult => (done ? ACCEPTED : FAILED);
-const toMode =
-  (number: number): Handler =>
-  ({ modes }) =>
-    accepted(modes.set(number));
 
-const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
-  [20, toMode(MODE.rtl)],
-  [21, toMode(MODE.land)],
+/** ArduCopter's commands, by MAV_CMD. */
+export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
+  [20, ({ modes, roles }) => accepted(modes.set(roles.rtl))],
+  [21, ({ modes, roles }) => accepted(modes.set(roles.land))],
   [22, takeOff],
-  [176, (deck, { p1, p2 }) => setMode(deck.modes, p1, p2)],
+  [176, setMode],
   [179, setHome],
   [192, reposition],
   [193, pauseContinue],
@@ -75,13 +77,15 @@ const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
 
 /** Carries a command out. One that the vehicle does not know is UNSUPPORTED. */
 export function perform(deck: CommandDeck, command: Command): MavResult {
-  return HANDLERS.get(command.id)?.(deck, command) ?? UNSUPPORTED;
+  const forced = deck.faults.ackResults[command.id];
+  if (forced !== undefined) return forced;
+  if (command.id === SET_MESSAGE_INTERVAL && deck.faults.noMessageInterval) return UNSUPPORTED;
+  return deck.firmware.commands.get(command.id)?.(deck, command) ?? UNSUPPORTED;
 }
 
-/** MAV_CMD_DO_SET_MODE and the SET_MODE message. */
-export function setMode(modes: Modes, baseMode: number, customMode: number): MavResult {
+function setMode({ modes }: CommandDeck, { p1, p2 }: Command): MavResult {
   const custom = 1; // MAV_MODE_FLAG_CUSTOM_MODE_ENABLED: ArduPilot takes no other kind
-  return (baseMode & custom) === 0 ? DENIED : accepted(modes.set(customMode));
+  return (p1 & custom) === 0 ? DENIED : accepted(modes.set(p2));
 }
 
 function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {
@@ -91,30 +95,30 @@ function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {
 }
 
 // ArduCopter refuses without a word; the reasons are this simulator's own, for those who read along.
-function takeOff({ craft, modes, guided }: CommandDeck, { frame, alt }: Command): MavResult {
+function takeOff({ craft, modes, roles }: CommandDeck, { frame, alt }: Command): MavResult {
   const refuse = (reason: string): MavResult => {
     craft.text(MavSeverity.WARNING, `Takeoff: ${reason}`);
     return FAILED;
   };
   if (frame !== 3 && frame !== 6) return DENIED;
-  if (modes.current !== guided) return refuse(`not possible in ${modes.current.name} mode`);
+  if (modes.current !== roles.guided) return refuse(`not possible in ${modes.current.name} mode`);
   if (!craft.vehicle.armed) return refuse('vehicle is not armed');
   if (!craft.vehicle.landed) return refuse('already flying');
   if (!(alt > craft.vehicle.height && Number.isFinite(alt)))
     return refuse('altitude is not above the vehicle');
-  guided.takeOff(alt);
+  roles.takeoff.takeOff(alt);
   return ACCEPTED;
 }
 
-function startMission({ craft, modes, mission }: CommandDeck, { p1, p2 }: Command): MavResult {
+function startMission({ craft, modes, mission, roles }: CommandDeck, { p1, p2 }: Command): MavResult {
   if (p1 !== 0 || p2 !== 0) return DENIED; // a part of the mission: not supported
-  if (!modes.set(MODE.auto)) return FAILED;
+  if (!modes.set(roles.auto.number)) return FAILED;
   if (craft.vehicle.armed) craft.autoArmed = true;
-  if (mission.state === 'complete' && mission.items.length > 0) mission.jump(1);
+  if (mission.state === 'complete' && mission.items.length > 0) mission.jump(mission.first);
   return ACCEPTED;
 }
 
-function pauseContinue({ craft, modes, guided, auto }: CommandDeck, { p1 }: Command): MavResult {
+function pauseContinue({ craft, modes, roles: { guided, auto } }: CommandDeck, { p1 }: Command): MavResult {
   if (p1 !== 0 && p1 !== 1) return DENIED;
   const mode = modes.current === guided ? guided : modes.current === auto ? auto : undefined;
   const done = p1 === 0 ? mode?.pause() : mode?.resume();
@@ -122,18 +126,18 @@ function pauseContinue({ craft, modes, guided, auto }: CommandDeck, { p1 }: Comm
   return accepted(done === true);
 }
 
-function reposition({ craft, modes, guided }: CommandDeck, command: Command): MavResult {
+function reposition({ craft, modes, roles: { guided } }: CommandDeck, command: Command): MavResult {
   const mayChangeMode = (command.p2 & 1) === 1; // MAV_DO_REPOSITION_FLAGS_CHANGE_MODE
   if (modes.current !== guided && !mayChangeMode) return DENIED;
   if (!isPlace(command) || !FRAMES.has(command.frame)) return DENIED;
   if (!craft.positionOk()) return FAILED;
-  if (!modes.set(MODE.guided)) return FAILED;
+  if (!modes.set(guided.number)) return FAILED;
   const { vehicle } = craft;
   guided.goTo(fromFrame(vehicle.origin, vehicle.home, command.frame, command.lat, command.lon, command.alt));
   return ACCEPTED;
 }
 
-function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
+export function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
   const { vehicle } = craft;
   if (!craft.positionOk()) return FAILED;
   if (command.p1 === 1) vehicle.home = vehicle.location;
@@ -147,19 +151,19 @@ function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
   return ACCEPTED;
 }
 
-function getHome({ craft, streams }: CommandDeck): MavResult {
+export function getHome({ craft, streams }: CommandDeck): MavResult {
   if (!craft.positionOk()) return FAILED;
   streams.sendNow(HOME_POSITION);
   return ACCEPTED;
 }
 
-function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
+export function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
   if (!mission.jump(p1)) return FAILED;
   streams.sendNow(MISSION_CURRENT);
   return ACCEPTED;
 }
 
-function rebootVehicle({ craft, reboot }: CommandDeck, { p1 }: Command): MavResult {
+export function rebootVehicle({ craft, reboot }: CommandDeck, { p1 }: Command): MavResult {
   if (p1 !== 1 && p1 !== 3) return UNSUPPORTED;
   if (craft.vehicle.armed) return FAILED;
   reboot();
@@ -172,7 +176,7 @@ function messageInterval({ craft, streams }: CommandDeck, { p1, p2 }: Command): 
   return DENIED;
 }
 
-function getInterval({ channel, streams }: CommandDeck, { p1 }: Command): MavResult {
+export function getInterval({ channel, streams }: CommandDeck, { p1 }: Command): MavResult {
   // An interval of 0 says that the message is not known.
   channel.send(MessageInterval, { messageId: p1, intervalUs: streams.interval(p1) ?? 0 });
   return ACCEPTED;
@@ -184,7 +188,7 @@ function requestMessage({ craft, streams }: CommandDeck, { p1 }: Command): MavRe
   return FAILED;
 }
 
-function requestCapabilities({ streams }: CommandDeck, { p1 }: Command): MavResult {
+export function requestCapabilities({ streams }: CommandDeck, { p1 }: Command): MavResult {
   if (p1 !== 1) return DENIED;
   streams.sendNow(AUTOPILOT_VERSION);
   return ACCEPTED;

@@ -12,8 +12,8 @@ export interface Craft {
   /** Motors may lift it: set by a takeoff command, ends when it disarms. */
   autoArmed: boolean;
   text(severity: MavSeverity, text: string): void;
-  /** Stops the motors, with ArduPilot's text. */
-  disarm(): void;
+  /** Stops the motors, and says so. @param cause what did it; by itself the vehicle disarms after landing */
+  disarm(cause?: 'command' | 'landing'): void;
   /** True once the EKF has a position. */
   positionOk(): boolean;
   /** A mission item was reached: tells the link. */

@@ -1,20 +1,25 @@
 import { type Craft, MavSeverity } from './craft.ts';
 import type { Modes } from './modes.ts';
 
-const MODE_RTL = 6;
-const MODE_LAND = 9;
+/** Numbers of the modes that a failsafe goes into. */
+export interface EscapeModes {
+  readonly rtl: number;
+  readonly land: number;
+}
 
 /** Ground-station and battery failsafes. */
 export class Failsafes {
   readonly #craft: Craft;
   readonly #modes: Modes;
+  readonly #escape: EscapeModes;
   readonly #volts: () => number;
   #gcsSeen: number | undefined;
   #gcsLost = false;
   #low = 0; // simulated seconds below BATT_LOW_VOLT
   #batteryLow = false;
 
-  constructor(craft: Craft, modes: Modes, volts: () => number) {
+  constructor(craft: Craft, modes: Modes, escape: EscapeModes, volts: () => number) {
+    this.#escape = escape;
     this.#craft = craft;
     this.#modes = modes;
     this.#volts = volts;
@@ -52,7 +57,7 @@ export class Failsafes {
     if (now - this.#gcsSeen < params.get('FS_GCS_TIMEOUT') * 1000) return;
     this.#gcsLost = true;
     this.#craft.text(MavSeverity.WARNING, 'GCS Failsafe');
-    this.#act(action === 5 ? MODE_LAND : MODE_RTL);
+    this.#act(action === 5 ? this.#escape.land : this.#escape.rtl);
   }
 
   #battery(dt: number): void {
@@ -70,12 +75,12 @@ export class Failsafes {
     const used = Math.round(vehicle.battery.usedMah);
     this.#craft.text(MavSeverity.WARNING, `Battery 1 is low ${volts.toFixed(2)}V used ${used} mAh`);
     const action = params.get('BATT_FS_LOW_ACT');
-    if (action === 1) this.#act(MODE_LAND);
-    else if (action >= 2) this.#act(MODE_RTL);
+    if (action === 1) this.#act(this.#escape.land);
+    else if (action >= 2) this.#act(this.#escape.rtl);
   }
 
   #act(mode: number): void {
     if (this.#craft.vehicle.landed) this.#craft.disarm();
-    else if (!this.#modes.set(mode)) this.#modes.set(MODE_LAND);
+    else if (!this.#modes.set(mode)) this.#modes.set(this.#escape.land);
   }
 }

@@ -1,3 +1,5 @@
+import type { MavResult } from './mavlink-values.ts';
+
 /** What a test may send to a running `svc-sim` over the node IPC channel. A member that is absent leaves its fault as it is. */
 export interface FaultMessage {
   readonly type: 'fault';
@@ -19,6 +21,22 @@ export interface FaultMessage {
   readonly armRefuse?: string;
   /** After every eighth frame a valid frame of a message id that no dialect knows. */
   readonly unknownIds?: boolean;
+  /** MAV_RESULT by MAV_CMD: such a command is answered with that result and not carried out. Replaces the ones before. */
+  readonly ackResults?: Readonly<Record<number, MavResult>>;
+  /** MAV_CMD_SET_MESSAGE_INTERVAL is UNSUPPORTED. */
+  readonly noMessageInterval?: boolean;
+  /** Share 0..1 of all frames, in either direction, that is lost. */
+  readonly dropFrames?: number;
+  /** Names whose PARAM_SET is answered with the value as it was. Replaces the ones before. */
+  readonly paramReadonly?: readonly string[];
+  /** Limits that a PARAM_SET is clipped to, by name. Replaces the ones before. */
+  readonly paramClamp?: Readonly<Record<string, readonly [low: number, high: number]>>;
+  /** DO_SET_MODE is acknowledged twice, as PX4 does when two of its modules answer. */
+  readonly doubleAck?: boolean;
+  /** SETUP_SIGNING has no effect. */
+  readonly refuseSigning?: boolean;
+  /** Hears no signed frame, as a vehicle with another key; what it sends is as before. */
+  readonly signingDeaf?: boolean;
   /** Power cycle: closes the client, forgets everything but the parameters. */
   readonly reboot?: true;
 }

@@ -1,4 +1,5 @@
 import type { FaultMessage } from './fault-message.ts';
+import type { MavResult } from './mavlink-values.ts';
 
 /** The faults in force. Set by options at start and by `FaultMessage` later; everybody reads them at the moment of use. */
 export interface Faults {
@@ -11,6 +12,14 @@ export interface Faults {
   notSimulated: boolean;
   armRefuse: string;
   unknownIds: boolean;
+  ackResults: Readonly<Record<number, MavResult>>;
+  noMessageInterval: boolean;
+  dropFrames: number;
+  paramReadonly: readonly string[];
+  paramClamp: Readonly<Record<string, readonly [low: number, high: number]>>;
+  doubleAck: boolean;
+  refuseSigning: boolean;
+  signingDeaf: boolean;
 }
 
 export const NO_FAULTS: Readonly<Faults> = {
@@ -23,6 +32,14 @@ export const NO_FAULTS: Readonly<Faults> = {
   notSimulated: false,
   armRefuse: '',
   unknownIds: false,
+  ackResults: {},
+  noMessageInterval: false,
+  dropFrames: 0,
+  paramReadonly: [],
+  paramClamp: {},
+  doubleAck: false,
+  refuseSigning: false,
+  signingDeaf: false,
 };
 
 /** Whether an IPC message is for this file (the supervisor's own messages share the channel). */

@@ -1,6 +1,6 @@
 import { type Craft, flyTo, IDLE, speeds, stoppingPoint } from './craft.ts';
 import { clamp, type LocalPoint } from './geo.ts';
-import type { FlightMode } from './modes.ts';
+import type { FlightMode, ModeId } from './modes.ts';
 import type { Demand } from './vehicle.ts';
 
 /** m/s north, east and up. */
@@ -10,10 +10,11 @@ export interface Velocity {
   readonly vu: number;
 }
 
-/** GUIDED: flies where the link says. */
+/** GUIDED, and PX4's AUTO.LOITER and OFFBOARD: flies where the link says. */
 export class GuidedMode implements FlightMode {
-  readonly number = 4;
-  readonly name = 'GUIDED';
+  readonly number: number;
+  readonly name: string;
+  readonly kind = 'guided';
   readonly needsPosition = true;
   readonly armable = true;
   readonly #craft: Craft;
@@ -24,7 +25,9 @@ export class GuidedMode implements FlightMode {
   #takingOff = false;
   #paused: LocalPoint | undefined;
 
-  constructor(craft: Craft) {
+  constructor(craft: Craft, id: ModeId) {
+    this.number = id.number;
+    this.name = id.name;
     this.#craft = craft;
     this.#target = craft.vehicle.position;
   }

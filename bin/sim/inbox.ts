@@ -1,10 +1,12 @@
 import type { Acks } from './acks.ts';
-import { type Command, type CommandDeck, perform, setMode } from './commands.ts';
+import { type Command, type CommandDeck, perform } from './commands.ts';
 import type { Failsafes } from './failsafe.ts';
+import type { FtpServer } from './ftp.ts';
 import { MavType } from './mavlink-values.ts';
 import {
   CommandInt,
   CommandLong,
+  FileTransferProtocol,
   Heartbeat,
   type MessageType,
   MissionClearAll,
@@ -20,10 +22,12 @@ import {
   RequestDataStream,
   SetMode,
   SetPositionTargetGlobalInt,
+  SetupSigning,
 } from './messages.ts';
 import { FRAMES, fromFrame } from './mission.ts';
-import type { MissionLink, Peer } from './mission-link.ts';
+import type { MissionLink } from './mission-link.ts';
 import type { ParamLink } from './param-link.ts';
+import type { Signing } from './signing.ts';
 import { decode, type Frame } from './wire.ts';
 
 /** Whom received messages go to. */
@@ -32,38 +36,57 @@ export interface InboxDeck extends CommandDeck {
   readonly paramLink: ParamLink;
   readonly missionLink: MissionLink;
   readonly failsafes: Failsafes;
+  readonly signing: Signing;
+  /** Absent: the vehicle knows no FTP. */
+  readonly ftp: FtpServer | undefined;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
 
 type Receiver = (deck: InboxDeck, frame: Frame) => void;
 
-const RELATIVE_ALT = 3; // the frame that ArduPilot reads a COMMAND_LONG's altitude in
-const SET_MODE_ACK = 11; // it acknowledges the SET_MODE message under the message's own number
+const DO_SET_MODE = 176;
+const NOWHERE = { lat: 0, lon: 0, alt: 0, frame: 0 };
 
 const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
   on(Heartbeat, ({ failsafes, craft, now }, { type }: { type: number }, peer) => {
     if (type === MavType.GCS && peer.sysid === craft.params.get('SYSID_MYGCS')) failsafes.heardGcs(now());
   }),
-  on(SetMode, ({ modes, acks }, { baseMode, customMode }, peer) =>
-    acks.send(SET_MODE_ACK, setMode(modes, baseMode, customMode), peer),
-  ),
-  on(ParamRequestList, ({ paramLink, banner, now }) => {
+  on(SetMode, (deck, { baseMode, customMode }, peer) => {
+    const { ack, params } = deck.firmware.setMode(customMode);
+    const [p2 = 0, p3 = 0] = params;
+    const result = perform(deck, {
+      id: DO_SET_MODE,
+      from: peer.compid,
+      p1: baseMode,
+      p2,
+      p3,
+      p4: 0,
+      ...NOWHERE,
+    });
+    deck.acks.send(ack, result, peer);
+  }),
+  on(ParamRequestList, ({ paramLink, banner, firmware, now }) => {
     paramLink.list(now());
-    banner();
+    if (firmware.bannerWithParams) banner();
   }),
   on(ParamRequestRead, ({ paramLink }, { paramId, paramIndex }) => paramLink.read(paramId, paramIndex)),
-  on(ParamSet, ({ paramLink }, { paramId, paramValue }) => paramLink.set(paramId, paramValue)),
+  on(ParamSet, ({ paramLink }, { paramId, paramType }, { payload }) => {
+    // A float would not bring all bits through: PX4's integers look like NaN now and then.
+    const bits = Buffer.alloc(4);
+    payload.copy(bits, 0, 0, 4);
+    paramLink.set(paramId, bits, paramType);
+  }),
   on(RequestDataStream, ({ streams }, { reqStreamId, reqMessageRate, startStop }) =>
     streams.request(reqStreamId, reqMessageRate, startStop === 1),
   ),
   on(CommandLong, (deck, m, peer) => {
-    const place = { lat: param(m, 5), lon: param(m, 6), alt: param(m, 7), frame: RELATIVE_ALT };
-    deck.acks.send(m.command, perform(deck, { ...command(m), ...place }), peer);
+    const place = { lat: param(m, 5), lon: param(m, 6), alt: param(m, 7), frame: deck.firmware.longFrame };
+    deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(CommandInt, (deck, m, peer) => {
     const place = { lat: param(m, 5) / 1e7, lon: param(m, 6) / 1e7, alt: param(m, 7), frame: m.frame };
-    deck.acks.send(m.command, perform(deck, { ...command(m), ...place }), peer);
+    deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(SetPositionTargetGlobalInt, setPositionTarget),
   on(MissionRequestList, ({ missionLink }, { missionType }, peer) => missionLink.list(peer, missionType)),
@@ -72,6 +95,12 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
   on(MissionCount, ({ missionLink, now }, m, peer) => missionLink.begin(peer, m.count, m.missionType, now())),
   on(MissionItemInt, ({ missionLink, now }, m, peer) => missionLink.item(peer, m, now())),
   on(MissionClearAll, ({ missionLink }, { missionType }, peer) => missionLink.clear(peer, missionType)),
+  on(FileTransferProtocol, ({ ftp, now }, { payload }, peer) =>
+    ftp?.receive(peer, Buffer.from(payload), now()),
+  ),
+  on(SetupSigning, ({ signing, faults }, { secretKey, initialTimestamp }) => {
+    if (!faults.refuseSigning) signing.setup(Buffer.from(secretKey), initialTimestamp);
+  }),
   on(MissionSetCurrent, ({ mission, streams }, { seq }) => {
     if (mission.jump(seq)) streams.sendNow(42);
   }),
@@ -84,7 +113,7 @@ export function receive(deck: InboxDeck, frame: Frame): void {
 
 function on<T extends object>(
   type: MessageType<T>,
-  act: (deck: InboxDeck, message: T, peer: Peer) => void,
+  act: (deck: InboxDeck, message: T, from: Frame) => void,
 ): readonly [number, Receiver] {
   return [
     type.MSG_ID,
@@ -95,10 +124,10 @@ function on<T extends object>(
   ];
 }
 
-type CommandHead = Pick<Command, 'id' | 'p1' | 'p2' | 'p3' | 'p4'>;
+type CommandHead = Pick<Command, 'id' | 'from' | 'p1' | 'p2' | 'p3' | 'p4'>;
 
-function command(m: CommandLong | CommandInt): CommandHead {
-  return { id: m.command, p1: param(m, 1), p2: param(m, 2), p3: param(m, 3), p4: param(m, 4) };
+function command(m: CommandLong | CommandInt, { compid }: Frame): CommandHead {
+  return { id: m.command, from: compid, p1: param(m, 1), p2: param(m, 2), p3: param(m, 3), p4: param(m, 4) };
 }
 
 function param(m: CommandLong | CommandInt, n: 1 | 2 | 3 | 4 | 5 | 6 | 7): number {
@@ -112,7 +141,8 @@ function isForUs(message: object, sysid: number): boolean {
 
 // Type mask bits that say "ignore": position 1|2|4, velocity 8|16|32, yaw 1024.
 function setPositionTarget(deck: InboxDeck, m: SetPositionTargetGlobalInt): void {
-  const { craft, guided, modes } = deck;
+  const { craft, modes } = deck;
+  const guided = deck.roles.offboard;
   const mask: number = m.typeMask;
   if (modes.current !== guided || !FRAMES.has(m.coordinateFrame)) return;
   // An ignored field may be NaN; a used one that is would make the whole vehicle NaN.

@@ -1,9 +1,17 @@
 /** Numbers of MAVLink enums, as far as the simulator says them. */
 
-export const MavSeverity = { CRITICAL: 2, WARNING: 4, INFO: 6 } as const;
+export const MavSeverity = { CRITICAL: 2, ERROR: 3, WARNING: 4, NOTICE: 5, INFO: 6 } as const;
 export type MavSeverity = (typeof MavSeverity)[keyof typeof MavSeverity];
 
-export const MavResult = { ACCEPTED: 0, DENIED: 2, UNSUPPORTED: 3, FAILED: 4, IN_PROGRESS: 5 } as const;
+export const MavResult = {
+  ACCEPTED: 0,
+  TEMPORARILY_REJECTED: 1,
+  DENIED: 2,
+  UNSUPPORTED: 3,
+  FAILED: 4,
+  IN_PROGRESS: 5,
+  CANCELLED: 6,
+} as const;
 export type MavResult = (typeof MavResult)[keyof typeof MavResult];
 
 export const MavMissionResult = {
@@ -21,8 +29,8 @@ export type MavMissionResult = (typeof MavMissionResult)[keyof typeof MavMission
 
 export const MissionState = { NO_MISSION: 1, NOT_STARTED: 2, ACTIVE: 3, PAUSED: 4, COMPLETE: 5 } as const;
 export const MavState = { STANDBY: 3, ACTIVE: 4, CRITICAL: 5 } as const;
-export const MavType = { QUADROTOR: 2, GCS: 6 } as const;
-export const MavAutopilot = { ARDUPILOTMEGA: 3 } as const;
+export const MavType = { FIXED_WING: 1, QUADROTOR: 2, GCS: 6, GROUND_ROVER: 10, SUBMARINE: 12 } as const;
+export const MavAutopilot = { ARDUPILOTMEGA: 3, PX4: 12 } as const;
 export const MavBatteryChargeState = { OK: 1 } as const;
 export const EkfStatusFlags = {
   ATTITUDE: 1,

@@ -153,6 +153,24 @@ export const CommandAck = message<common.CommandAck>(
   'COMMAND_ACK 77 143',
   'command:u16 result:u8 progress:u8 resultParam2:i32 targetSystem:u8 targetComponent:u8',
 );
+export const FileTransferProtocol = message<common.FileTransferProtocol>(
+  'FILE_TRANSFER_PROTOCOL 110 84',
+  'targetNetwork:u8 targetSystem:u8 targetComponent:u8 payload:u8[251]',
+);
+export const Altitude = message<common.Altitude>(
+  'ALTITUDE 141 47',
+  'timeUsec:u64 altitudeMonotonic:f32 altitudeAmsl:f32 altitudeLocal:f32 altitudeRelative:f32 ' +
+    'altitudeTerrain:f32 bottomClearance:f32',
+);
+export const EstimatorStatus = message<common.EstimatorStatus>(
+  'ESTIMATOR_STATUS 230 163',
+  'timeUsec:u64 velRatio:f32 posHorizRatio:f32 posVertRatio:f32 magRatio:f32 haglRatio:f32 tasRatio:f32 ' +
+    'posHorizAccuracy:f32 posVertAccuracy:f32 flags:u16',
+);
+export const SetupSigning = message<common.SetupSigning>(
+  'SETUP_SIGNING 256 71',
+  'initialTimestamp:u64 targetSystem:u8 targetComponent:u8 secretKey:u8[32]',
+);
 export type SetPositionTargetGlobalInt = common.SetPositionTargetGlobalInt;
 export const SetPositionTargetGlobalInt = message<common.SetPositionTargetGlobalInt>(
   'SET_POSITION_TARGET_GLOBAL_INT 86 5',

@@ -34,9 +34,12 @@ export class MissionLink {
   readonly #craft: Craft;
   readonly #mission: Mission;
   readonly #channel: Channel;
+  readonly #received: string | undefined;
   #upload: Upload | undefined;
 
-  constructor(craft: Craft, mission: Mission, channel: Channel) {
+  /** @param received what the vehicle says when it has taken a whole mission over */
+  constructor(craft: Craft, mission: Mission, channel: Channel, received: string | undefined) {
+    this.#received = received;
     this.#craft = craft;
     this.#mission = mission;
     this.#channel = channel;
@@ -55,7 +58,7 @@ export class MissionLink {
 
   /** MISSION_REQUEST_INT (and MISSION_REQUEST, which every current ground station answers to with the INT item too). */
   request(peer: Peer, seq: number, missionType: number): void {
-    const item = seq === 0 ? this.#homeItem() : this.#mission.item(seq);
+    const item = seq < this.#mission.first ? this.#homeItem() : this.#mission.item(seq);
     if (missionType !== 0 || item === undefined || seq >= this.#mission.count) {
       this.#ack(
         peer,
@@ -103,13 +106,14 @@ export class MissionLink {
       this.#ack(peer, MavMissionResult.INVALID_SEQUENCE, 0);
       return;
     }
-    const refusal = message.seq === 0 ? undefined : judge(message);
+    const home = message.seq < this.#mission.first; // it belongs to the vehicle
+    const refusal = home ? undefined : judge(message);
     if (refusal !== undefined) {
       this.#upload = undefined;
       this.#ack(peer, refusal, 0);
       return;
     }
-    if (message.seq > 0) upload.items.push(toItem(message)); // item 0 is home and belongs to the vehicle
+    if (!home) upload.items.push(toItem(message));
     upload.next++;
     if (upload.next < upload.count) {
       this.#ask(upload, now);
@@ -119,7 +123,7 @@ export class MissionLink {
     this.#mission.replace(upload.items);
     this.#storeTotal();
     this.#ack(peer, MavMissionResult.ACCEPTED, 0);
-    this.#craft.text(MavSeverity.INFO, 'Flight plan received');
+    if (this.#received !== undefined) this.#craft.text(MavSeverity.INFO, this.#received);
   }
 
   /** MISSION_CLEAR_ALL. 255 means every type. */

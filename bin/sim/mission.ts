@@ -55,24 +55,29 @@ export function fromFrame(
   return { ...point, u: alt };
 }
 
-/** The stored mission. Item 0 is home, as in ArduPilot, and not stored here: `items[0]` is seq 1. */
+/**
+ * The stored mission. `items[0]` is seq `first`: 1 where item 0 is home, which is not stored here (ArduPilot), or 0
+ * where every item is one to fly (PX4).
+ */
 export class Mission {
+  readonly first: 0 | 1;
   items: readonly MissionItem[];
   /** Sequence number that AUTO flies, or would fly, next; 0 before the first start. */
   current = 0;
   state: 'not-started' | 'active' | 'paused' | 'complete' = 'not-started';
 
-  constructor(items: readonly MissionItem[]) {
+  constructor(items: readonly MissionItem[], first: 0 | 1 = 1) {
+    this.first = first;
     this.items = items;
   }
 
-  /** Items with home; 0 for an empty mission. */
+  /** Items as the link counts them; 0 for an empty mission. */
   get count(): number {
-    return this.items.length === 0 ? 0 : this.items.length + 1;
+    return this.items.length === 0 ? 0 : this.items.length + this.first;
   }
 
   item(seq: number): MissionItem | undefined {
-    return this.items[seq - 1];
+    return this.items[seq - this.first];
   }
 
   replace(items: readonly MissionItem[]): void {
@@ -83,8 +88,8 @@ export class Mission {
 
   /** @returns false when there is no such item */
   jump(seq: number): boolean {
-    if (seq !== 0 && this.item(seq) === undefined) return false;
-    this.current = Math.max(1, seq);
+    if (this.item(seq) === undefined && !(seq === 0 && this.first === 1)) return false;
+    this.current = Math.max(this.first, seq);
     if (this.state === 'complete') this.state = 'not-started';
     return true;
   }

@@ -2,16 +2,32 @@ import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, stoppingPoint } from '.
 import type { LocalPoint } from './geo.ts';
 import type { Demand } from './vehicle.ts';
 
+/** What a mode does, whatever its firmware calls it. */
+export type ModeKind = 'manual' | 'hold' | 'guided' | 'mission' | 'return' | 'land' | 'takeoff';
+
+/** The number and the name of a mode. */
+export interface ModeId {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** How a firmware says that it does not change its mode. */
+export interface ModeWords {
+  noSuchMode(number: number): string;
+  refused(name: string, reason: string): string;
+}
+
 /** One flight mode. A new object each time it is entered would lose GUIDED's and AUTO's state, so they live on. */
 export interface FlightMode {
-  /** ArduCopter's custom_mode. */
+  /** The heartbeat's custom_mode. */
   readonly number: number;
-  /** ArduCopter's Mode::name(). */
+  /** As the firmware's own texts call it. */
   readonly name: string;
+  readonly kind: ModeKind;
   readonly needsPosition: boolean;
   /** Whether a ground station may arm in it. */
   readonly armable: boolean;
-  /** @returns why it cannot be entered; asked only while armed, as ArduCopter does */
+  /** @returns why it cannot be entered; asked only while armed, as ArduCopter and PX4 do */
   refuses?(): string | undefined;
   enter?(): void;
   /** Called once per simulated step while armed. @param dt simulated seconds */
@@ -21,11 +37,13 @@ export interface FlightMode {
 /** The modes of the vehicle and which one is on. */
 export class Modes {
   readonly #craft: Craft;
+  readonly #words: ModeWords;
   readonly #byNumber: ReadonlyMap<number, FlightMode>;
   #current: FlightMode;
 
-  constructor(craft: Craft, modes: readonly FlightMode[], initial: number) {
+  constructor(craft: Craft, modes: readonly FlightMode[], initial: number, words: ModeWords) {
     this.#craft = craft;
+    this.#words = words;
     this.#byNumber = new Map(modes.map((mode) => [mode.number, mode]));
     const first = this.#byNumber.get(initial) ?? modes[0];
     if (first === undefined) throw new Error('a vehicle needs a flight mode');
@@ -42,19 +60,22 @@ export class Modes {
     return this.#current;
   }
 
-  /** @returns whether the vehicle is in that mode now; a refusal is told by STATUSTEXT in ArduPilot's words */
-  set(number: number): boolean {
+  /**
+   * @param quiet a mode that does not suit is refused without a word
+   * @returns whether the vehicle is in that mode now; a refusal is told by STATUSTEXT in the firmware's words
+   */
+  set(number: number, quiet = false): boolean {
     if (number === this.#current.number) return true;
     const mode = this.#byNumber.get(number);
     if (mode === undefined) {
-      this.#craft.text(MavSeverity.WARNING, `No such mode ${number}`);
+      this.#craft.text(MavSeverity.WARNING, this.#words.noSuchMode(number));
       return false;
     }
-    // Disarmed, ArduCopter lets every mode in and leaves the judgement to the arming checks.
+    // Disarmed, ArduCopter and PX4 let every mode in and leave the judgement to the arming checks.
     if (this.#craft.vehicle.armed) {
       const reason = mode.needsPosition && !this.#craft.positionOk() ? 'requires position' : mode.refuses?.();
       if (reason !== undefined) {
-        this.#craft.text(MavSeverity.WARNING, `Mode change to ${mode.name} failed: ${reason}`);
+        if (!quiet) this.#craft.text(MavSeverity.WARNING, this.#words.refused(mode.name, reason));
         return false;
       }
     }
@@ -65,10 +86,10 @@ export class Modes {
 }
 
 /** STABILIZE and ALT_HOLD with centred sticks: level, so that it keeps its height and is slowed by the air alone. */
-export function levelMode(craft: Craft, number: number, name: string): FlightMode {
+export function levelMode(craft: Craft, id: ModeId): FlightMode {
   return {
-    number,
-    name,
+    ...id,
+    kind: 'manual',
     needsPosition: false,
     armable: true,
     step: () => {
@@ -80,11 +101,11 @@ export function levelMode(craft: Craft, number: number, name: string): FlightMod
 }
 
 /** LOITER, POSHOLD, BRAKE and CIRCLE (which here does not circle): brake, then stay. */
-export function holdMode(craft: Craft, number: number, name: string, armable: boolean): FlightMode {
+export function holdMode(craft: Craft, id: ModeId, armable: boolean): FlightMode {
   let place: LocalPoint = craft.vehicle.position;
   return {
-    number,
-    name,
+    ...id,
+    kind: 'hold',
     needsPosition: true,
     armable,
     enter: () => {
@@ -95,11 +116,11 @@ export function holdMode(craft: Craft, number: number, name: string, armable: bo
 }
 
 /** LAND: sink where it is and stop the motors. */
-export function landMode(craft: Craft): FlightMode {
+export function landMode(craft: Craft, id: ModeId): FlightMode {
   let place: LocalPoint = craft.vehicle.position;
   return {
-    number: 9,
-    name: 'LAND',
+    ...id,
+    kind: 'land',
     needsPosition: false,
     armable: false,
     enter: () => {

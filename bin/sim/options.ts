@@ -1,31 +1,34 @@
 import { parseArgs } from 'node:util';
+import { ardupilot, VEHICLES } from './ardupilot.ts';
 import type { AutopilotOptions } from './autopilot.ts';
-import { type Faults, NO_FAULTS } from './faults.ts';
+import { FAULT_OPTIONS, readFaults } from './fault-options.ts';
+import type { Faults } from './faults.ts';
+import type { Firmware } from './firmware.ts';
+import { hostPort, number, oneOf } from './option-values.ts';
+import { px4 } from './px4.ts';
+import type { UdpOptions } from './udp-link.ts';
+import { DEFAULT_HOME } from './usage.ts';
+
+/** How the vehicle is reached. */
+export type LinkChoice =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | ({ readonly kind: 'udp' } & UdpOptions)
+  | { readonly kind: 'serial'; readonly path: string; readonly baud: number };
 
 /** Everything that the command line says. */
 export interface SimOptions {
-  readonly host: string;
-  readonly port: number;
+  readonly link: LinkChoice;
   readonly seed: number;
+  /** How many vehicles. */
+  readonly fleet: number;
+  /** All of them on one link. */
+  readonly shared: boolean;
+  /** The first vehicle. */
   readonly autopilot: AutopilotOptions;
   readonly faults: Faults;
 }
 
-/** The field in Canberra where ArduPilot's own simulator starts: lat, lon in degrees, altitude in m above sea level, heading in degrees. */
-const DEFAULT_HOME = '-35.3632621,149.1652374,584,353';
-
-export const USAGE = `svc-sim: a simulated ArduCopter quadcopter on TCP
-  --host ADDR --port N         where it listens (127.0.0.1, 5762; 0: any free port)
-  --sysid N                    SYSID_THISMAV (1)
-  --home LAT,LON,ALT,HEADING   (${DEFAULT_HOME})
-  --speedup N                  simulated time runs N times faster (1)
-  --mode N                     mode at boot, ArduCopter's number (0, STABILIZE)
-  --settle MS                  from boot until the EKF has a position (1500)
-  --param-rate N               parameters a second in a list download (200)
-  --no-mission                 no built-in mission
-  --seed N                     of the faults' randomness (1)
-faults: --lose-acks N  --ack-delay MS  --in-progress  --drop-params RATIO  --silence  --garbage RATIO
-        --not-simulated  --arm-refuse TEXT  --unknown-ids`;
+const MAX_SYSID = 255;
 
 /** @throws Error that says which option is wrong */
 export function parseOptions(argv: readonly string[]): SimOptions {
@@ -36,58 +39,95 @@ export function parseOptions(argv: readonly string[]): SimOptions {
     options: {
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '5762' },
+      'udp-out': { type: 'string' },
+      'udp-in': { type: 'string' },
+      serial: { type: 'string' },
+      baud: { type: 'string', default: '115200' },
+      firmware: { type: 'string', default: 'ardupilot' },
+      vehicle: { type: 'string', default: 'copter' },
       sysid: { type: 'string', default: '1' },
+      uid: { type: 'string' },
       home: { type: 'string', default: DEFAULT_HOME },
       speedup: { type: 'string', default: '1' },
-      mode: { type: 'string', default: '0' },
+      mode: { type: 'string' },
       settle: { type: 'string', default: '1500' },
       'param-rate': { type: 'string', default: '200' },
+      'param-count': { type: 'string', default: '0' },
       'no-mission': { type: 'boolean', default: false },
+      'no-ftp': { type: 'boolean', default: false },
+      'signing-key': { type: 'string' },
       seed: { type: 'string', default: '1' },
-      'lose-acks': { type: 'string', default: '0' },
-      'ack-delay': { type: 'string', default: '0' },
-      'in-progress': { type: 'boolean', default: NO_FAULTS.inProgress },
-      'drop-params': { type: 'string', default: '0' },
-      silence: { type: 'boolean', default: NO_FAULTS.silence },
-      garbage: { type: 'string', default: '0' },
-      'not-simulated': { type: 'boolean', default: NO_FAULTS.notSimulated },
-      'arm-refuse': { type: 'string', default: NO_FAULTS.armRefuse },
-      'unknown-ids': { type: 'boolean', default: NO_FAULTS.unknownIds },
+      fleet: { type: 'string', default: '1' },
+      shared: { type: 'boolean', default: false },
+      ...FAULT_OPTIONS,
     },
   });
+  const firmware = chooseFirmware(values.firmware, values.vehicle);
+  const sysid = number('sysid', values.sysid, 1, MAX_SYSID);
+  const fleet = number('fleet', values.fleet, 1, MAX_SYSID + 1 - sysid);
+  const link = chooseLink(values);
+  if (fleet > 1 && link.kind !== 'tcp' && !values.shared) {
+    throw new Error('--fleet on UDP or a serial line needs --shared');
+  }
   return {
-    host: values.host,
-    port: number('port', values.port, 0, 65535),
+    link,
     seed: number('seed', values.seed, 0, 2 ** 32 - 1),
+    fleet,
+    shared: values.shared,
     autopilot: {
-      sysid: number('sysid', values.sysid, 1, 255),
+      sysid,
+      firmware,
+      uid: values.uid === undefined ? sysid : number('uid', values.uid, 0, 9_999_999_999),
       home: home(values.home),
       speedup: number('speedup', values.speedup, 0.1, 100),
-      initialMode: number('mode', values.mode, 0, 127),
+      initialMode:
+        values.mode === undefined ? firmware.initialMode : number('mode', values.mode, 0, 2 ** 32 - 1),
       settleMs: number('settle', values.settle, 0, 600_000),
       paramRate: number('param-rate', values['param-rate'], 1, 100_000),
+      paramCount: number('param-count', values['param-count'], 0, 10_000),
       mission: !values['no-mission'],
+      ftp: !values['no-ftp'],
+      signingKey: values['signing-key'] === undefined ? undefined : key(values['signing-key']),
     },
-    faults: {
-      loseAcks: number('lose-acks', values['lose-acks'], 0, 1e9),
-      ackDelay: number('ack-delay', values['ack-delay'], 0, 600_000),
-      inProgress: values['in-progress'],
-      dropParams: number('drop-params', values['drop-params'], 0, 1),
-      silence: values.silence,
-      garbage: number('garbage', values.garbage, 0, 1),
-      notSimulated: values['not-simulated'],
-      armRefuse: values['arm-refuse'],
-      unknownIds: values['unknown-ids'],
-    },
+    faults: readFaults(values),
   };
 }
 
-function number(name: string, text: string, low: number, high: number): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= low && value <= high)) {
-    throw new Error(`--${name} is a number from ${low} to ${high}, not "${text}"`);
+function chooseFirmware(name: string, vehicle: string): Firmware {
+  const family = oneOf('vehicle', vehicle, VEHICLES);
+  switch (oneOf('firmware', name, ['ardupilot', 'px4'] as const)) {
+    case 'ardupilot':
+      return ardupilot(family);
+    case 'px4':
+      if (family !== 'copter') throw new Error('--vehicle: the simulated PX4 is a copter only');
+      return px4();
   }
-  return value;
+}
+
+interface LinkValues {
+  readonly host: string;
+  readonly port: string;
+  readonly baud: string;
+  readonly serial?: string | undefined;
+  readonly 'udp-out'?: string | undefined;
+  readonly 'udp-in'?: string | undefined;
+}
+
+function chooseLink(values: LinkValues): LinkChoice {
+  const { serial, 'udp-out': out, 'udp-in': into } = values;
+  if ([serial, out, into].filter((one) => one !== undefined).length > 1) {
+    throw new Error('only one of --serial, --udp-out and --udp-in');
+  }
+  if (serial !== undefined)
+    return { kind: 'serial', path: serial, baud: number('baud', values.baud, 1200, 4_000_000) };
+  if (out !== undefined) return { kind: 'udp', direction: 'out', ...hostPort('udp-out', out, 1) };
+  if (into !== undefined) return { kind: 'udp', direction: 'in', ...hostPort('udp-in', into, 0) };
+  return { kind: 'tcp', host: values.host, port: number('port', values.port, 0, 65535) };
+}
+
+function key(text: string): Buffer {
+  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new Error('--signing-key is 64 hexadecimal digits');
+  return Buffer.from(text, 'hex');
 }
 
 function home(text: string): AutopilotOptions['home'] {

@@ -114,10 +114,15 @@ export interface ParamRow {
 
 const TYPES: Readonly<Record<string, ParamType>> = { b: 2, h: 4, i: 6, f: 9 };
 
-/** The table in the order of the parameter indexes. */
+/** ArduCopter's table in the order of the parameter indexes. */
 export function paramRows(): ParamRow[] {
+  return parseParamRows(TABLE);
+}
+
+/** Reads a table of the form that is described above. */
+export function parseParamRows(table: string): ParamRow[] {
   const rows: ParamRow[] = [];
-  for (const line of TABLE.trim().split('\n')) {
+  for (const line of table.trim().split('\n')) {
     const [letter = '', ...entries] = line.split(' ');
     const type = TYPES[letter];
     if (type === undefined) throw new Error(`parameter table: ${line}`);

@@ -1,9 +1,28 @@
-import { type ParamRow, type ParamType, paramRows } from './param-table.ts';
+import type { ParamRow, ParamType } from './param-table.ts';
+
+export type { ParamType } from './param-table.ts';
 
 export interface Param {
   readonly name: string;
   readonly type: ParamType;
+  /** Value at the start of the program. */
+  readonly initial: number;
   value: number;
+}
+
+/** Where a firmware keeps a value that the flight code asks for by ArduCopter's name: `value = own * scale`. */
+export interface Alias {
+  readonly name: string;
+  readonly scale: number;
+}
+
+/** A firmware's parameters. The flight code knows ArduCopter's names and units only. */
+export interface ParamTable {
+  /** What the link sees, in the order of the indexes. */
+  readonly rows: readonly ParamRow[];
+  readonly aliases: ReadonlyMap<string, Alias>;
+  /** Values that the flight code needs and the firmware has no parameter for. */
+  readonly hidden: readonly ParamRow[];
 }
 
 const LIMITS: Readonly<Record<ParamType, readonly [low: number, high: number]>> = {
@@ -17,12 +36,24 @@ const LIMITS: Readonly<Record<ParamType, readonly [low: number, high: number]>> 
 export class Params {
   readonly #all: readonly Param[];
   readonly #byName: ReadonlyMap<string, Param>;
+  readonly #hidden: ReadonlyMap<string, Param>;
+  readonly #aliases: ReadonlyMap<string, Alias>;
   readonly #hidesSim: () => boolean;
 
-  /** @param hidesSim true while the vehicle acts as a real one and has no SIM_* parameters */
-  constructor(hidesSim: () => boolean, rows: readonly ParamRow[] = paramRows()) {
-    this.#all = rows.map((row) => ({ ...row }));
-    this.#byName = new Map(this.#all.map((param) => [param.name, param]));
+  /**
+   * @param hidesSim true while the vehicle acts as a real one and has no SIM_* parameters
+   * @param count at least so many parameters: the table is filled up with SIM_FILL_nnnn (USER_FILL_nnnn without SIM_*)
+   */
+  constructor(hidesSim: () => boolean, table: ParamTable, count = 0) {
+    const seen = hidesSim() ? table.rows.filter(({ name }) => !isSim(name)) : table.rows;
+    const prefix = hidesSim() ? 'USER' : 'SIM';
+    const fill = Array.from({ length: Math.max(0, count - seen.length) }, (_, i): ParamRow => {
+      return { name: `${prefix}_FILL_${String(i).padStart(4, '0')}`, type: 9, value: i };
+    });
+    this.#all = [...table.rows, ...fill].map(toParam);
+    this.#byName = byName(this.#all);
+    this.#hidden = byName(table.hidden.map(toParam));
+    this.#aliases = table.aliases;
     this.#hidesSim = hidesSim;
   }
 
@@ -39,23 +70,34 @@ export class Params {
 
   /** @throws Error for a name that is not in the table: a mistake in this program */
   get(name: string): number {
-    return this.#own(name).value;
+    const alias = this.#aliases.get(name);
+    return alias === undefined ? this.#own(name).value : this.#own(alias.name).value * alias.scale;
   }
 
   /** Stores a value the way ArduPilot does: an integer type drops the fraction and is clipped to its range. */
   set(name: string, value: number): void {
-    const param = this.#own(name);
+    const alias = this.#aliases.get(name);
+    const param = this.#own(alias?.name ?? name);
     const [low, high] = LIMITS[param.type];
+    const own = value / (alias?.scale ?? 1);
     // The hundredth makes 2.999 (a float32's idea of 3) a 3; AP_Param does the same.
-    const whole = param.type === 9 ? Math.fround(value) : Math.trunc(value + Math.sign(value) * 0.01);
+    const whole = param.type === 9 ? Math.fround(own) : Math.trunc(own + Math.sign(own) * 0.01);
     param.value = Math.min(high, Math.max(low, whole));
   }
 
   #own(name: string): Param {
-    const param = this.#byName.get(name);
+    const param = this.#byName.get(name) ?? this.#hidden.get(name);
     if (param === undefined) throw new Error(`no parameter ${name}`);
     return param;
   }
+}
+
+function toParam({ name, type, value }: ParamRow): Param {
+  return { name, type, initial: value, value };
+}
+
+function byName(params: readonly Param[]): ReadonlyMap<string, Param> {
+  return new Map(params.map((param) => [param.name, param]));
 }
 
 function isSim(name: string): boolean {

@@ -1,6 +1,6 @@
 import { type Craft, flyTo, IDLE, sinkOver, speeds, stoppingPoint } from './craft.ts';
 import { type LocalPoint, toLocal } from './geo.ts';
-import type { FlightMode } from './modes.ts';
+import type { FlightMode, ModeId } from './modes.ts';
 import type { Demand } from './vehicle.ts';
 
 type Stage = 'climb' | 'return' | 'loiter' | 'final' | 'land';
@@ -23,7 +23,7 @@ export class ReturnHome {
     this.#stage = 'climb';
     this.#here = stoppingPoint(this.#craft);
     this.#waited = 0;
-    this.#height = Math.max(vehicle.height, this.#returnHeight());
+    this.#height = vehicle.flies ? Math.max(vehicle.height, this.#returnHeight()) : vehicle.height;
   }
 
   /** @param dt simulated seconds. Lands at the end, and does not disarm. */
@@ -79,12 +79,12 @@ export class ReturnHome {
   }
 }
 
-/** RTL and SMART_RTL. */
-export function returnMode(craft: Craft, number: number, name: string): FlightMode {
+/** RTL and SMART_RTL, and what PX4 calls AUTO.RTL. */
+export function returnMode(craft: Craft, id: ModeId): FlightMode {
   const way = new ReturnHome(craft);
   return {
-    number,
-    name,
+    ...id,
+    kind: 'return',
     needsPosition: true,
     armable: false,
     enter: () => way.start(),

@@ -1,34 +1,29 @@
-import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
-import type { Sink } from './channel.ts';
-import { type Frame, FrameReader } from './wire.ts';
-
-/** What the server tells about its one client. */
-export interface ClientEvents {
-  /** `undefined` when the client has gone. */
-  connected(sink: Sink | undefined): void;
-  received(frame: Frame): void;
-}
+import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
+import { FrameReader } from './wire.ts';
 
 const MAX_QUEUED = 256 * 1024; // bytes; a client that reads nothing loses frames, as a full UART would
 
 /** A TCP port that behaves like a serial line: one client, the next only when that one has gone. */
-export class SimServer {
+export class SimServer implements SimLink {
   readonly #server: Server;
   readonly #log: Logger;
   readonly #events: ClientEvents;
+  readonly #at: { readonly host: string; readonly port: number };
   #client: Socket | undefined;
 
-  constructor(log: Logger, events: ClientEvents) {
+  /** @param at where it listens; port 0: any free one */
+  constructor(log: Logger, at: { readonly host: string; readonly port: number }, events: ClientEvents) {
+    this.#at = at;
     this.#log = log;
     this.#events = events;
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   }
 
-  /** @param port 0: any free one @returns the address it is bound to */
-  async listen(host: string, port: number): Promise<AddressInfo> {
+  async start(): Promise<LinkAddress> {
+    const { host, port } = this.#at;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
@@ -39,7 +34,8 @@ export class SimServer {
     this.#server.on('error', (error) => this.#log.error(`server: ${messageOf(error)}`));
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('no TCP address');
-    return address;
+    const bound = { host: address.address, port: address.port };
+    return { ...bound, text: `tcp:${bound.host}:${bound.port}` };
   }
 
   /** Closes the client's connection; the port stays open. */

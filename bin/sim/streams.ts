@@ -1,9 +1,10 @@
 import type { Channel } from './channel.ts';
 import type { Params } from './params.ts';
-import { SENDERS } from './telemetry.ts';
+import type { Sender } from './telemetry.ts';
 import type { TelemetryView } from './telemetry-view.ts';
 
-interface Group {
+/** Messages whose rate one parameter holds. */
+export interface StreamGroup {
   /** MAV_DATA_STREAM. */
   readonly stream: number;
   /** The parameter that holds its rate in Hz. */
@@ -11,20 +12,14 @@ interface Group {
   readonly messages: readonly number[];
 }
 
-// ArduCopter 4.5's stream groups, without the messages that the simulation does not have.
-const GROUPS: readonly Group[] = [
-  { stream: 1, param: 'SR0_RAW_SENS', messages: [] },
-  { stream: 2, param: 'SR0_EXT_STAT', messages: [1, 42, 24] },
-  { stream: 3, param: 'SR0_RC_CHAN', messages: [36, 65] },
-  { stream: 4, param: 'SR0_RAW_CTRL', messages: [] },
-  { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
-  { stream: 10, param: 'SR0_EXTRA1', messages: [30, 164] },
-  { stream: 11, param: 'SR0_EXTRA2', messages: [74] },
-  { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 193] },
-];
-const GROUP_OF: ReadonlyMap<number, Group> = new Map(
-  GROUPS.flatMap((group) => group.messages.map((id) => [id, group] as const)),
-);
+/** What a firmware sends unasked. */
+export interface StreamPlan {
+  /** What REQUEST_DATA_STREAM sets; empty where the firmware does not know that message. */
+  readonly groups: readonly StreamGroup[];
+  /** Fixed rates in Hz by message id, until SET_MESSAGE_INTERVAL says otherwise. */
+  readonly hz: ReadonlyMap<number, number>;
+}
+
 const HEARTBEAT = 0;
 const MAX_HZ = 50;
 
@@ -33,6 +28,9 @@ export class Streams {
   readonly #channel: Channel;
   readonly #params: Params;
   readonly #view: TelemetryView;
+  readonly #plan: StreamPlan;
+  readonly #senders: ReadonlyMap<number, Sender>;
+  readonly #groupOf: ReadonlyMap<number, StreamGroup>;
   /** MAV_CMD_SET_MESSAGE_INTERVAL: ms, -1 for off. */
   readonly #intervals = new Map<number, number>();
   readonly #sent = new Map<number, number>();
@@ -40,6 +38,12 @@ export class Streams {
   readonly #saved = new Map<string, number>();
 
   constructor(channel: Channel, params: Params, view: TelemetryView) {
+    const { streams, senders } = view.firmware;
+    this.#plan = streams;
+    this.#senders = senders;
+    this.#groupOf = new Map(
+      streams.groups.flatMap((group) => group.messages.map((id) => [id, group] as const)),
+    );
     this.#channel = channel;
     this.#params = params;
     this.#view = view;
@@ -55,7 +59,7 @@ export class Streams {
 
   /** REQUEST_DATA_STREAM; 0 stands for all. Like ArduPilot it writes the rate into the SR0 parameters. */
   request(stream: number, hz: number, start: boolean): void {
-    for (const group of GROUPS) {
+    for (const group of this.#plan.groups) {
       if (stream !== 0 && stream !== group.stream) continue;
       if (!this.#saved.has(group.param)) this.#saved.set(group.param, this.#params.get(group.param));
       this.#params.set(group.param, start ? hz : 0);
@@ -64,7 +68,7 @@ export class Streams {
 
   /** @param intervalUs microseconds; -1 off, 0 back to the default @returns false for a message that is not known */
   setInterval(id: number, intervalUs: number): boolean {
-    if (!SENDERS.has(id)) return false;
+    if (!this.#senders.has(id) || !Number.isFinite(intervalUs)) return false;
     if (intervalUs === 0) this.#intervals.delete(id);
     else this.#intervals.set(id, intervalUs < 0 ? -1 : Math.max(1000 / MAX_HZ, intervalUs / 1000));
     return true;
@@ -72,14 +76,14 @@ export class Streams {
 
   /** Microseconds between two, -1 off; undefined for a message that is not known. */
   interval(id: number): number | undefined {
-    if (!SENDERS.has(id)) return undefined;
+    if (!this.#senders.has(id)) return undefined;
     const ms = this.#everyMs(id);
     return ms === undefined ? -1 : Math.round(ms * 1000);
   }
 
   /** @returns false for a message that is not known */
   sendNow(id: number): boolean {
-    const send = SENDERS.get(id);
+    const send = this.#senders.get(id);
     send?.(this.#channel, this.#view);
     return send !== undefined;
   }
@@ -87,7 +91,7 @@ export class Streams {
   /** Sends what is due. @param now wall clock, ms @returns ms until the next one is due */
   tick(now: number): number {
     let next = 1000;
-    for (const id of SENDERS.keys()) {
+    for (const id of this.#senders.keys()) {
       const every = this.#everyMs(id);
       if (every === undefined) continue;
       const last = this.#sent.get(id) ?? -Infinity;
@@ -112,9 +116,8 @@ export class Streams {
     const own = this.#intervals.get(id);
     if (own !== undefined) return own < 0 ? undefined : own;
     if (id === HEARTBEAT) return 1000;
-    const group = GROUP_OF.get(id);
-    if (group === undefined) return undefined;
-    const hz = this.#params.get(group.param);
+    const group = this.#groupOf.get(id);
+    const hz = group === undefined ? (this.#plan.hz.get(id) ?? 0) : this.#params.get(group.param);
     return hz > 0 ? 1000 / Math.min(MAX_HZ, hz) : undefined;
   }
 }

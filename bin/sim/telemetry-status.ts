@@ -1,20 +1,15 @@
 import type { Channel } from './channel.ts';
-import { EkfStatusFlags, MavAutopilot, MavState, MavType, MissionState } from './mavlink-values.ts';
+import { EkfStatusFlags, MissionState } from './mavlink-values.ts';
 import {
   AutopilotVersion,
   EkfStatusReport,
+  EstimatorStatus,
   ExtendedSysState,
   Heartbeat,
   MissionCurrent,
   SysStatus,
 } from './messages.ts';
 import type { TelemetryView } from './telemetry-view.ts';
-
-/** ArduCopter 4.5.7, official release (FIRMWARE_VERSION_TYPE 255). */
-const VERSION = (4 << 24) | (5 << 16) | (7 << 8) | 255;
-export const VERSION_TEXT = 'ArduCopter V4.5.7 (2a3dc4b7)';
-// What is implemented: PARAM_FLOAT 2, MISSION_INT 4, COMMAND_INT 8, SET_POSITION_TARGET_GLOBAL_INT 256, MAVLINK2 8192.
-const CAPABILITIES = 2 | 4 | 8 | 256 | 8192;
 
 // MAV_SYS_STATUS_SENSOR: gyro, accelerometer, compass, barometer, GPS, rate/attitude/yaw/altitude/position control,
 // motors, RC, AHRS, battery; and the pre-arm check, which is "healthy" when it passes.
@@ -24,19 +19,13 @@ const PREARM = 0x1000_0000;
 const SENSORS = 0x0201_fc0f | GPS | AHRS | PREARM;
 
 export function heartbeat(channel: Channel, view: TelemetryView): void {
-  const { vehicle } = view;
-  const mode = view.mode();
-  const custom = 1;
-  const stabilized = 16;
-  const manualInput = 64;
-  const guided = mode.needsPosition ? 8 : 0; // ArduCopter's list of "guided" modes is the ones that need a position
+  const { firmware } = view;
   channel.send(Heartbeat, {
-    type: MavType.QUADROTOR,
-    autopilot: MavAutopilot.ARDUPILOTMEGA,
-    baseMode: custom | stabilized | manualInput | guided | (vehicle.armed ? 128 : 0),
-    customMode: mode.number,
-    systemStatus: view.failsafe() ? MavState.CRITICAL : vehicle.landed ? MavState.STANDBY : MavState.ACTIVE,
+    type: firmware.type,
+    autopilot: firmware.autopilot,
+    customMode: view.mode().number,
     mavlinkVersion: 3,
+    ...firmware.heartbeat(view),
   });
 }
 
@@ -67,21 +56,22 @@ export function missionCurrent(channel: Channel, view: TelemetryView): void {
     complete: MissionState.COMPLETE,
   };
   channel.send(MissionCurrent, {
-    seq: Math.min(mission.current, mission.items.length),
+    seq: Math.max(0, Math.min(mission.current, mission.items.length - 1 + mission.first)),
     total: mission.items.length,
     missionState: mission.items.length === 0 ? MissionState.NO_MISSION : states[mission.state],
-    missionMode: view.mode().number === 3 ? 1 : 2,
+    missionMode: view.mode().kind === 'mission' ? 1 : 2,
   });
 }
 
+/** The uid stays that of the board, whatever its system id is set to. */
 export function autopilotVersion(channel: Channel, view: TelemetryView): void {
-  const sysid = view.params.get('SYSID_THISMAV');
-  const serial = Buffer.from(`svc-sim-${String(sysid).padStart(10, '0')}`, 'latin1');
+  const { firmware } = view;
+  const serial = Buffer.from(`svc-sim-${String(view.uid).padStart(10, '0')}`, 'latin1');
   channel.send(AutopilotVersion, {
-    capabilities: CAPABILITIES,
-    flightSwVersion: VERSION,
+    capabilities: view.capabilities(),
+    flightSwVersion: firmware.version,
     boardVersion: 3 << 16, // SITL's board id in the upper half
-    flightCustomVersion: [...Buffer.from('2a3dc4b7', 'latin1')],
+    flightCustomVersion: [...Buffer.from(firmware.gitHash, 'latin1')],
     uid: serial.readBigUInt64LE(serial.length - 8),
     uid2: [...serial],
   });
@@ -110,6 +100,27 @@ export function ekfStatus(channel: Channel, view: TelemetryView): void {
 
 export function extendedState(channel: Channel, view: TelemetryView): void {
   const { vehicle } = view;
-  const landing = !vehicle.landed && (vehicle.vu < -0.2 || vehicle.u < 0.1) && view.mode().number === 9;
-  channel.send(ExtendedSysState, { vtolState: 0, landedState: vehicle.landed ? 1 : landing ? 4 : 2 });
+  const landing = !vehicle.landed && (vehicle.vu < -0.2 || vehicle.u < 0.1) && view.mode().kind === 'land';
+  channel.send(ExtendedSysState, {
+    vtolState: 0,
+    // MAV_LANDED_STATE: ON_GROUND 1, IN_AIR 2, TAKEOFF 3, LANDING 4.
+    landedState: vehicle.landed || !vehicle.flies ? 1 : landing ? 4 : view.mode().kind === 'takeoff' ? 3 : 2,
+  });
+}
+
+/** PX4's estimator state, ESTIMATOR_STATUS_FLAGS. */
+export function estimatorStatus(channel: Channel, view: TelemetryView): void {
+  const attitude = 1 | 4 | 32; // ATTITUDE, VELOCITY_VERT, POS_VERT_ABS
+  const position = 2 | 8 | 16 | 256 | 512; // VELOCITY_HORIZ, POS_HORIZ_REL, POS_HORIZ_ABS, PRED_POS_HORIZ_REL, _ABS
+  const constantPosition = 128;
+  channel.send(EstimatorStatus, {
+    timeUsec: BigInt(Math.floor(view.vehicle.time * 1e6)),
+    flags: view.positionOk() ? attitude | position : view.attitudeOk() ? attitude | constantPosition : 0,
+    velRatio: 0.02,
+    posHorizRatio: 0.03,
+    posVertRatio: 0.02,
+    magRatio: 0.01,
+    posHorizAccuracy: 0.3,
+    posVertAccuracy: 0.4,
+  });
 }

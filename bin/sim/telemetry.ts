@@ -1,11 +1,12 @@
 import type { Channel } from './channel.ts';
 import { compass, toLocal } from './geo.ts';
-import { MavBatteryChargeState } from './mavlink-values.ts';
 import {
+  Altitude,
   Attitude,
   AutopilotVersion,
   BatteryStatus,
   EkfStatusReport,
+  EstimatorStatus,
   ExtendedSysState,
   GlobalPositionInt,
   GpsRawInt,
@@ -20,9 +21,11 @@ import {
   SystemTime,
   VfrHud,
 } from './messages.ts';
+import { packBattery } from './telemetry-battery.ts';
 import {
   autopilotVersion,
   ekfStatus,
+  estimatorStatus,
   extendedState,
   heartbeat,
   missionCurrent,
@@ -33,12 +36,13 @@ import type { TelemetryView } from './telemetry-view.ts';
 const UNKNOWN16 = 0xffff;
 const G = 9.80665;
 
-type Sender = (channel: Channel, view: TelemetryView) => void;
+/** Sends one message as the vehicle is now. */
+export type Sender = (channel: Channel, view: TelemetryView) => void;
 
 const bootMs = (view: TelemetryView): number => Math.floor(view.vehicle.time * 1000) >>> 0;
 const bootUs = (view: TelemetryView): bigint => BigInt(Math.floor(view.vehicle.time * 1e6));
 
-/** One sender for each message that the vehicle knows, by message id. One that has nothing to say sends nothing. */
+/** One sender for each message that some firmware knows, by message id. One that has nothing to say sends nothing. */
 export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [Heartbeat.MSG_ID, heartbeat],
   [SysStatus.MSG_ID, sysStatus],
@@ -55,10 +59,12 @@ export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [MissionCurrent.MSG_ID, missionCurrent],
   [RcChannels.MSG_ID, rcChannels],
   [VfrHud.MSG_ID, vfrHud],
-  [BatteryStatus.MSG_ID, batteryStatus],
+  [BatteryStatus.MSG_ID, packBattery],
   [AutopilotVersion.MSG_ID, autopilotVersion],
   [SimState.MSG_ID, simState],
   [EkfStatusReport.MSG_ID, ekfStatus],
+  [EstimatorStatus.MSG_ID, estimatorStatus],
+  [Altitude.MSG_ID, altitude],
   [HomePosition.MSG_ID, homePosition],
   [ExtendedSysState.MSG_ID, extendedState],
 ]);
@@ -177,23 +183,6 @@ function vfrHud(channel: Channel, view: TelemetryView): void {
   });
 }
 
-function batteryStatus(channel: Channel, view: TelemetryView): void {
-  const { vehicle, params } = view;
-  const { battery } = vehicle;
-  channel.send(BatteryStatus, {
-    id: 0,
-    type: 1, // MAV_BATTERY_TYPE_LIPO
-    temperature: 0x7fff,
-    // No cell monitor: the pack's voltage stands in the first place, as ArduPilot does.
-    voltages: [view.volts() * 1000, ...Array.from({ length: 9 }, () => UNKNOWN16)],
-    currentBattery: battery.amps * 100,
-    currentConsumed: battery.usedMah,
-    energyConsumed: (battery.usedMah * view.volts() * 3.6) / 100, // hJ
-    batteryRemaining: battery.remaining(params.get('BATT_CAPACITY')),
-    chargeState: MavBatteryChargeState.OK,
-  });
-}
-
 function simState(channel: Channel, view: TelemetryView): void {
   if (!view.simulated()) return;
   const { vehicle } = view;
@@ -226,5 +215,18 @@ function homePosition(channel: Channel, view: TelemetryView): void {
     z: -local.u,
     q: [1, 0, 0, 0],
     timeUsec: bootUs(view),
+  });
+}
+
+function altitude(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  channel.send(Altitude, {
+    timeUsec: bootUs(view),
+    altitudeMonotonic: vehicle.location.alt,
+    altitudeAmsl: vehicle.location.alt,
+    altitudeLocal: vehicle.u,
+    altitudeRelative: vehicle.height,
+    altitudeTerrain: vehicle.u,
+    bottomClearance: vehicle.u,
   });
 }

@@ -36,6 +36,8 @@ export class Vehicle {
   readonly battery = new Battery();
   /** The point on the ground where it booted. */
   readonly origin: GeoPoint;
+  /** False for what drives or swims: it stays at its height and has landed while it is disarmed. */
+  readonly flies: boolean;
   readonly #startYaw: number;
   readonly #onImpact: (speed: number) => void;
 
@@ -68,7 +70,12 @@ export class Vehicle {
    * @param start where it stands, and its heading in degrees
    * @param onImpact called with the sink rate in m/s when it touches the ground
    */
-  constructor(start: GeoPoint & { readonly heading: number }, onImpact: (speed: number) => void) {
+  constructor(
+    start: GeoPoint & { readonly heading: number },
+    onImpact: (speed: number) => void,
+    flies = true,
+  ) {
+    this.flies = flies;
     this.origin = { lat: start.lat, lon: start.lon, alt: start.alt };
     this.home = this.origin;
     this.#startYaw = wrapPi((start.heading * Math.PI) / 180);
@@ -132,7 +139,8 @@ export class Vehicle {
     this.n += this.vn * dt;
     this.e += this.ve * dt;
     this.u += this.vu * dt;
-    this.#ground(dt, demand.kind !== 'fly' || demand.vu <= 0);
+    if (this.flies) this.#ground(dt, demand.kind !== 'fly' || demand.vu <= 0);
+    else this.#surface(demand.kind === 'fly');
     this.#attitude(dt, before, demand.kind === 'fly' ? demand.yaw : undefined);
     this.#power(dt, demand, (this.vu - before.vu) / dt);
   }
@@ -146,7 +154,7 @@ export class Vehicle {
   }
 
   #fly(dt: number, demand: Demand & { readonly kind: 'fly' }): void {
-    if (this.landed) {
+    if (this.landed && this.flies) {
       this.#spool = demand.vu > 0 ? this.#spool + dt : 0;
       if (this.#spool < SPOOL_UP_S) return;
       this.landed = false;
@@ -159,6 +167,13 @@ export class Vehicle {
     this.vn += dn * share;
     this.ve += de * share;
     this.vu += clamp(demand.vu - this.vu, -demand.accelUp * dt, demand.accelUp * dt);
+  }
+
+  #surface(driven: boolean): void {
+    this.u = 0;
+    this.vu = 0;
+    this.landed = !this.armed;
+    if (!driven) Object.assign(this, { vn: 0, ve: 0 });
   }
 
   #ground(dt: number, resting: boolean): void {
@@ -186,7 +201,7 @@ export class Vehicle {
     const follow = Math.min(1, dt / ATTITUDE_TC_S);
     this.pitch += (-Math.atan2(forward, GRAVITY) - this.pitch) * follow;
     this.roll += (Math.atan2(right, GRAVITY) - this.roll) * follow;
-    if (yaw !== undefined && !level) {
+    if (yaw !== undefined && !(level && this.flies)) {
       this.yaw = wrapPi(this.yaw + clamp(wrapPi(yaw - this.yaw), -YAW_RATE * dt, YAW_RATE * dt));
     }
     this.rollRate = (this.roll - was.roll) / dt;

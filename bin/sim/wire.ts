@@ -11,6 +11,18 @@ export interface Frame {
   readonly sysid: number;
   readonly compid: number;
   readonly payload: Buffer;
+  /** Absent on a frame that is not signed. */
+  readonly signature?: FrameSignature;
+}
+
+/** The last 13 bytes of a signed frame. */
+export interface FrameSignature {
+  readonly linkId: number;
+  /** 10 µs since 2015-01-01. */
+  readonly timestamp: bigint;
+  readonly mac: Buffer;
+  /** What the signature is made of, besides the key: the frame from its start byte to the timestamp. */
+  readonly covered: Buffer;
 }
 
 const STX_V2 = 0xfd;
@@ -19,6 +31,7 @@ const HEADER_V2 = 10;
 const HEADER_V1 = 6;
 const CHECKSUM = 2;
 const SIGNATURE = 13;
+const SIGNED = 1; // the one incompatibility flag
 
 /** CRC-16/MCRF4XX over `bytes[start, end)` and then the CRC_EXTRA byte. */
 export function checksum(bytes: Buffer, start: number, end: number, extra: number): number {
@@ -33,27 +46,32 @@ export function checksum(bytes: Buffer, start: number, end: number, extra: numbe
   return crc;
 }
 
-/** Frames a finished payload: header, truncation of trailing zeros, checksum. */
+/**
+ * Frames a finished payload: header, truncation of trailing zeros, checksum.
+ * @param sign makes the 13 bytes of the signature of a frame that ends with its checksum
+ */
 export function frame(
   ids: { readonly sysid: number; readonly compid: number; readonly seq: number; readonly msgid: number },
   payload: Buffer,
   extra: number,
+  sign?: (frame: Buffer) => Buffer,
 ): Buffer {
   let length = payload.length;
   while (length > 1 && payload[length - 1] === 0) length--; // the first byte is never cut off
   const bytes = Buffer.alloc(HEADER_V2 + length + CHECKSUM);
   bytes.writeUInt8(STX_V2, 0);
   bytes.writeUInt8(length, 1);
+  if (sign !== undefined) bytes.writeUInt8(SIGNED, 2);
   bytes.writeUInt8(ids.seq, 4);
   bytes.writeUInt8(ids.sysid & 0xff, 5);
   bytes.writeUInt8(ids.compid, 6);
   bytes.writeUIntLE(ids.msgid, 7, 3);
   payload.copy(bytes, HEADER_V2, 0, length);
   bytes.writeUInt16LE(checksum(bytes, 1, HEADER_V2 + length, extra), HEADER_V2 + length);
-  return bytes;
+  return sign === undefined ? bytes : Buffer.concat([bytes, sign(bytes)]);
 }
 
-/** The full payload of a message. A field that `values` lacks is zero. */
+/** The full payload of a message. A field that `values` lacks is zero; a bigint in a float field is its bits. */
 export function encode<T extends object>(type: MessageType<T>, values: Partial<T>): Buffer {
   const payload = Buffer.alloc(type.PAYLOAD_LENGTH);
   const record = values as Readonly<Record<string, unknown>>;
@@ -87,7 +105,8 @@ export function decode<T extends object>(type: MessageType<T>, received: Frame):
 function writeScalar(bytes: Buffer, field: Field, index: number, value: unknown): void {
   const { kind, size } = field;
   const at = field.offset + index * size;
-  if (kind === 'f') bytes.writeFloatLE(Number(value), at);
+  if (kind === 'f' && typeof value === 'bigint') bytes.writeUInt32LE(Number(BigInt.asUintN(32, value)), at);
+  else if (kind === 'f') bytes.writeFloatLE(Number(value), at);
   else if (size === 8) bytes.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value as number | bigint)), at);
   else if (kind === 'i')
     bytes.writeIntLE(held(value, -(2 ** (size * 8 - 1)), 2 ** (size * 8 - 1) - 1), at, size);
@@ -160,11 +179,23 @@ function readFrame(bytes: Buffer): Frame | undefined {
   const msgid = v2 ? bytes.readUIntLE(7, 3) : bytes.readUInt8(5);
   const extra = MSG_ID_MAGIC_NUMBER[String(msgid)];
   if (extra === undefined || checksum(bytes, 1, to, extra) !== bytes.readUInt16LE(to)) return undefined;
+  if (v2 && (bytes.readUInt8(2) & ~SIGNED) !== 0) return undefined; // a flag that changes the frame in an unknown way
   const ids = v2 ? 5 : 3;
+  const signature = v2 && bytes.length > to + CHECKSUM ? readSignature(bytes, to + CHECKSUM) : undefined;
   return {
     msgid,
     sysid: bytes.readUInt8(ids),
     compid: bytes.readUInt8(ids + 1),
     payload: Buffer.from(bytes.subarray(from, to)),
+    ...(signature === undefined ? {} : { signature }),
+  };
+}
+
+function readSignature(bytes: Buffer, at: number): FrameSignature {
+  return {
+    linkId: bytes.readUInt8(at),
+    timestamp: BigInt(bytes.readUIntLE(at + 1, 6)),
+    mac: Buffer.from(bytes.subarray(at + 7, at + SIGNATURE)),
+    covered: Buffer.from(bytes.subarray(0, at + 7)),
   };
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { common, minimal } from 'node-mavlink';
 import { SimProcess } from './sim-process.ts';
 
-const { ACCEPTED, FAILED, IN_PROGRESS } = common.MavResult;
+const { ACCEPTED, FAILED, IN_PROGRESS, TEMPORARILY_REJECTED, UNSUPPORTED } = common.MavResult;
 
 describe('sim faults', () => {
   it('loses the next acks and no more; the command is carried out all the same', async () => {
@@ -123,5 +123,74 @@ describe('sim faults', () => {
     const closed = once(client.socket, 'close');
     expect(await client.command(246, 1)).to.equal(ACCEPTED);
     await closed;
+  });
+
+  it('answers a command with the result that it is told, and does not carry it out', async () => {
+    await using sim = await SimProcess.start(
+      '--ack-result',
+      '176=TEMPORARILY_REJECTED',
+      '--ack-result',
+      '21=3',
+    );
+    const client = await sim.ready();
+    expect(await client.command(176, 1, 4)).to.equal(TEMPORARILY_REJECTED);
+    expect(await client.command(21)).to.equal(UNSUPPORTED);
+    expect((await client.next(minimal.Heartbeat)).customMode).to.equal(0);
+    await sim.fault({ ackResults: { 400: 4 } });
+    expect(await client.command(400, 1)).to.equal(FAILED);
+    expect(await client.command(176, 1, 4)).to.equal(ACCEPTED);
+  });
+
+  it('knows no SET_MESSAGE_INTERVAL, and still REQUEST_DATA_STREAM', async () => {
+    await using sim = await SimProcess.start('--no-message-interval');
+    const client = await sim.connect();
+    expect(await client.command(511, common.Attitude.MSG_ID, 20_000)).to.equal(UNSUPPORTED);
+    const target = { targetSystem: 1, targetComponent: 1 };
+    client.send(common.RequestDataStream, { ...target, reqStreamId: 10, reqMessageRate: 20, startStop: 1 });
+    await client.next(common.Attitude);
+  });
+
+  it('loses frames of either direction, and their numbers with them', async () => {
+    await using sim = await SimProcess.start('--drop-frames', '0.5', '--seed', '4');
+    const client = await sim.connect();
+    const acks: number[] = [];
+    const some = client.next(common.CommandAck, () => acks.push(1) === 8);
+    for (let i = 0; i < 100; i++) client.order(520, 1);
+    await some;
+    await sim.fault({ dropFrames: 0 });
+    client.order(410);
+    await client.ack(410);
+    const numbers = client.packets.map(({ header }) => header.seq);
+    const gaps = numbers.filter((seq, i) => i > 0 && seq !== (((numbers[i - 1] ?? 0) + 1) & 0xff));
+    expect(gaps.length).to.be.greaterThan(5);
+    const answered = client.packets.filter(({ header }) => header.msgid === common.CommandAck.MSG_ID).length;
+    expect(answered).to.be.within(8, 50); // of 100: half of the orders and half of their answers are lost
+  });
+
+  it('fills up with other names where it acts as a real vehicle', async () => {
+    await using sim = await SimProcess.start('--param-count', '600', '--not-simulated');
+    const client = await sim.connect();
+    const last = client.next(common.ParamValue, ({ paramIndex }) => paramIndex === 599);
+    client.send(common.ParamRequestRead, { targetSystem: 1, targetComponent: 1, paramIndex: 599 });
+    expect((await last).paramId).to.match(/^USER_FILL_\d{4}$/);
+    expect((await last).paramCount).to.equal(600);
+  });
+
+  it('fills the parameters up, keeps one as it is, clips another', async () => {
+    const limits = ['--param-readonly', 'RTL_ALT', '--param-clamp', 'WPNAV_SPEED=100..900'];
+    await using sim = await SimProcess.start('--param-count', '1400', ...limits);
+    const client = await sim.connect();
+    const set = async (paramId: string, paramValue: number): Promise<common.ParamValue> => {
+      const answer = client.next(common.ParamValue, (param) => param.paramId === paramId);
+      const target = { targetSystem: 1, targetComponent: 1 };
+      client.send(common.ParamSet, { ...target, paramId, paramValue, paramType: 9 });
+      return answer;
+    };
+    expect(await set('RTL_ALT', 3000)).to.include({ paramValue: 1500, paramCount: 1400 });
+    expect((await set('WPNAV_SPEED', 2000)).paramValue).to.equal(900);
+    expect((await set('SIM_FILL_0900', 5)).paramValue).to.equal(5);
+    await sim.fault({ paramReadonly: [], paramClamp: { RTL_ALT: [0, 2500] } });
+    expect((await set('RTL_ALT', 3000)).paramValue).to.equal(2500);
+    expect((await set('WPNAV_SPEED', 2000)).paramValue).to.equal(2000);
   });
 });

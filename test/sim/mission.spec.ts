@@ -1,38 +1,10 @@
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
-import type { SimClient } from './sim-client.ts';
+import { download, TARGET, upload } from './mission-client.ts';
 import { SimProcess } from './sim-process.ts';
 
 const { ACCEPTED, FAILED } = common.MavResult;
-const TARGET = { targetSystem: 1, targetComponent: 1, missionType: 0 };
 const METRE = 1 / 111_319;
-
-async function download(client: SimClient): Promise<common.MissionItemInt[]> {
-  const count = client.next(common.MissionCount);
-  client.send(common.MissionRequestList, TARGET);
-  const items: common.MissionItemInt[] = [];
-  for (let seq = 0; seq < (await count).count; seq++) {
-    const item = client.next(common.MissionItemInt, (i) => i.seq === seq);
-    client.send(common.MissionRequestInt, { ...TARGET, seq });
-    items.push(await item);
-  }
-  return items;
-}
-
-async function upload(
-  client: SimClient,
-  items: readonly Partial<common.MissionItemInt>[],
-): Promise<common.MavMissionResult> {
-  const ack = client.next(common.MissionAck);
-  void client
-    .next(common.MissionRequestInt, ({ seq }) => {
-      client.send(common.MissionItemInt, { ...TARGET, frame: 3, autocontinue: 1, ...items[seq], seq });
-      return seq === items.length - 1;
-    })
-    .catch(() => undefined); // an upload that is refused never asks for the last item
-  client.send(common.MissionCount, { ...TARGET, count: items.length });
-  return (await ack).type;
-}
 
 describe('sim mission', () => {
   it('flies the built-in mission and disarms at home', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import {
   common,
   type MavLinkData,
@@ -11,23 +12,39 @@ import {
   minimal,
 } from 'node-mavlink';
 
+/** How a client signs. */
+export interface Signer {
+  readonly key: Buffer;
+  readonly linkId: number;
+  /** ms since 1970. */
+  readonly at: () => number;
+}
+
 interface Waiter {
   readonly see: (packet: MavLinkPacket) => boolean;
 }
 
 /** A ground station's end of the link, decoded by node-mavlink and not by anything of this repository. */
 export class SimClient {
-  readonly socket: Socket;
+  readonly socket: Duplex;
+  /** System id that commands go to; 0: everybody. */
+  target = 1;
   readonly packets: MavLinkPacket[] = [];
   /** Texts of all STATUSTEXTs so far. */
   readonly texts: string[] = [];
+  readonly #sysid: number;
+  readonly #compid: number;
   readonly #protocol: MavLinkProtocolV2;
   readonly #waiters = new Set<Waiter>();
   #seq = 0;
+  #signing: Signer | undefined;
 
-  private constructor(socket: Socket, sysid: number) {
+  /** @param socket any way to the vehicle */
+  constructor(socket: Duplex, sysid = 255, compid = 190) {
     this.socket = socket;
-    this.#protocol = new MavLinkProtocolV2(sysid, 190);
+    this.#sysid = sysid;
+    this.#compid = compid;
+    this.#protocol = new MavLinkProtocolV2(sysid, compid);
     socket.on('error', () => undefined); // a reset counts as closed
     socket
       .pipe(new MavLinkPacketSplitter())
@@ -89,7 +106,15 @@ export class SimClient {
     );
     Object.assign(message, zero, values);
     this.#seq = (this.#seq + 1) & 0xff;
-    return this.#protocol.serialize(message, this.#seq);
+    if (this.#signing === undefined) return this.#protocol.serialize(message, this.#seq);
+    const { key, linkId, at } = this.#signing;
+    const protocol = new MavLinkProtocolV2(this.#sysid, this.#compid, MavLinkProtocolV2.IFLAG_SIGNED);
+    return protocol.sign(protocol.serialize(message, this.#seq), linkId, key, at());
+  }
+
+  /** Signs everything from now on; undefined: nothing. */
+  sign(signing: Signer | undefined): void {
+    this.#signing = signing;
   }
 
   /** COMMAND_LONG, without waiting for anything. */
@@ -97,7 +122,7 @@ export class SimClient {
     const [p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = params;
     this.send(common.CommandLong, {
       command,
-      targetSystem: 1,
+      targetSystem: this.target,
       targetComponent: 1,
       ...named({ _param1: p1, _param2: p2, _param3: p3, _param4: p4, _param5: p5, _param6: p6, _param7: p7 }),
     });
@@ -120,7 +145,7 @@ export class SimClient {
     const [p1 = 0, p2 = 0, p3 = 0, p4 = 0] = params;
     this.send(common.CommandInt, {
       command,
-      targetSystem: 1,
+      targetSystem: this.target,
       targetComponent: 1,
       frame: common.MavFrame.GLOBAL_RELATIVE_ALT,
       ...named({ _param1: p1, _param2: p2, _param3: p3, _param4: p4 }),

@@ -9,12 +9,15 @@ const MAIN = join(import.meta.dirname, '../../bin/sim/main.ts');
 /** A running svc-sim and one client on it. `await using` stops both. */
 export class SimProcess implements AsyncDisposable {
   readonly port: number;
+  /** Of each vehicle of a fleet. */
+  readonly ports: readonly number[];
   readonly child: ChildProcess;
   readonly #clients: SimClient[] = [];
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(child: ChildProcess, info: ChildMessage['info']) {
     this.child = child;
-    this.port = port;
+    this.port = info.port;
+    this.ports = info.ports;
   }
 
   /** Starts the simulator as the supervisor does; settles in 60 ms unless `args` say otherwise. */
@@ -24,13 +27,13 @@ export class SimProcess implements AsyncDisposable {
     });
     child.send({ type: 'init', secret: '' });
     for await (const [message] of on(child)) {
-      if (message.type === 'ready') return new SimProcess(child, message.info.port);
+      if (message.type === 'ready') return new SimProcess(child, message.info);
     }
     throw new Error('svc-sim ended');
   }
 
-  async connect(): Promise<SimClient> {
-    const client = await SimClient.connect(this.port);
+  async connect(port = this.port): Promise<SimClient> {
+    const client = await SimClient.connect(port);
     this.#clients.push(client);
     return client;
   }
@@ -69,7 +72,7 @@ export class SimProcess implements AsyncDisposable {
 
 interface ChildMessage {
   readonly type: string;
-  readonly info: { readonly port: number };
+  readonly info: { readonly port: number; readonly ports: readonly number[] };
 }
 
 async function* on(child: ChildProcess): AsyncGenerator<[ChildMessage]> {

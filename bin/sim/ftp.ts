@@ -1,0 +1,227 @@
+import { crc32 } from 'node:zlib';
+import type { Channel } from './channel.ts';
+import { FileTransferProtocol } from './messages.ts';
+import type { Peer } from './mission-link.ts';
+import type { ParamFile } from './param-file.ts';
+
+const OP = {
+  none: 0,
+  terminate: 1,
+  reset: 2,
+  open: 4,
+  read: 5,
+  crc: 14,
+  burst: 15,
+  ack: 128,
+  nack: 129,
+} as const;
+/** Codes of a NAK. */
+export const NAK = {
+  fail: 1,
+  failErrno: 2,
+  invalidDataSize: 3,
+  invalidSession: 4,
+  noSessions: 5,
+  endOfFile: 6,
+  unknownCommand: 7,
+  fileNotFound: 10,
+} as const;
+const EINVAL = 22;
+const HEADER = 12;
+const DATA = 239;
+const PAYLOAD = 251;
+const IDLE_MS = 3000; // a session that has been silent for so long may be taken by another
+const BURST_READS = 2000;
+
+/** Opens a file by its name. */
+export type OpenFile = (path: string) => ParamFile | 'invalid' | undefined;
+
+interface Request {
+  readonly seq: number;
+  readonly session: number;
+  readonly opcode: number;
+  readonly size: number;
+  readonly offset: number;
+  readonly data: Buffer;
+}
+
+interface Reply {
+  readonly opcode: number;
+  readonly data: Buffer;
+  readonly offset?: number;
+  readonly burstComplete?: boolean;
+}
+
+interface Session {
+  readonly id: number;
+  readonly peer: Peer;
+  readonly file: ParamFile;
+  heard: number;
+}
+
+/**
+ * The server of MAVLink FTP (https://mavlink.io/en/services/ftp.html), read only, with one session at a time whose id
+ * the client chooses, as in ArduPilot 4.5.
+ */
+export class FtpServer {
+  readonly #channel: Channel;
+  readonly #open: OpenFile;
+  readonly #notOpen: number;
+  #session: Session | undefined;
+  #last: { readonly peer: Peer; readonly seq: number; readonly payload: Buffer } | undefined;
+
+  /** @param notOpen the code for a read without an open file */
+  constructor(channel: Channel, open: OpenFile, notOpen: number) {
+    this.#notOpen = notOpen;
+    this.#channel = channel;
+    this.#open = open;
+  }
+
+  reset(): void {
+    this.#session = undefined;
+    this.#last = undefined;
+  }
+
+  /** @param payload of FILE_TRANSFER_PROTOCOL @param now wall clock, ms */
+  receive(peer: Peer, payload: Buffer, now: number): void {
+    const request = readRequest(payload);
+    if (request.opcode === OP.ack || request.opcode === OP.nack) return;
+    const last = this.#last;
+    if (last !== undefined && same(last.peer, peer) && last.seq === ((request.seq + 1) & 0xffff)) {
+      this.#send(peer, last.payload); // the answer was lost: the request comes again
+      return;
+    }
+    if (this.#session !== undefined && this.#mine(peer, request)) this.#session.heard = now;
+    if (request.opcode === OP.burst) this.#burst(peer, request);
+    else this.#reply(peer, request, this.#answer(peer, request, now));
+  }
+
+  #answer(peer: Peer, request: Request, now: number): Reply {
+    switch (request.opcode) {
+      case OP.none:
+        return ack();
+      case OP.terminate:
+        if (this.#mine(peer, request)) this.#session = undefined;
+        return ack();
+      case OP.reset:
+        if (this.#session !== undefined && same(this.#session.peer, peer)) this.#session = undefined;
+        return ack();
+      case OP.open:
+        return this.#openFile(peer, request, now);
+      case OP.read:
+        return this.#read(peer, request, request.offset, request.size);
+      case OP.crc:
+        return this.#checksum(request);
+      default:
+        return nak(NAK.unknownCommand);
+    }
+  }
+
+  #openFile(peer: Peer, request: Request, now: number): Reply {
+    const path = text(request);
+    if (request.size === 0 || path === '') return nak(NAK.invalidDataSize);
+    const session = this.#session;
+    if (session !== undefined && now - session.heard < IDLE_MS) {
+      if (!same(session.peer, peer)) return nak(NAK.noSessions);
+      return nak(session.id === request.session ? NAK.fail : NAK.invalidSession);
+    }
+    const file = this.#open(path);
+    if (file === undefined) return nak(NAK.fileNotFound);
+    if (file === 'invalid') return nak(NAK.failErrno, EINVAL);
+    this.#session = { id: request.session, peer, file, heard: now };
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(file.sizeEstimate);
+    return ack(size);
+  }
+
+  #read(peer: Peer, request: Request, offset: number, size: number): Reply {
+    if (this.#session === undefined) return nak(this.#notOpen);
+    if (!this.#mine(peer, request)) return nak(NAK.invalidSession);
+    const bytes = this.#session.file.read(offset, Math.min(DATA, size));
+    if (bytes === undefined) return nak(NAK.failErrno, EINVAL);
+    return bytes.length === 0 ? nak(NAK.endOfFile) : { ...ack(bytes), offset };
+  }
+
+  #burst(peer: Peer, request: Request): void {
+    const size = request.size === 0 ? DATA : request.size;
+    let { offset } = request;
+    for (let i = 0; i < BURST_READS; i++) {
+      const reply = this.#read(peer, request, offset, size);
+      const end = reply.opcode === OP.nack || i === BURST_READS - 1;
+      this.#reply(peer, request, { ...reply, offset, burstComplete: end }, i);
+      if (end) return;
+      offset += reply.data.length;
+    }
+  }
+
+  #checksum(request: Request): Reply {
+    const file = this.#open(text(request));
+    if (file === undefined) return nak(NAK.fileNotFound);
+    if (file === 'invalid') return nak(NAK.failErrno, EINVAL);
+    let crc = 0xffffffff; // ArduPilot's CRC-32 starts at zero and is not inverted
+    for (let offset = 0; ; offset += DATA) {
+      const bytes = file.read(offset, DATA);
+      if (bytes === undefined || bytes.length === 0) break;
+      crc = crc32(bytes, crc);
+    }
+    const answer = Buffer.alloc(4);
+    answer.writeUInt32LE(~crc >>> 0);
+    return ack(answer);
+  }
+
+  #mine(peer: Peer, request: Request): boolean {
+    const session = this.#session;
+    return session !== undefined && session.id === request.session && same(session.peer, peer);
+  }
+
+  #reply(peer: Peer, request: Request, reply: Reply, count = 0): void {
+    const payload = Buffer.alloc(PAYLOAD);
+    const seq = (request.seq + 1 + count) & 0xffff;
+    payload.writeUInt16LE(seq, 0);
+    payload.writeUInt8(request.session, 2);
+    payload.writeUInt8(reply.opcode, 3);
+    payload.writeUInt8(reply.data.length, 4);
+    payload.writeUInt8(request.opcode, 5);
+    payload.writeUInt8(reply.burstComplete === true ? 1 : 0, 6);
+    payload.writeUInt32LE(reply.offset ?? request.offset, 8);
+    reply.data.copy(payload, HEADER);
+    // A burst is asked for again from where it broke off, so only single answers are kept.
+    this.#last = request.opcode === OP.burst ? undefined : { peer, seq, payload };
+    this.#send(peer, payload);
+  }
+
+  #send(peer: Peer, payload: Buffer): void {
+    this.#channel.send(FileTransferProtocol, {
+      targetSystem: peer.sysid,
+      targetComponent: peer.compid,
+      payload: [...payload],
+    });
+  }
+}
+
+function ack(data: Buffer = Buffer.alloc(0)): Reply {
+  return { opcode: OP.ack, data };
+}
+
+function nak(...codes: readonly number[]): Reply {
+  return { opcode: OP.nack, data: Buffer.from(codes) };
+}
+
+function same(a: Peer, b: Peer): boolean {
+  return a.sysid === b.sysid && a.compid === b.compid;
+}
+
+function text({ data, size }: Request): string {
+  return data.toString('latin1', 0, size).split('\0', 1)[0] ?? '';
+}
+
+function readRequest(payload: Buffer): Request {
+  return {
+    seq: payload.readUInt16LE(0),
+    session: payload.readUInt8(2),
+    opcode: payload.readUInt8(3),
+    size: payload.readUInt8(4),
+    offset: payload.readUInt32LE(8),
+    data: payload.subarray(HEADER),
+  };
+}
