@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
-import type { CommandRequest, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import type { CommandRequest, LinkState } from '../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { SerialPortEntry } from '../link/sources/serial-ports.ts';
 import type { VehicleView } from '../vehicle-view.ts';
+import { paramHandlers } from './params.ts';
 
-const PARAMS_MS = 5000;
 const COMMAND_MS = 25_000;
 
 /** @param ports lists the serial ports of this machine */
@@ -46,27 +46,7 @@ export function flightHandlers(
       })),
     }),
 
-    'params.get': async () => {
-      const { params, cached, expected, priming, timed_out } = await snapshot(vehicle);
-      return {
-        params: Object.fromEntries(Object.entries(params).map(([name, { value }]) => [name, value])),
-        count: expected,
-        cached,
-        priming,
-        priming_timeout: timed_out,
-        progress: { got: cached, expected },
-      };
-    },
-
-    'params.name.get': async ({ params: { name } }) => {
-      const { params, priming } = await snapshot(vehicle);
-      const found = Object.hasOwn(params, name) ? params[name] : undefined;
-      if (found === undefined) {
-        const more = priming ? ' The download is still under way.' : '';
-        throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.${more}`);
-      }
-      return { name, value: found.value, type: found.type };
-    },
+    ...paramHandlers(vehicle),
   };
 }
 
@@ -85,8 +65,4 @@ export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>>
     param_generation: params.generation,
     param_priming: params.priming,
   };
-}
-
-async function snapshot(vehicle: VehicleView): Promise<ParamsSnapshot> {
-  return (await vehicle.client.call('params', {}, PARAMS_MS)) as ParamsSnapshot;
 }

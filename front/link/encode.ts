@@ -1,5 +1,9 @@
 /* oxlint-disable no-underscore-dangle -- node-mavlink names its fields so */
 import { common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
+import { frameCrc } from '../../shared/mavlink/crc.ts';
+import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import { STX_V2 } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
 
 /** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (spec/decisions.md 6). */
 export const OWN_COMPONENT = 191;
@@ -20,6 +24,16 @@ export const FRAME_GLOBAL_RELATIVE_ALT_INT = 6;
 export interface Target {
   readonly system: number;
   readonly component: number;
+}
+
+export interface FtpRequest {
+  readonly seq: number;
+  readonly session: number;
+  readonly opcode: number;
+  readonly offset: number;
+  /** Bytes of `data`, or bytes asked for. */
+  readonly size: number;
+  readonly data: Buffer;
 }
 
 export type Params7 = readonly [number, number, number, number, number, number, number];
@@ -121,6 +135,39 @@ export class Encoder {
     return this.#encode(message);
   }
 
+  paramRequestByName(target: Target, name: string): Buffer {
+    const message = new common.ParamRequestRead();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.paramIndex = -1;
+    message.paramId = name;
+    return this.#encode(message);
+  }
+
+  /** @param bits the value's four bytes: as a JavaScript number they could be a NaN, and would not survive */
+  paramSet(target: Target, name: string, bits: number, type: number): Buffer {
+    const payload = Buffer.alloc(23);
+    payload.writeUInt32LE(bits, 0);
+    payload.writeUInt8(target.system, 4);
+    payload.writeUInt8(target.component, 5);
+    payload.write(name, 6, 16, 'latin1');
+    payload.writeUInt8(type, 22);
+    return this.#frame(MSG.PARAM_SET, payload);
+  }
+
+  ftp(target: Target, request: FtpRequest): Buffer {
+    const payload = Buffer.alloc(254);
+    payload.writeUInt8(target.system, 1);
+    payload.writeUInt8(target.component, 2);
+    payload.writeUInt16LE(request.seq, 3);
+    payload.writeUInt8(request.session, 5);
+    payload.writeUInt8(request.opcode, 6);
+    payload.writeUInt8(request.size, 7);
+    payload.writeUInt32LE(request.offset, 11);
+    payload.set(request.data, 15);
+    return this.#frame(MSG.FILE_TRANSFER_PROTOCOL, payload);
+  }
+
   /** @param stream MAV_DATA_STREAM */
   requestDataStream(target: Target, stream: number, rateHz: number): Buffer {
     const message = new common.RequestDataStream();
@@ -132,10 +179,30 @@ export class Encoder {
     return this.#encode(message);
   }
 
-  #encode(message: MavLinkData): Buffer {
+  /** A v2 frame around a payload that is laid out already. */
+  #frame(id: number, payload: Buffer): Buffer {
+    let length = payload.length;
+    while (length > 1 && payload[length - 1] === 0) length--; // v2 cuts zero bytes off the end
+    const frame = Buffer.alloc(length + 12);
+    frame.writeUInt8(STX_V2, 0);
+    frame.writeUInt8(length, 1);
+    frame.writeUInt8(this.#nextSeq(), 4);
+    frame.writeUInt8(this.system, 5);
+    frame.writeUInt8(OWN_COMPONENT, 6);
+    frame.writeUIntLE(id, 7, 3);
+    payload.copy(frame, 10, 0, length);
+    frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, crcExtraOf(id)), 10 + length);
+    return frame;
+  }
+
+  #nextSeq(): number {
     const seq = this.#seq;
     this.#seq = (seq + 1) & 0xff;
-    return new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, seq);
+    return seq;
+  }
+
+  #encode(message: MavLinkData): Buffer {
+    return new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, this.#nextSeq());
   }
 }
 

@@ -1,16 +1,24 @@
-import { messageOf } from '../../shared/errors.ts';
-import type { CommandResult, LinkState, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import type {
+  CommandResult,
+  LinkState,
+  ParamsSnapshot,
+  ParamWriteRequest,
+  ParamWriteResult,
+} from '../../shared/ipc/link-protocol.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands.ts';
-import { Encoder } from './encode.ts';
+import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Exchange } from './exchange.ts';
 import { FrameStream } from './frame-stream.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
-import { paramEncoding } from './param-encoding.ts';
-import { Params } from './params.ts';
+import { paramEncoding } from './params/param-encoding.ts';
+import type { ParamStore } from './params/param-store.ts';
+import { Params } from './params/params.ts';
 import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
@@ -24,6 +32,9 @@ import { type SessionReason, Vehicle } from './vehicle.ts';
 import { WireGuard } from './wire-guard.ts';
 
 const TICK_MS = 100;
+/** MAV_CMD */
+const REQUEST_MESSAGE = 512;
+const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
 
 export interface LinkOptions {
   readonly clock: Clock;
@@ -31,6 +42,8 @@ export interface LinkOptions {
   readonly transport: Transport;
   /** The configured source as text, for LinkState. */
   readonly source: string;
+  /** Where parameters are kept on disk; null: nowhere. */
+  readonly store: ParamStore | null;
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
 }
@@ -56,7 +69,7 @@ export class Link {
   #rxBytes = 0;
 
   constructor(options: LinkOptions) {
-    const { clock, log, transport } = options;
+    const { clock, log, transport, store } = options;
     this.#options = options;
     const encoder = this.#encoder;
     const send = (bytes: Buffer): boolean => transport.write(bytes);
@@ -93,6 +106,12 @@ export class Link {
         this.#params.onValue(value);
         this.#feed.telemetryChanged();
       },
+      onVersion: () => this.#params.onVersion(),
+      onFtp: (message) => {
+        // To us, and not to a ground station whose answers come by here too.
+        const { targetSystem, targetComponent } = message;
+        if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.#params.onFtp(message);
+      },
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => this.#evidence.message(id),
     });
@@ -109,6 +128,11 @@ export class Link {
       encoder,
       send,
       encoding: () => paramEncoding(vehicle.capabilities, vehicle.firmware),
+      identify: () => {
+        const { target } = vehicle;
+        if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
+      },
+      store,
     });
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
@@ -148,12 +172,18 @@ export class Link {
     this.#streams.stop();
     this.#exchange.stop();
     await this.#options.transport.stop();
+    await this.#options.store?.settled();
     this.#frames.reset();
   }
 
   /** The RPC method `command`; see Commands. */
   async command(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
     return this.#commands.execute(params, signal);
+  }
+
+  /** The RPC method `param_set`; see ParamWrites. */
+  async writeParam(params: unknown): Promise<ParamWriteResult> {
+    return this.#params.write(readParamWrite(params));
   }
 
   params(): ParamsSnapshot {
@@ -181,6 +211,7 @@ export class Link {
       system_id: vehicle.target?.system ?? null,
       component_id: vehicle.target?.component ?? null,
       firmware: vehicle.firmware,
+      firmware_version: vehicle.version === null ? null : versionText(vehicle.version.flightSwVersion),
       simulated: this.#evidence.list.length > 0,
       simulated_evidence: [...this.#evidence.list],
       statustext: [...this.#texts.newest],
@@ -210,4 +241,19 @@ export class Link {
     this.#streams.request();
     this.#params.download(reason === 'learned');
   }
+}
+
+/** @param version major, minor, patch and type, a byte each, as AUTOPILOT_VERSION packs them; null for none */
+function versionText(version: number): string | null {
+  if (version === 0) return null;
+  return [version >>> 24, (version >>> 16) & 0xff, (version >>> 8) & 0xff].join('.');
+}
+
+/** The RPC boundary: whoever connects to the socket may send anything. */
+function readParamWrite(params: unknown): ParamWriteRequest {
+  if (typeof params !== 'object' || params === null) throw new ApiError('E_BAD_REQUEST');
+  const { name, value, force } = params as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string' || typeof value !== 'number' || typeof force !== 'boolean')
+    throw new ApiError('E_BAD_REQUEST');
+  return { name, value, force };
 }

@@ -12,6 +12,7 @@ import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint, parseEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
+import { ParamStore } from './params/param-store.ts';
 import { openSource } from './sources/open-source.ts';
 import { parseSource } from './sources/source.ts';
 
@@ -37,6 +38,7 @@ async function start(log: Logger): Promise<Service> {
     log,
     transport,
     source,
+    store: new ParamStore(paths.paramsDir, log),
     onState: (state) => server.broadcast('state', state),
   });
   const { serial_control: serialControl } = config.mavlink;
@@ -57,6 +59,7 @@ async function start(log: Logger): Promise<Service> {
     methods: {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
+      param_set: async (params) => link.writeParam(params),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],

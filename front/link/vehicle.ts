@@ -1,12 +1,15 @@
 import type { Armed, Telemetry } from '../../shared/ipc/link-protocol.ts';
 import {
+  type AutopilotVersion,
   type CommandAck,
   decodeAutopilotVersion,
   decodeCommandAck,
+  decodeFtp,
   decodeHeartbeat,
   decodeParamValue,
   decodeStatusText,
   decodeSystemTimeBootMs,
+  type FtpMessage,
   type Heartbeat,
   type ParamValue,
   type StatusTextPart,
@@ -43,6 +46,8 @@ export interface VehicleListener {
   onTelemetry(): void;
   onAck(ack: CommandAck): void;
   onParam(value: ParamValue): void;
+  onVersion(): void;
+  onFtp(message: FtpMessage): void;
   onStatusText(part: StatusTextPart, component: number): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
@@ -59,8 +64,8 @@ export class Vehicle {
   telemetry: Telemetry = emptyTelemetry();
   /** Gaps in the autopilot's sequence numbers. */
   lost = 0;
-  /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until AUTOPILOT_VERSION came. */
-  capabilities: number | null = null;
+  /** Null until AUTOPILOT_VERSION came. */
+  version: AutopilotVersion | null = null;
   readonly #clock: Clock;
   readonly #listener: VehicleListener;
   readonly #payload = new Payload();
@@ -125,6 +130,11 @@ export class Vehicle {
     return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
   }
 
+  /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until they are known. */
+  get capabilities(): number | null {
+    return this.version?.capabilities ?? null;
+  }
+
   /** custom_mode of the newest heartbeat. */
   get customMode(): number | null {
     return this.#heartbeat?.customMode ?? null;
@@ -162,7 +172,11 @@ export class Vehicle {
         this.#listener.onParam(decodeParamValue(this.#payload.load(frame)));
         return;
       case MSG.AUTOPILOT_VERSION:
-        this.capabilities = decodeAutopilotVersion(this.#payload.load(frame)).capabilities;
+        this.version = decodeAutopilotVersion(this.#payload.load(frame));
+        this.#listener.onVersion();
+        return;
+      case MSG.FILE_TRANSFER_PROTOCOL:
+        this.#listener.onFtp(decodeFtp(this.#payload.load(frame)));
         return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
@@ -203,7 +217,7 @@ export class Vehicle {
       this.#target = { system: frame.system, component: frame.component };
       this.telemetry = emptyTelemetry();
       this.#seq = null;
-      this.capabilities = null;
+      this.version = null;
       reason = 'learned';
     } else if (this.#newConnection) reason = 'connected';
     else if (forgotten) reason = 'returned';

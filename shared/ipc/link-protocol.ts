@@ -4,7 +4,8 @@
  * Events: `state` with a LinkState, at once on connect, on every change of connection, arming or mode, and at least every
  * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
  *
- * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot; `endpoints` {} -> EndpointStatus[].
+ * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot;
+ * `param_set` ParamWriteRequest -> ParamWriteResult; `endpoints` {} -> EndpointStatus[].
  *
  * Raw frames go over a socket of their own, `mavlink.sock`: one line with a FeedHello, answered by one line with a
  * FeedReply, then MAVLink both ways.
@@ -70,6 +71,8 @@ export interface LinkState {
   system_id: number | null;
   component_id: number | null;
   firmware: 'ardupilot' | 'px4' | 'unknown' | null;
+  /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
+  firmware_version: string | null;
   simulated: boolean;
   simulated_evidence: string[];
   /** Newest STATUSTEXT lines of the vehicle, at most 10, oldest first. Severity as in MAV_SEVERITY. */
@@ -104,6 +107,24 @@ export interface ParamsProgress {
 export interface ParamsSnapshot extends ParamsProgress {
   /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. */
   params: Record<string, { value: number; type: number; index: number }>;
+}
+
+export interface ParamWriteRequest {
+  name: string;
+  value: number;
+  /** The armed guard was overridden. */
+  force: boolean;
+}
+
+/** After the vehicle told the value that was asked for. */
+export interface ParamWriteResult {
+  name: string;
+  value: number;
+  ack: boolean;
+  /** What the vehicle told last; null when it never told. */
+  cached_value: number | null;
+  /** MAV_PARAM_TYPE */
+  type: number;
 }
 
 export interface CommandRequest {

@@ -251,10 +251,50 @@ export interface AutopilotVersion {
   readonly capabilities: number;
   /** major << 24 | minor << 16 | patch << 8 | FIRMWARE_VERSION_TYPE */
   readonly flightSwVersion: number;
+  /** What the board is, as hex: uid2 where it has one, else uid; null where it has neither. */
+  readonly uid: string | null;
 }
 
 export function decodeAutopilotVersion(payload: Payload): AutopilotVersion {
-  return { capabilities: payload.u32(0), flightSwVersion: payload.u32(16) };
+  const uid2 = payload.hex(60, 18);
+  const uid = payload.hex(8, 8);
+  const named = [uid2, uid].find((text) => !/^0*$/.test(text));
+  return {
+    capabilities: payload.u32(0),
+    flightSwVersion: payload.u32(16),
+    uid: named ?? null,
+  };
+}
+
+/** FILE_TRANSFER_PROTOCOL with its payload taken apart (mavlink.io/en/services/ftp.html). */
+export interface FtpMessage {
+  readonly targetSystem: number;
+  readonly targetComponent: number;
+  readonly seq: number;
+  readonly session: number;
+  readonly opcode: number;
+  readonly reqOpcode: number;
+  readonly burstComplete: boolean;
+  readonly offset: number;
+  /** A copy. */
+  readonly data: Buffer;
+}
+
+const FTP_AT = 3;
+const FTP_MAX_DATA = 239;
+
+export function decodeFtp(payload: Payload): FtpMessage {
+  return {
+    targetSystem: payload.u8(1),
+    targetComponent: payload.u8(2),
+    seq: payload.u16(FTP_AT),
+    session: payload.u8(FTP_AT + 2),
+    opcode: payload.u8(FTP_AT + 3),
+    reqOpcode: payload.u8(FTP_AT + 5),
+    burstComplete: payload.u8(FTP_AT + 6) === 1,
+    offset: payload.u32(FTP_AT + 8),
+    data: payload.copy(FTP_AT + 12, Math.min(FTP_MAX_DATA, payload.u8(FTP_AT + 4))),
+  };
 }
 
 /** Milliseconds since the vehicle booted, of SYSTEM_TIME. */

@@ -54,4 +54,13 @@ export class Payload {
     const end = this.#bytes.indexOf(0, at);
     return this.#bytes.toString('utf8', at, end === -1 || end > at + length ? at + length : end);
   }
+
+  hex(at: number, length: number): string {
+    return this.#bytes.toString('hex', at, at + length);
+  }
+
+  /** Bytes that may be kept. */
+  copy(at: number, length: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(at, at + length));
+  }
 }

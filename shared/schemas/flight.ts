@@ -169,6 +169,50 @@ export const paramValue = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+export const paramWrite = {
+  type: 'object',
+  required: ['value'],
+  properties: { value: { type: 'number' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** Answered once the vehicle has told the value; when it does not, the same members stand in the error's body. */
+export const paramWritten = {
+  type: 'object',
+  required: ['name', 'value', 'ack', 'cached_value', 'type'],
+  properties: {
+    name: { type: 'string' },
+    value: { type: 'number', description: 'what was asked for' },
+    ack: { type: 'boolean' },
+    cached_value: { ...number, description: 'what the vehicle told' },
+    type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramListWrite = {
+  type: 'object',
+  required: ['params'],
+  properties: {
+    params: {
+      type: 'object',
+      minProperties: 1,
+      maxProperties: 500,
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,15}$' },
+      additionalProperties: { type: 'number' },
+      description: 'written in this order, up to the first failure',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramListWritten = {
+  type: 'object',
+  required: ['written', 'results'],
+  properties: { written: { type: 'integer' }, results: { type: 'array', items: paramWritten } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** `GET /api/telemetry/ws?rate=5&fields=position,battery` */
 export const telemetryQuery = {
   type: 'object',

@@ -1,4 +1,11 @@
-import { common, type MavLinkData, MavLinkProtocolV1, MavLinkProtocolV2, minimal } from 'node-mavlink';
+import {
+  common,
+  type MavLinkData,
+  MavLinkProtocolV1,
+  MavLinkProtocolV2,
+  minimal,
+  standard,
+} from 'node-mavlink';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 
 export type Wire = 'v1' | 'v2' | 'signed';
@@ -49,6 +56,26 @@ export function attitude(timeBootMs: number, roll = 0.1, pitch = -0.2, yaw = 1.5
   const message = new common.Attitude();
   Object.assign(message, { timeBootMs, roll, pitch, yaw });
   return message;
+}
+
+export function autopilotVersion(options: { capabilities?: number; uid?: number } = {}): MavLinkData {
+  const message = new standard.AutopilotVersion();
+  const zeros = (count: number): number[] => Array.from({ length: count }, () => 0);
+  const fields = {
+    capabilities: BigInt(options.capabilities ?? 0),
+    uid: BigInt(options.uid ?? 0),
+    flightSwVersion: (4 << 24) | (5 << 16) | (7 << 8) | 255,
+    middlewareSwVersion: 0,
+    osSwVersion: 0,
+    boardVersion: 0,
+    vendorId: 0,
+    productId: 0,
+    flightCustomVersion: zeros(8),
+    middlewareCustomVersion: zeros(8),
+    osCustomVersion: zeros(8),
+    uid2: zeros(18),
+  };
+  return Object.assign(message, fields);
 }
 
 export function commandAck(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { paramEncoding, paramFromBits } from '../../front/link/param-encoding.ts';
+import { paramEncoding, paramFromBits } from '../../front/link/params/param-encoding.ts';
 import { paramValue } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';
 

@@ -1,5 +1,6 @@
 import { ardupilotmega, common, type MavLinkData, MavLinkProtocolV2, minimal } from 'node-mavlink';
 import { Link } from '../../front/link/link.ts';
+import type { ParamStore } from '../../front/link/params/param-store.ts';
 import {
   newTransportCounters,
   type Transport,
@@ -7,10 +8,12 @@ import {
 } from '../../front/link/sources/transport.ts';
 import type { CommandResult, LinkState } from '../../shared/ipc/link-protocol.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
+import { frameCrc } from '../../shared/mavlink/crc.ts';
+import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { FakeClock, settle } from './fake-clock.ts';
-import { attitude, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
+import { attitude, autopilotVersion, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 
 export const SILENT_LOG = createLogger('test', 'silent');
 
@@ -21,6 +24,8 @@ export interface Sent {
   readonly component: number;
   readonly at: number;
   readonly fields: Readonly<Record<string, number | string>>;
+  /** With the zero bytes that v2 cuts off. */
+  readonly payload: Buffer;
 }
 
 const REGISTRY: Readonly<Record<number, new () => MavLinkData>> = {
@@ -29,13 +34,17 @@ const REGISTRY: Readonly<Record<number, new () => MavLinkData>> = {
   ...minimal.REGISTRY,
 };
 
+function padded(frame: Frame): Buffer {
+  const payload = Buffer.alloc(256);
+  frame.buffer.copy(payload, 0, frame.payloadStart, frame.payloadStart + frame.payloadLength);
+  return payload;
+}
+
 /** What node-mavlink reads in a frame of ours. */
 export function read(frame: Frame): Sent['fields'] {
-  const padded = Buffer.alloc(256);
-  frame.buffer.copy(padded, 0, frame.payloadStart, frame.payloadStart + frame.payloadLength);
   const clazz = REGISTRY[frame.id];
   if (clazz === undefined) throw new Error(`no message ${frame.id}`);
-  const fields = new MavLinkProtocolV2().data(padded, clazz as never);
+  const fields = new MavLinkProtocolV2().data(padded(frame), clazz as never);
   return Object.fromEntries(Object.entries(fields));
 }
 
@@ -95,6 +104,9 @@ export interface RigOptions {
   readonly customMode?: number;
   /** Answers COMMAND_LONG 511 with ACCEPTED by itself, so that stream requests stay out of the way. */
   readonly ackStreams?: boolean;
+  /** What it answers as AUTOPILOT_VERSION; null: nothing. */
+  readonly version?: { readonly capabilities?: number; readonly uid?: number } | null;
+  readonly store?: ParamStore;
 }
 
 /** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
@@ -124,6 +136,7 @@ export class Rig {
       log: this.#logger(),
       transport: this.transport,
       source: 'memory',
+      store: options.store ?? null,
       onState: (state) => this.states.push(structuredClone(state)),
     });
   }
@@ -138,6 +151,15 @@ export class Rig {
   /** The vehicle says something. */
   say(message: MavLinkData, system = this.system, component = 1): void {
     this.transport.deliver(encodeAs(message, 'v2', this.#seq++ & 0xff, system, component));
+  }
+
+  /** A PARAM_VALUE whose four bytes of value are given, because as a float they may be a NaN. */
+  sayRaw(message: MavLinkData, bits: number): void {
+    const frame = encodeAs(message, 'v2', this.#seq++ & 0xff, this.system, 1);
+    frame.writeUInt32LE(bits, 10);
+    const crcAt = frame.length - 2;
+    frame.writeUInt16LE(frameCrc(frame, 1, crcAt, crcExtraOf(22)), crcAt);
+    this.transport.deliver(frame);
   }
 
   beat(): void {
@@ -189,12 +211,16 @@ export class Rig {
 
   #onFrame(frame: Frame): void {
     const { id, system, component } = frame;
-    const sent = { id, system, component, at: this.clock.now(), fields: read(frame) };
+    const sent = { id, system, component, at: this.clock.now(), fields: read(frame), payload: padded(frame) };
     this.sent.push(sent);
     // Not from within the link's own call: a real vehicle answers later.
     queueMicrotask(() => {
       if (this.#options.ackStreams !== false && id === 76 && sent.fields['command'] === 511) {
         this.say(commandAck(511, 0, system));
+      }
+      const { version = {} } = this.#options;
+      if (version !== null && id === 76 && sent.fields['command'] === 512 && sent.fields['_param1'] === 148) {
+        this.say(autopilotVersion(version));
       }
       this.onSent(sent);
     });

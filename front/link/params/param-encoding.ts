@@ -49,3 +49,35 @@ export function paramFromBits(bits: number, type: number, encoding: ParamEncodin
       return view.getFloat32(0);
   }
 }
+
+/** Bounds of the integer types, inclusive. */
+const BOUNDS: Readonly<Record<number, readonly [low: number, high: number]>> = {
+  [UINT8]: [0, 0xff],
+  [INT8]: [-0x80, 0x7f],
+  [UINT16]: [0, 0xffff],
+  [INT16]: [-0x8000, 0x7fff],
+  [UINT32]: [0, 0xffff_ffff],
+  [INT32]: [-0x8000_0000, 0x7fff_ffff],
+};
+
+/**
+ * The four bytes of a value for PARAM_SET, as an unsigned integer; a float is rounded to the nearest float32.
+ * @returns a sentence (without its subject) for a value that the type cannot hold
+ */
+export function paramToBits(value: number, type: number, encoding: ParamEncoding): number | string {
+  const bounds = BOUNDS[type];
+  if (bounds !== undefined) {
+    const [low, high] = bounds;
+    if (!Number.isInteger(value) || value < low || value > high)
+      return `is an integer from ${low} to ${high} on this vehicle`;
+    if (encoding === 'by_value' && Math.fround(value) !== value)
+      return 'travels as a float32 on this vehicle, which cannot hold this integer';
+  } else if (!Number.isFinite(Math.fround(value))) return 'is beyond what a float32 holds';
+  if (bounds === undefined || encoding === 'by_value') {
+    view.setFloat32(0, value);
+    return view.getUint32(0);
+  }
+  // An integer narrower than 32 bits stands in the first bytes on the wire, and zeros behind it.
+  const [low, high] = bounds;
+  return (value & (high - low)) >>> 0;
+}

@@ -1,28 +1,36 @@
-import type { ParamsProgress, ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
-import type { ParamValue } from '../../shared/mavlink/decode.ts';
-import type { Clock } from './clock.ts';
-import type { Encoder } from './encode.ts';
-import { type ParamEncoding, paramFromBits } from './param-encoding.ts';
-import type { Vehicle } from './vehicle.ts';
+import type {
+  ParamsProgress,
+  ParamsSnapshot,
+  ParamWriteRequest,
+  ParamWriteResult,
+} from '../../../shared/ipc/link-protocol.ts';
+import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { Clock } from '../clock.ts';
+import type { Encoder } from '../encode.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { FtpFile } from './ftp-file.ts';
+import { ListTransfer } from './list-transfer.ts';
+import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
+import { readParamPack } from './param-pack.ts';
+import type { ParamStore, StoredParams } from './param-store.ts';
+import { MAX_PARAMS, NOT_IN_LIST, ParamTable } from './param-table.ts';
+import { ParamWrites } from './param-writes.ts';
 
-/** More than any firmware has; a bound against a hostile or broken vehicle. */
-const MAX_PARAMS = 8192;
-/** The list has stopped coming. */
-const LIST_QUIET_MS = 1000;
-/** A burst of single requests was not answered in full. */
-const BURST_QUIET_MS = 500;
-const BURST = 20;
-/** Rounds in a row that brought nothing before the download gives up. */
-const MAX_IDLE_ROUNDS = 5;
+/** MAV_PROTOCOL_CAPABILITY_FTP */
+const CAPABILITY_FTP = 32;
+const PACK_PATH = '@PARAM/param.pck';
+/** PX4 answers a read of it with a hash over its parameters. It is no parameter. */
+const HASH_NAME = '_HASH_CHECK';
+
+/** AUTOPILOT_VERSION is asked for, twice, before the download begins without it. */
+const IDENTIFY_MS = 1000;
+const IDENTIFY_AGAIN_MS = 400;
+const HASH_MS = 1500;
+const HASH_AGAIN_MS = 500;
 /** A download that gave up begins anew after this. */
 const RETRY_MS = 60_000;
-const NOT_IN_LIST = 65_535;
-
-interface Entry {
-  readonly bits: number;
-  readonly type: number;
-  readonly index: number;
-}
+/** A changed value is kept on disk once nothing has changed for this long. */
+const SETTLE_MS = 3000;
 
 export interface ParamsOptions {
   readonly clock: Clock;
@@ -30,37 +38,55 @@ export interface ParamsOptions {
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
   readonly encoding: () => ParamEncoding;
+  /** Asks for AUTOPILOT_VERSION. */
+  readonly identify: () => void;
+  /** Null: nothing is kept on disk. */
+  readonly store: ParamStore | null;
 }
 
-/** The vehicle's parameters: a full download with re-request of what was lost, then kept up by every PARAM_VALUE. */
+/**
+ * What the download is about: learning who the vehicle is, reading what is on disk of it, comparing PX4's hash with the one on disk, reading ArduPilot's
+ * packed file, or taking the list.
+ */
+type Stage =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'identify'; readonly since: number; asked: number }
+  | { readonly kind: 'read' }
+  | { readonly kind: 'hash'; readonly since: number; asked: number; readonly stored: StoredParams }
+  | { readonly kind: 'file'; readonly file: FtpFile }
+  | { readonly kind: 'list'; readonly list: ListTransfer };
+
+/**
+ * The vehicle's parameters. Each session downloads them by the fastest way the vehicle offers; then every PARAM_VALUE keeps
+ * them up. The newest state of each vehicle (by its uid) stays on disk: it shows at once in the next session, and is all
+ * there is to do where PX4's hash says that nothing has changed.
+ */
 export class Params {
   readonly #options: ParamsOptions;
-  readonly #cache = new Map<string, Entry>();
-  /** Indexes that the present download has brought. */
-  #have = new Set<number>();
+  readonly #table = new ParamTable();
+  readonly #writes: ParamWrites;
+  #stage: Stage = { kind: 'idle' };
   #expected: number | null = null;
-  #generation = 0;
-  #priming = false;
   #timedOut = false;
-  /** When something was last asked for, or came, of the present download. */
-  #activeAt = 0;
   #endedAt = 0;
-  /** Indexes that the present burst still waits for; 0 while the list itself comes. */
-  #burstOpen = 0;
-  #idleRounds = 0;
-  /** Where the next burst begins to look, so that one index that never comes does not hold up the others. */
-  #cursor = 0;
+  #ends = 0;
+  #hash: number | null = null;
+  /** When a value changed that is not on disk yet. */
+  #changedAt: number | null = null;
+  /** Grows with each download, so that what was read from disk for an earlier one is not used. */
+  #download = 0;
 
   constructor(options: ParamsOptions) {
     this.#options = options;
+    this.#writes = new ParamWrites({ ...options, table: this.#table });
   }
 
   get progress(): ParamsProgress {
     return {
-      cached: this.#cache.size,
+      cached: this.#table.size,
       expected: this.#expected,
-      generation: this.#generation,
-      priming: this.#priming,
+      generation: this.#table.generation + this.#ends,
+      priming: this.#stage.kind !== 'idle',
       timed_out: this.#timedOut,
     };
   }
@@ -68,94 +94,217 @@ export class Params {
   snapshot(): ParamsSnapshot {
     const encoding = this.#options.encoding();
     const params: ParamsSnapshot['params'] = {};
-    for (const [name, { bits, type, index }] of this.#cache) {
+    for (const [name, { bits, type, index }] of this.#table.entries()) {
       params[name] = { value: paramFromBits(bits, type, encoding), type, index };
     }
     return { ...this.progress, params };
   }
 
-  /** Begins a download. @param forget the cache is of another vehicle */
+  /** The value of one parameter, null where the vehicle has not told it. */
+  valueOf(name: string): number | null {
+    const entry = this.#table.get(name);
+    return entry === undefined ? null : paramFromBits(entry.bits, entry.type, this.#options.encoding());
+  }
+
+  /** Whether any parameter's name begins so. */
+  has(prefix: string): boolean {
+    for (const [name] of this.#table.entries()) if (name.startsWith(prefix)) return true;
+    return false;
+  }
+
+  /** See ParamWrites. */
+  async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
+    return this.#writes.write(request);
+  }
+
+  /** Begins a download. @param forget what is known is another vehicle's */
   download(forget: boolean): void {
+    this.#cancel();
+    this.#download++;
     if (forget) {
-      this.#cache.clear();
+      this.#table.clear();
       this.#expected = null;
-      this.#generation++;
+      this.#hash = null;
+      this.#changedAt = null;
+      this.#ends++;
     }
-    this.#have = new Set();
-    this.#priming = true;
     this.#timedOut = false;
-    this.#idleRounds = 0;
-    this.#cursor = 0;
-    this.#requestList();
+    const now = this.#options.clock.now();
+    this.#stage = { kind: 'identify', since: now, asked: now };
+    this.#options.identify();
   }
 
-  onValue({ name, bits, type, count, index }: ParamValue): void {
-    const before = this.#cache.get(name);
-    if (name === '' || (before === undefined && this.#cache.size >= MAX_PARAMS)) return;
-    const known = index === NOT_IN_LIST ? (before?.index ?? NOT_IN_LIST) : index;
-    if (before?.bits !== bits || before.type !== type || before.index !== known) {
-      this.#cache.set(name, { bits, type, index: known });
-      if (before?.bits !== bits || before.type !== type) this.#generation++;
+  /** The vehicle has said who it is. */
+  onVersion(): void {
+    if (this.#stage.kind === 'identify') this.#choose();
+  }
+
+  onValue(value: ParamValue): void {
+    if (value.name === HASH_NAME) {
+      this.#onHash(value.bits);
+      return;
     }
-    // ArduPilot's count grows while it runs, when a parameter switches on a group of others.
-    if (count > 0 && count <= MAX_PARAMS) this.#expected = count;
-    if (this.#priming && index < MAX_PARAMS && !this.#have.has(index)) this.#onNewIndex(index);
+    this.#writes.onValue(value);
+    if (value.count > 0 && value.count <= MAX_PARAMS && value.index !== NOT_IN_LIST)
+      this.#expected = value.count;
+    const changed = this.#table.set(value);
+    if (changed && this.#stage.kind === 'idle') {
+      this.#hash = null;
+      this.#changedAt = this.#options.clock.now();
+    }
+    if (this.#stage.kind === 'list') this.#stage.list.onValue(value);
   }
 
-  /** Called a few times a second: a lost list or burst is asked for again. Waits while the vehicle is away. */
+  onFtp(message: FtpMessage): void {
+    if (this.#stage.kind === 'file') this.#stage.file.onMessage(message);
+  }
+
+  /** Called a few times a second. */
   tick(): void {
     const { clock, vehicle } = this.#options;
     const now = clock.now();
-    if (!vehicle.alive) {
-      this.#activeAt = now;
+    const stage = this.#stage;
+    switch (stage.kind) {
+      case 'idle':
+        if (this.#timedOut && vehicle.alive && now - this.#endedAt >= RETRY_MS) this.download(false);
+        else if (this.#changedAt !== null && now - this.#changedAt >= SETTLE_MS) this.#keep();
+        return;
+      case 'identify':
+        if (now - stage.since >= IDENTIFY_MS) this.#choose();
+        else if (now - stage.asked >= IDENTIFY_AGAIN_MS) {
+          stage.asked = now;
+          this.#options.identify();
+        }
+        return;
+      case 'hash':
+        if (now - stage.since >= HASH_MS) this.#list();
+        else if (now - stage.asked >= HASH_AGAIN_MS) {
+          stage.asked = now;
+          this.#askHash();
+        }
+        return;
+      case 'read': // a local file: it comes, or its failure does
+        return;
+      case 'file':
+        stage.file.tick();
+        return;
+      case 'list':
+        stage.list.tick();
+    }
+  }
+
+  /** The vehicle is known as well as it will be: the fastest way that it offers. */
+  #choose(): void {
+    const { vehicle, store } = this.#options;
+    const uid = vehicle.version?.uid ?? null;
+    if (store === null || uid === null) {
+      this.#transfer(null);
       return;
     }
-    if (!this.#priming) {
-      if (this.#timedOut && now - this.#endedAt >= RETRY_MS) this.download(false);
-      return;
+    const download = this.#download;
+    this.#stage = { kind: 'read' };
+    store
+      .read(uid)
+      .then((stored) => {
+        if (download === this.#download) this.#transfer(stored);
+      })
+      .catch(() => undefined); // read() turns every failure into null
+  }
+
+  #transfer(stored: StoredParams | null): void {
+    const { vehicle, clock } = this.#options;
+    // What the vehicle was when it was last here is a better answer than none, until it has told.
+    if (stored !== null && this.#table.size === 0) {
+      for (const [name, entry] of stored.entries) this.#table.set({ name, ...entry });
+      this.#expected = this.#table.size;
     }
-    if (now - this.#activeAt < (this.#burstOpen > 0 ? BURST_QUIET_MS : LIST_QUIET_MS)) return;
-    if (++this.#idleRounds > MAX_IDLE_ROUNDS) this.#end(true);
-    else if (this.#expected === null || this.#have.size === 0) this.#requestList();
-    else this.#requestMissing();
+    if (stored !== null && stored.hash !== null && vehicle.firmware === 'px4') {
+      const now = clock.now();
+      this.#stage = { kind: 'hash', since: now, asked: now, stored };
+      this.#askHash();
+    } else if (vehicle.firmware === 'ardupilot' && ((vehicle.capabilities ?? 0) & CAPABILITY_FTP) !== 0) {
+      this.#file();
+    } else this.#list();
   }
 
-  #onNewIndex(index: number): void {
-    this.#have.add(index);
-    this.#activeAt = this.#options.clock.now();
-    this.#idleRounds = 0;
-    if (this.#expected !== null && this.#have.size >= this.#expected) this.#end(false);
-    else if (this.#burstOpen > 0 && --this.#burstOpen === 0) this.#requestMissing();
+  #askHash(): void {
+    const { vehicle, encoder, send } = this.#options;
+    if (vehicle.target !== null) send(encoder.paramRequestByName(vehicle.target, HASH_NAME));
   }
 
-  #requestList(): void {
-    const { clock, encoder, send, vehicle } = this.#options;
-    this.#activeAt = clock.now();
-    this.#burstOpen = 0;
-    if (vehicle.target !== null) send(encoder.paramRequestList(vehicle.target));
+  #onHash(hash: number): void {
+    this.#hash = hash;
+    if (this.#stage.kind === 'hash') {
+      if (this.#stage.stored.hash === hash) this.#end(true);
+      else this.#list();
+    } else if (this.#stage.kind === 'idle' && this.#changedAt !== null) this.#write();
   }
 
-  #requestMissing(): void {
-    const { clock, encoder, send, vehicle } = this.#options;
-    const { target } = vehicle;
-    const expected = this.#expected ?? 0;
-    if (target === null) return;
-    this.#activeAt = clock.now();
-    this.#burstOpen = 0;
-    for (let step = 0; step < expected && this.#burstOpen < BURST; step++) {
-      const index = this.#cursor % expected;
-      this.#cursor = index + 1;
-      if (this.#have.has(index)) continue;
-      send(encoder.paramRequestRead(target, index));
-      this.#burstOpen++;
+  #file(): void {
+    const file = new FtpFile({
+      ...this.#options,
+      path: PACK_PATH,
+      onEnd: (bytes) => {
+        if (bytes === null || !this.#unpack(bytes)) this.#list();
+        else this.#end(true);
+      },
+    });
+    this.#stage = { kind: 'file', file };
+    file.start();
+  }
+
+  /** @returns false for what is no such file, or holds nothing */
+  #unpack(bytes: Buffer): boolean {
+    const params = readParamPack(bytes);
+    if (params === null || params.length === 0) return false;
+    const encoding = this.#options.encoding();
+    for (const [index, { name, type, value }] of params.entries()) {
+      const bits = paramToBits(value, type, encoding);
+      if (typeof bits === 'number') this.#table.set({ name, bits, type, index });
     }
+    this.#table.keepOnly(new Set(params.map(({ name }) => name)));
+    this.#expected = params.length;
+    return true;
   }
 
-  #end(timedOut: boolean): void {
-    this.#priming = false;
-    this.#timedOut = timedOut;
-    this.#burstOpen = 0;
+  #list(): void {
+    const list = new ListTransfer({
+      ...this.#options,
+      onEnd: (complete, names) => {
+        if (complete) this.#table.keepOnly(names);
+        this.#end(complete);
+      },
+    });
+    this.#stage = { kind: 'list', list };
+    list.start();
+  }
+
+  #end(complete: boolean): void {
+    this.#stage = { kind: 'idle' };
+    this.#timedOut = !complete;
     this.#endedAt = this.#options.clock.now();
-    this.#generation++;
+    this.#ends++;
+    if (complete) this.#changedAt = this.#endedAt - SETTLE_MS; // to disk at the next tick
+  }
+
+  /** A PX4 is asked for the hash that goes with what it has told; everything else is written as it is. */
+  #keep(): void {
+    if (this.#options.vehicle.firmware !== 'px4' || this.#hash !== null) this.#write();
+    else {
+      this.#changedAt = this.#options.clock.now(); // asked again after this, should no answer come
+      this.#askHash();
+    }
+  }
+
+  #write(): void {
+    const { vehicle, store } = this.#options;
+    const uid = vehicle.version?.uid ?? null;
+    this.#changedAt = null;
+    if (store === null || uid === null) return;
+    store.write(uid, { hash: this.#hash, entries: [...this.#table.entries()] });
+  }
+
+  #cancel(): void {
+    if (this.#stage.kind === 'file') this.#stage.file.cancel();
   }
 }

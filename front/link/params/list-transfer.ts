@@ -1,0 +1,102 @@
+import type { ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { Clock } from '../clock.ts';
+import type { Encoder } from '../encode.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { MAX_PARAMS } from './param-table.ts';
+
+/** The list has stopped coming. */
+const LIST_QUIET_MS = 1000;
+/** A burst of single requests was not answered in full. */
+const BURST_QUIET_MS = 500;
+const BURST = 20;
+/** Rounds in a row that brought nothing before the download gives up. */
+const MAX_IDLE_ROUNDS = 5;
+
+export interface ListTransferOptions {
+  readonly clock: Clock;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly send: (bytes: Buffer) => void;
+  /** @param names everything that this download brought */
+  readonly onEnd: (complete: boolean, names: ReadonlySet<string>) => void;
+}
+
+/** One download by the parameter protocol: the whole list, then the missing indexes in bursts until all are there. */
+export class ListTransfer {
+  readonly #options: ListTransferOptions;
+  readonly #have = new Set<number>();
+  readonly #names = new Set<string>();
+  #expected: number | null = null;
+  /** When something was last asked for, or came. */
+  #activeAt = 0;
+  /** Indexes that the present burst still waits for; 0 while the list itself comes. */
+  #burstOpen = 0;
+  #idleRounds = 0;
+  /** Where the next burst begins to look, so that one index that never comes does not hold up the others. */
+  #cursor = 0;
+  #over = false;
+
+  constructor(options: ListTransferOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#requestList();
+  }
+
+  onValue({ name, count, index }: ParamValue): void {
+    if (this.#over) return;
+    // ArduPilot's count grows while it runs, when a parameter switches on a group of others.
+    if (count > 0 && count <= MAX_PARAMS) this.#expected = count;
+    if (index >= MAX_PARAMS || this.#have.has(index)) return;
+    this.#have.add(index);
+    this.#names.add(name);
+    this.#activeAt = this.#options.clock.now();
+    this.#idleRounds = 0;
+    if (this.#expected !== null && this.#have.size >= this.#expected) this.#end(true);
+    else if (this.#burstOpen > 0 && --this.#burstOpen === 0) this.#requestMissing();
+  }
+
+  /** Called a few times a second: a lost list or burst is asked for again. Waits while the vehicle is away. */
+  tick(): void {
+    const { clock, vehicle } = this.#options;
+    const now = clock.now();
+    if (this.#over) return;
+    if (!vehicle.alive) {
+      this.#activeAt = now;
+      return;
+    }
+    if (now - this.#activeAt < (this.#burstOpen > 0 ? BURST_QUIET_MS : LIST_QUIET_MS)) return;
+    if (++this.#idleRounds > MAX_IDLE_ROUNDS) this.#end(false);
+    else if (this.#expected === null || this.#have.size === 0) this.#requestList();
+    else this.#requestMissing();
+  }
+
+  #requestList(): void {
+    const { clock, encoder, send, vehicle } = this.#options;
+    this.#activeAt = clock.now();
+    this.#burstOpen = 0;
+    if (vehicle.target !== null) send(encoder.paramRequestList(vehicle.target));
+  }
+
+  #requestMissing(): void {
+    const { clock, encoder, send, vehicle } = this.#options;
+    const { target } = vehicle;
+    const expected = this.#expected ?? 0;
+    if (target === null) return;
+    this.#activeAt = clock.now();
+    this.#burstOpen = 0;
+    for (let step = 0; step < expected && this.#burstOpen < BURST; step++) {
+      const index = this.#cursor % expected;
+      this.#cursor = index + 1;
+      if (this.#have.has(index)) continue;
+      send(encoder.paramRequestRead(target, index));
+      this.#burstOpen++;
+    }
+  }
+
+  #end(complete: boolean): void {
+    this.#over = true;
+    this.#options.onEnd(complete, this.#names);
+  }
+}

@@ -1,0 +1,92 @@
+import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import { MAX_PARAMS, type ParamEntry } from './param-table.ts';
+
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+/** Vehicles that are remembered; the one not seen for the longest time goes first. */
+const MAX_VEHICLES = 32;
+const VERSION = 1;
+
+/** One vehicle's parameters as they were. */
+export interface StoredParams {
+  /** What the vehicle itself said as `_HASH_CHECK` when they were downloaded; null where it has no such thing. */
+  readonly hash: number | null;
+  readonly entries: readonly (readonly [name: string, entry: ParamEntry])[];
+}
+
+/** The parameters of each vehicle on disk, `<uid>.json`. A file that cannot be read counts as none: it is a cache. */
+export class ParamStore {
+  readonly #directory: string;
+  readonly #log: Logger;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(directory: string, log: Logger) {
+    this.#directory = directory;
+    this.#log = log;
+  }
+
+  async read(uid: string): Promise<StoredParams | null> {
+    const path = this.#pathOf(uid);
+    try {
+      if ((await stat(path)).size > MAX_FILE_BYTES) return null;
+      return parse(JSON.parse(await readFile(path, 'utf8')));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        this.#log.warn(`parameter cache ${path}: ${messageOf(error)}`);
+      return null;
+    }
+  }
+
+  /** Written one after the other; a failure is logged, since the vehicle has the parameters. */
+  write(uid: string, params: StoredParams): void {
+    const path = this.#pathOf(uid);
+    const entries = params.entries.map(([name, { bits, type, index }]) => [name, bits, type, index]);
+    const text = JSON.stringify({ version: VERSION, hash: params.hash, entries });
+    this.#tail = this.#tail
+      .then(async () => {
+        await mkdir(this.#directory, { recursive: true, mode: 0o755 });
+        await writeAtomic(path, text, 0o644);
+        await this.#prune();
+      })
+      .catch((error: unknown) => this.#log.warn(`parameter cache ${path}: ${messageOf(error)}`));
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async settled(): Promise<void> {
+    await this.#tail;
+  }
+
+  /** @param uid hex, as the vehicle gave it */
+  #pathOf(uid: string): string {
+    return join(this.#directory, `${uid.replaceAll(/[^0-9a-f]/g, '')}.json`);
+  }
+
+  async #prune(): Promise<void> {
+    const names = (await readdir(this.#directory)).filter((name) => name.endsWith('.json'));
+    if (names.length <= MAX_VEHICLES) return;
+    const times = await Promise.all(
+      names.map(async (name) => ({ name, at: (await stat(join(this.#directory, name))).mtimeMs })),
+    );
+    const oldest = times.toSorted((a, b) => a.at - b.at).slice(0, names.length - MAX_VEHICLES);
+    for (const { name } of oldest) await unlink(join(this.#directory, name));
+  }
+}
+
+function parse(value: unknown): StoredParams | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { version, hash, entries } = value as Readonly<Record<string, unknown>>;
+  if (version !== VERSION || (hash !== null && typeof hash !== 'number')) return null;
+  if (!Array.isArray(entries) || entries.length > MAX_PARAMS) return null;
+  const read: [string, ParamEntry][] = [];
+  for (const entry of entries as readonly unknown[]) {
+    if (!Array.isArray(entry)) return null;
+    const [name, bits, type, index] = entry as readonly unknown[];
+    if (typeof name !== 'string' || typeof bits !== 'number') return null;
+    if (typeof type !== 'number' || typeof index !== 'number') return null;
+    read.push([name, { bits, type, index }]);
+  }
+  return { hash, entries: read };
+}

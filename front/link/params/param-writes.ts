@@ -1,0 +1,133 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/ipc/link-protocol.ts';
+import type { ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { Clock, Timer } from '../clock.ts';
+import type { Encoder } from '../encode.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
+import type { ParamTable } from './param-table.ts';
+
+const SENDS = 3;
+const ECHO_MS = 1000;
+const MAX_WAITING = 8;
+
+/**
+ * A vehicle's identity on the link: written once from afar, and nobody reaches it any more under the name they know
+ * (attack case J10). ArduPilot, ArduPilot from 4.7 on, PX4.
+ */
+const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
+
+export interface ParamWritesOptions {
+  readonly clock: Clock;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly table: ParamTable;
+  readonly send: (bytes: Buffer) => void;
+  readonly encoding: () => ParamEncoding;
+}
+
+interface Running {
+  readonly name: string;
+  readonly wanted: number;
+  /** Ends the present wait: the vehicle has told the value. */
+  echoed: (() => void) | null;
+  /** The vehicle's newest word on it since we asked. */
+  told: number | null;
+}
+
+/**
+ * Writes single parameters, one at a time: PARAM_SET up to three times a second apart, until the vehicle tells the value that
+ * was asked for; what it tells is the answer, whatever was sent.
+ */
+export class ParamWrites {
+  readonly #options: ParamWritesOptions;
+  #running: Running | null = null;
+  #tail: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: ParamWritesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @throws ApiError E_IDENTITY, E_NO_FC, E_NOT_FOUND, E_INVALID_VALUE, E_ARMED, E_RATE_LIMITED: nothing was sent;
+   *   E_TIMEOUT: the vehicle told nothing; E_UPSTREAM: it told another value, which is in `cached_value`
+   */
+  async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
+    if (IDENTITY.has(request.name.trim().toUpperCase())) throw new ApiError('E_IDENTITY');
+    if (this.#waiting >= MAX_WAITING)
+      throw new ApiError('E_RATE_LIMITED', 'Too many parameter writes are waiting. Try again shortly.');
+    this.#waiting++;
+    const turn = this.#tail.then(async () => this.#write(request));
+    this.#tail = turn.catch(() => undefined); // whoever asked gets the error; the next in line must still run
+    try {
+      return await turn;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  onValue({ name, bits }: ParamValue): void {
+    const running = this.#running;
+    if (running?.name !== name) return;
+    running.told = bits;
+    if (bits === running.wanted) running.echoed?.();
+  }
+
+  async #write({ name, value, force }: ParamWriteRequest): Promise<ParamWriteResult> {
+    const { vehicle, table, encoding, encoder, send } = this.#options;
+    const { target } = vehicle;
+    if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const entry = table.get(name);
+    if (entry === undefined)
+      throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}, as far as it was downloaded.`);
+    const wanted = paramToBits(value, entry.type, encoding());
+    if (typeof wanted === 'string') {
+      const errors = [{ path: '/value', message: wanted }];
+      throw new ApiError('E_INVALID_VALUE', `${name} ${wanted}.`, { errors });
+    }
+    // Asked at the edge too; it may have armed since (attack case J7).
+    if (!force && vehicle.armed !== false) {
+      throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
+    }
+    const running: Running = { name, wanted, echoed: null, told: null };
+    this.#running = running;
+    try {
+      for (let sent = 0; sent < SENDS && running.told !== wanted; sent++) {
+        send(encoder.paramSet(target, name, wanted, entry.type));
+        await this.#echo(running);
+        // A list that is under way may have told the old value, and a refusal tells nothing: so it is asked for.
+        if (running.told !== wanted) {
+          running.told = null;
+          send(encoder.paramRequestByName(target, name));
+          await this.#echo(running);
+        }
+      }
+    } finally {
+      this.#running = null;
+    }
+    return this.#result(name, value, entry.type, running);
+  }
+
+  #result(name: string, value: number, type: number, { told, wanted }: Running): ParamWriteResult {
+    const { encoding, table } = this.#options;
+    const known = table.get(name)?.bits;
+    const cached = known === undefined ? null : paramFromBits(known, type, encoding());
+    const result = { name, value, ack: told === wanted, cached_value: cached, type };
+    if (result.ack) return result;
+    if (told === null)
+      throw new ApiError('E_TIMEOUT', `The vehicle did not confirm ${name} in time.`, result);
+    throw new ApiError('E_UPSTREAM', `The vehicle did not take this value: ${name} is ${cached}.`, result);
+  }
+
+  async #echo(running: Running): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer: Timer = this.#options.clock.after(ECHO_MS, resolve);
+      running.echoed = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    running.echoed = null;
+  }
+}
