@@ -7,6 +7,7 @@ import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { SerialPortEntry } from '../link/sources/serial-ports.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { paramHandlers } from './params.ts';
+import { signingHandlers } from './signing.ts';
 
 const COMMAND_MS = 25_000;
 
@@ -47,6 +48,7 @@ export function flightHandlers(
     }),
 
     ...paramHandlers(vehicle),
+    ...signingHandlers(vehicle),
   };
 }
 

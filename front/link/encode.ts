@@ -4,6 +4,7 @@ import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import { STX_V2 } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
+import { type Signer, setupNone } from './signing/signer.ts';
 
 /** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (spec/decisions.md 6). */
 export const OWN_COMPONENT = 191;
@@ -43,6 +44,10 @@ export class Encoder {
   /** System id we speak as: the vehicle's once it is known. */
   system = 1;
   #seq = 0;
+  /** Signs everything that we say, once there is a key. */
+  signer: Signer | null = null;
+  /** Frames that were signed. */
+  signed = 0;
 
   /** A member of the vehicle (never a ground station, so that its ground-station failsafe still fires: attack case J13). */
   heartbeat(): Buffer {
@@ -155,6 +160,16 @@ export class Encoder {
     return this.#frame(MSG.PARAM_SET, payload);
   }
 
+  /** SETUP_SIGNING. @param payload of `Signer.setup` or `setupNone` @param signer null: unsigned, whatever else is signed */
+  setupSigning(payload: Buffer, signer: Signer | null): Buffer {
+    return this.#frame(MSG.SETUP_SIGNING, payload, signer);
+  }
+
+  /** The payload that ends signing on the vehicle. */
+  setupNone({ system, component }: Target): Buffer {
+    return setupNone(system, component);
+  }
+
   ftp(target: Target, request: FtpRequest): Buffer {
     const payload = Buffer.alloc(254);
     payload.writeUInt8(target.system, 1);
@@ -180,7 +195,7 @@ export class Encoder {
   }
 
   /** A v2 frame around a payload that is laid out already. */
-  #frame(id: number, payload: Buffer): Buffer {
+  #frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
     let length = payload.length;
     while (length > 1 && payload[length - 1] === 0) length--; // v2 cuts zero bytes off the end
     const frame = Buffer.alloc(length + 12);
@@ -192,7 +207,13 @@ export class Encoder {
     frame.writeUIntLE(id, 7, 3);
     payload.copy(frame, 10, 0, length);
     frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, crcExtraOf(id)), 10 + length);
-    return frame;
+    return this.#finish(frame, signer);
+  }
+
+  #finish(frame: Buffer, signer: Signer | null): Buffer {
+    if (signer === null) return frame;
+    this.signed++;
+    return signer.sign(frame);
   }
 
   #nextSeq(): number {
@@ -202,7 +223,8 @@ export class Encoder {
   }
 
   #encode(message: MavLinkData): Buffer {
-    return new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, this.#nextSeq());
+    const frame = new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, this.#nextSeq());
+    return this.#finish(frame, this.signer);
   }
 }
 

@@ -5,6 +5,9 @@ import type {
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
+  SigningEnrolled,
+  SigningEnrolRequest,
+  SigningState,
 } from '../../shared/ipc/link-protocol.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
@@ -22,6 +25,7 @@ import { Params } from './params/params.ts';
 import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
+import { Signing } from './signing/signing.ts';
 import { SimulatedEvidence } from './simulated.ts';
 import type { Transport } from './sources/transport.ts';
 import { StateFeed } from './state-feed.ts';
@@ -63,6 +67,7 @@ export class Link {
   readonly #commands: Commands;
   readonly #streams: Streams;
   readonly #params: Params;
+  readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
   #timer: Timer | null = null;
@@ -80,7 +85,10 @@ export class Link {
     this.router = new Router({
       clock,
       toSource: send,
-      onVehicleFrame: (frame) => this.#vehicle.handle(frame),
+      onVehicleFrame: (frame) => {
+        this.#signing.onFrame(frame);
+        this.#vehicle.handle(frame);
+      },
       guard: new WireGuard(() => this.#vehicle.armed),
       loops: new LoopGuard(clock),
       refusal: (frame, why) => texts.answer(frame, why),
@@ -134,6 +142,18 @@ export class Link {
       },
       store,
     });
+    this.#signing = new Signing({
+      clock,
+      log,
+      vehicle,
+      encoder,
+      send,
+      params: this.#params,
+      onEnrolled: () => {
+        this.#streams.request();
+        this.#params.download(false);
+      },
+    });
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
@@ -186,6 +206,20 @@ export class Link {
     return this.#params.write(readParamWrite(params));
   }
 
+  get signing(): SigningState {
+    return this.#signing.state;
+  }
+
+  /** The RPC method `signing_enrol`; see Signing. */
+  async enrolSigning(params: unknown): Promise<SigningEnrolled> {
+    return this.#signing.enrol(readEnrolment(params));
+  }
+
+  /** The RPC method `signing_disable`; see Signing. */
+  async disableSigning(params: unknown): Promise<{ success: true }> {
+    return this.#signing.disable(isForced(params));
+  }
+
   params(): ParamsSnapshot {
     return this.#params.snapshot();
   }
@@ -211,7 +245,7 @@ export class Link {
       system_id: vehicle.target?.system ?? null,
       component_id: vehicle.target?.component ?? null,
       firmware: vehicle.firmware,
-      firmware_version: vehicle.version === null ? null : versionText(vehicle.version.flightSwVersion),
+      firmware_version: vehicle.version?.text ?? null,
       simulated: this.#evidence.list.length > 0,
       simulated_evidence: [...this.#evidence.list],
       statustext: [...this.#texts.newest],
@@ -237,16 +271,13 @@ export class Link {
     this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
     this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
-    if (reason === 'learned') this.#texts.clear();
+    if (reason === 'learned') {
+      this.#texts.clear();
+      this.#signing.forget();
+    }
     this.#streams.request();
     this.#params.download(reason === 'learned');
   }
-}
-
-/** @param version major, minor, patch and type, a byte each, as AUTOPILOT_VERSION packs them; null for none */
-function versionText(version: number): string | null {
-  if (version === 0) return null;
-  return [version >>> 24, (version >>> 16) & 0xff, (version >>> 8) & 0xff].join('.');
 }
 
 /** The RPC boundary: whoever connects to the socket may send anything. */
@@ -256,4 +287,15 @@ function readParamWrite(params: unknown): ParamWriteRequest {
   if (typeof name !== 'string' || typeof value !== 'number' || typeof force !== 'boolean')
     throw new ApiError('E_BAD_REQUEST');
   return { name, value, force };
+}
+
+function readEnrolment(params: unknown): SigningEnrolRequest {
+  if (typeof params !== 'object' || params === null) throw new ApiError('E_BAD_REQUEST');
+  const { key_hex: key, link_id: link } = params as Readonly<Record<string, unknown>>;
+  if (typeof key !== 'string' || typeof link !== 'number') throw new ApiError('E_BAD_REQUEST');
+  return { key_hex: key, link_id: link, force: isForced(params) };
+}
+
+function isForced(params: unknown): boolean {
+  return typeof params === 'object' && params !== null && 'force' in params && params.force === true;
 }

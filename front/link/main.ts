@@ -59,6 +59,9 @@ async function start(log: Logger): Promise<Service> {
     methods: {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
+      signing: () => link.signing,
+      signing_enrol: async (params) => link.enrolSigning(params),
+      signing_disable: async (params) => link.disableSigning(params),
       param_set: async (params) => link.writeParam(params),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },

@@ -5,7 +5,8 @@
  * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
  *
  * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot;
- * `param_set` ParamWriteRequest -> ParamWriteResult; `endpoints` {} -> EndpointStatus[].
+ * `param_set` ParamWriteRequest -> ParamWriteResult; `signing` {} -> SigningState; `signing_enrol`
+ * SigningEnrolRequest -> SigningEnrolled; `signing_disable` {force} -> {success}; `endpoints` {} -> EndpointStatus[].
  *
  * Raw frames go over a socket of their own, `mavlink.sock`: one line with a FeedHello, answered by one line with a
  * FeedReply, then MAVLink both ways.
@@ -125,6 +126,57 @@ export interface ParamWriteResult {
   cached_value: number | null;
   /** MAV_PARAM_TYPE */
   type: number;
+}
+
+/** Signing between this node and the flight controller. */
+export interface SigningState {
+  capability: SigningCapability;
+  /** The vehicle's SIGNING_REQUIRE; null where it has none, or has not told. */
+  require: boolean | null;
+  /** Counted since svc-link started. */
+  counters: {
+    /** Frames of ours that went out signed. */
+    tx_signed_count: number;
+    /** Signed frames of the vehicle, whatever key they were signed with. */
+    rx_signed_count: number;
+    /** Of those, signed with the key that was enrolled. */
+    rx_verified_count: number;
+    rx_bad_signature_count: number;
+    /** ISO 8601, wall clock of this node. */
+    last_signed_rx_at: string | null;
+  };
+  /** Our own frames are signed. */
+  signing: boolean;
+  /** First 8 hex characters of the SHA-256 of the key in use. */
+  key_id: string | null;
+}
+
+export interface SigningCapability {
+  supported: boolean;
+  reason:
+    | 'ok'
+    | 'fc_not_connected'
+    | 'firmware_px4_no_persistent_store'
+    | 'firmware_not_supported'
+    | 'firmware_too_old';
+  firmware_name: string | null;
+  firmware_version: string | null;
+  /** The vehicle has parameters named SIGNING_*. */
+  signing_params_present: boolean;
+}
+
+export interface SigningEnrolRequest {
+  /** 64 hex characters. Held in memory by svc-link alone. */
+  key_hex: string;
+  link_id: number;
+  force: boolean;
+}
+
+export interface SigningEnrolled {
+  success: true;
+  key_id: string;
+  /** ISO 8601, seconds. */
+  enrolled_at: string;
 }
 
 export interface CommandRequest {

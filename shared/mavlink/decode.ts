@@ -251,6 +251,8 @@ export interface AutopilotVersion {
   readonly capabilities: number;
   /** major << 24 | minor << 16 | patch << 8 | FIRMWARE_VERSION_TYPE */
   readonly flightSwVersion: number;
+  /** `4.5.7`; null where the vehicle says zero. */
+  readonly text: string | null;
   /** What the board is, as hex: uid2 where it has one, else uid; null where it has neither. */
   readonly uid: string | null;
 }
@@ -262,8 +264,14 @@ export function decodeAutopilotVersion(payload: Payload): AutopilotVersion {
   return {
     capabilities: payload.u32(0),
     flightSwVersion: payload.u32(16),
+    text: versionText(payload.u32(16)),
     uid: named ?? null,
   };
+}
+
+/** @param version major, minor, patch and type, a byte each */
+function versionText(version: number): string | null {
+  return version === 0 ? null : [version >>> 24, (version >>> 16) & 0xff, (version >>> 8) & 0xff].join('.');
 }
 
 /** FILE_TRANSFER_PROTOCOL with its payload taken apart (mavlink.io/en/services/ftp.html). */

@@ -13,6 +13,7 @@ import {
   telemetry,
   telemetryQuery,
 } from '../schemas/flight.ts';
+import * as signing from '../schemas/signing.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM, READ, SOCKET, WRITE } from './row-parts.ts';
 
@@ -169,6 +170,8 @@ export const flightRows = [
     id: 'mavlink.signing.capability.get',
     path: '/api/mavlink/signing/capability',
     summary: 'signing capability of the flight controller',
+    responses: json('whether it can be enrolled, and why not', signing.capability),
+    built: true,
   },
   {
     ...BASE,
@@ -176,6 +179,8 @@ export const flightRows = [
     id: 'mavlink.signing.require.get',
     path: '/api/mavlink/signing/require',
     summary: 'whether signed frames are required',
+    responses: json('as the vehicle says', signing.require),
+    built: true,
   },
   {
     ...BASE,
@@ -183,6 +188,8 @@ export const flightRows = [
     id: 'mavlink.signing.counters.get',
     path: '/api/mavlink/signing/counters',
     summary: 'signed frames seen',
+    responses: json('counted since svc-link started', signing.counters),
+    built: true,
   },
   {
     ...BASE,
@@ -197,6 +204,9 @@ export const flightRows = [
     limits: LIMITS.slow,
     summary: 'enrol a signing key on the flight controller',
     blast: 'link',
+    body: signing.enrolRequest,
+    responses: json('the vehicle signs with this key', signing.enrolled),
+    built: true,
   },
   {
     ...BASE,
@@ -211,6 +221,9 @@ export const flightRows = [
     limits: LIMITS.slow,
     summary: 'disable signing on the flight controller',
     blast: 'link',
+    body: { type: 'object', additionalProperties: false },
+    responses: json('the vehicle no longer signs', signing.disabled),
+    built: true,
   },
   {
     ...BASE,
@@ -225,5 +238,8 @@ export const flightRows = [
     limits: LIMITS.slow,
     summary: 'require signed frames',
     blast: 'link',
+    body: signing.requireRequest,
+    responses: json('the vehicle has told the value', signing.requireSet),
+    built: true,
   },
 ] as const satisfies readonly Row[];

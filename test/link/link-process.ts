@@ -74,6 +74,11 @@ export class LinkProcess {
     return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
   }
 
+  /** Any method; rejects with the ApiError that svc-link answered. */
+  async call(method: string, params: unknown = {}): Promise<unknown> {
+    return this.#client.call(method, params, 15_000);
+  }
+
   async endpoints(): Promise<readonly EndpointStatus[]> {
     return (await this.#client.call('endpoints', {}, 5000)) as readonly EndpointStatus[];
   }

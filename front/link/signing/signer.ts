@@ -1,0 +1,86 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { frameCrc } from '../../../shared/mavlink/crc.ts';
+import { crcExtraOf } from '../../../shared/mavlink/dialect.ts';
+import { type Frame, messageIdV2 } from '../../../shared/mavlink/frame.ts';
+
+const SIGNED = 1;
+const MAC_BYTES = 6;
+/** Link id, timestamp, and the first six bytes of the hash. */
+export const SIGNATURE_BYTES = 13;
+/** Timestamps count 10 µs from here: 1 January 2015, UTC. */
+const EPOCH_MS = Date.UTC(2015, 0, 1);
+const UNITS_PER_MS = 100;
+
+/** A time as MAVLink's signing counts it: 10 µs since 2015, 48 bits. @param wallMs ms since 1970 */
+export function signingTime(wallMs: number): number {
+  return Math.max(0, Math.floor((wallMs - EPOCH_MS) * UNITS_PER_MS));
+}
+
+/**
+ * Signs our own frames and checks the vehicle's (https://mavlink.io/en/guide/message_signing.html). Holds the key in memory,
+ * and nothing else ever does.
+ */
+export class Signer {
+  readonly #key: Buffer;
+  readonly #linkId: number;
+  readonly #wall: () => number;
+  #timestamp = 0;
+  /** First 8 hex characters of the key's SHA-256, to tell keys apart without showing one. */
+  readonly keyId: string;
+
+  /** @param key 32 bytes, which this object owns from now on @param wall ms since 1970 */
+  constructor(key: Buffer, linkId: number, wall: () => number) {
+    this.#key = key;
+    this.#linkId = linkId;
+    this.#wall = wall;
+    this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  }
+
+  /** @param frame an unsigned v2 frame of a message that we know */
+  sign(frame: Buffer): Buffer {
+    const signed = Buffer.alloc(frame.length + SIGNATURE_BYTES);
+    frame.copy(signed);
+    signed[2] = SIGNED;
+    const crcAt = frame.length - 2;
+    signed.writeUInt16LE(frameCrc(signed, 1, crcAt, crcExtraOf(messageIdV2(signed, 0))), crcAt);
+    this.#timestamp = Math.max(this.#timestamp + 1, signingTime(this.#wall()));
+    signed.writeUInt8(this.#linkId, frame.length);
+    signed.writeUIntLE(this.#timestamp, frame.length + 1, 6);
+    this.#mac(signed.subarray(0, signed.length - MAC_BYTES)).copy(signed, signed.length - MAC_BYTES);
+    return signed;
+  }
+
+  /** Whether a signed frame was signed with this key. */
+  verifies({ buffer, end, start }: Frame): boolean {
+    const mac = buffer.subarray(end - MAC_BYTES, end);
+    return timingSafeEqual(mac, this.#mac(buffer.subarray(start, end - MAC_BYTES)));
+  }
+
+  /** The payload of SETUP_SIGNING (256) that gives the vehicle this key. */
+  setup(system: number, component: number): Buffer {
+    return setupPayload(system, component, this.#key, Math.max(this.#timestamp, signingTime(this.#wall())));
+  }
+
+  /** Overwrites the key; the signer is of no use afterwards. */
+  forget(): void {
+    this.#key.fill(0);
+  }
+
+  #mac(covered: Uint8Array): Buffer {
+    return createHash('sha256').update(this.#key).update(covered).digest().subarray(0, MAC_BYTES);
+  }
+}
+
+/** The payload of SETUP_SIGNING that ends signing: a key of zeros at time zero. */
+export function setupNone(system: number, component: number): Buffer {
+  return setupPayload(system, component, Buffer.alloc(32), 0);
+}
+
+function setupPayload(system: number, component: number, key: Buffer, timestamp: number): Buffer {
+  const payload = Buffer.alloc(42);
+  payload.writeUIntLE(timestamp, 0, 6);
+  payload.writeUInt8(system, 8);
+  payload.writeUInt8(component, 9);
+  key.copy(payload, 10);
+  return payload;
+}

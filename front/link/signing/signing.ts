@@ -1,0 +1,256 @@
+import { CLOCK_FLOOR_MS } from '../../../shared/auth/token.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type {
+  SigningCapability,
+  SigningEnrolled,
+  SigningEnrolRequest,
+  SigningState,
+} from '../../../shared/ipc/link-protocol.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Clock } from '../clock.ts';
+import type { Encoder, Target } from '../encode.ts';
+import type { Params } from '../params/params.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { Signer } from './signer.ts';
+
+/** MAV_PROTOCOL_CAPABILITY_MAVLINK2: without it there is no frame that could be signed. */
+const CAPABILITY_MAVLINK2 = 8192;
+/** SETUP_SIGNING has no acknowledgement: it is sent twice. */
+const AGAIN_MS = 200;
+/** For this long the vehicle may take to sign its first frame, or to send its first unsigned one. */
+const VERIFY_MS = 5000;
+const REQUIRE = 'SIGNING_REQUIRE';
+
+export interface SigningOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly vehicle: Vehicle;
+  readonly params: Params;
+  readonly encoder: Encoder;
+  readonly send: (bytes: Buffer) => void;
+  /** The vehicle hears us from now on, which it may not have done before. */
+  readonly onEnrolled: () => void;
+}
+
+/**
+ * MAVLink 2 signing between this node and the flight controller. An enrolment is believed only when the vehicle's own frames
+ * are signed with the new key; until then, and when that does not happen, our frames go out as before. The key lives in this
+ * process alone: after a restart of svc-link the operator enrols it again, which works because the request itself is signed
+ * with it.
+ */
+export class Signing {
+  readonly #options: SigningOptions;
+  #signer: Signer | null = null;
+  #busy = false;
+  /** Watches the vehicle's frames while an enrolment or its end is verified. */
+  #watch: ((frame: Frame) => void) | null = null;
+  #rxSigned = 0;
+  #rxVerified = 0;
+  #rxBad = 0;
+  #lastSignedAt: number | null = null;
+
+  constructor(options: SigningOptions) {
+    this.#options = options;
+  }
+
+  /** Every frame of the flight controller's side. Only counts: what was heard is judged by the vehicle model. */
+  onFrame(frame: Frame): void {
+    const { vehicle, clock } = this.#options;
+    if (frame.system !== vehicle.target?.system) return;
+    this.#watch?.(frame);
+    if (!frame.signed) return;
+    this.#rxSigned++;
+    this.#lastSignedAt = clock.wall();
+    if (this.#signer === null) return;
+    if (this.#signer.verifies(frame)) this.#rxVerified++;
+    else this.#rxBad++;
+  }
+
+  /** The vehicle is another one: this key is none of its business. */
+  forget(): void {
+    this.#use(null);
+  }
+
+  get state(): SigningState {
+    const { encoder, params } = this.#options;
+    const require = params.valueOf(REQUIRE);
+    return {
+      capability: this.#capability(),
+      require: require === null ? null : Math.trunc(require) !== 0,
+      counters: {
+        tx_signed_count: encoder.signed,
+        rx_signed_count: this.#rxSigned,
+        rx_verified_count: this.#rxVerified,
+        rx_bad_signature_count: this.#rxBad,
+        last_signed_rx_at: this.#lastSignedAt === null ? null : new Date(this.#lastSignedAt).toISOString(),
+      },
+      signing: this.#signer !== null,
+      key_id: this.#signer?.keyId ?? null,
+    };
+  }
+
+  /**
+   * Gives the vehicle a key, and signs with it once the vehicle does.
+   * @throws ApiError E_NO_FC, E_ARMED, E_INVALID_VALUE (a key of zeros, another target), E_CLOCK, E_NOT_IMPLEMENTED,
+   *   E_RATE_LIMITED: nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s, and everything is as before
+   */
+  async enrol({ key_hex: hex, link_id: linkId, force }: SigningEnrolRequest): Promise<SigningEnrolled> {
+    const { clock, log } = this.#options;
+    const target = this.#ready('enrol a signing key', force);
+    const key = Buffer.from(hex, 'hex');
+    if (key.length !== 32 || key.every((byte) => byte === 0)) {
+      const errors = [{ path: '/key_hex', message: 'is 32 bytes, not all of them zero' }];
+      throw new ApiError('E_INVALID_VALUE', 'key_hex is 32 bytes, not all of them zero.', { errors });
+    }
+    if (clock.wall() < CLOCK_FLOOR_MS) throw new ApiError('E_CLOCK');
+    const { supported, reason } = this.#capability();
+    if (!supported)
+      throw new ApiError(
+        'E_NOT_IMPLEMENTED',
+        `This flight controller does not keep a signing key: ${reason}.`,
+      );
+    const candidate = new Signer(key, linkId, () => clock.wall());
+    const before = this.#signer;
+    this.#busy = true;
+    try {
+      const setup = candidate.setup(target.system, target.component);
+      const good = await this.#told(
+        setup,
+        [before, candidate],
+        (frame) => frame.signed && candidate.verifies(frame),
+      );
+      if (!good) {
+        await this.#rollBack(target, candidate, before);
+        candidate.forget();
+        throw new ApiError(
+          'E_UPSTREAM',
+          'The flight controller did not sign with this key within 5 s. Signing is as it was before.',
+        );
+      }
+    } finally {
+      this.#busy = false;
+    }
+    this.#use(candidate);
+    log.info(`signing key ${candidate.keyId} enrolled`);
+    this.#options.onEnrolled();
+    return {
+      success: true,
+      key_id: candidate.keyId,
+      enrolled_at: new Date(clock.wall()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+  }
+
+  /**
+   * Ends signing on the vehicle, and ours once the vehicle's frames come unsigned.
+   * @throws ApiError E_NO_FC, E_ARMED, E_RATE_LIMITED; E_UPSTREAM when it still signs after 5 s
+   */
+  async disable(force: boolean): Promise<{ success: true }> {
+    const { log, encoder } = this.#options;
+    const target = this.#ready('disable signing', force);
+    this.#busy = true;
+    try {
+      const setup = encoder.setupNone(target);
+      const good = await this.#told(
+        setup,
+        [this.#signer],
+        (frame) => !frame.signed && frame.id === MSG.HEARTBEAT,
+      );
+      if (!good)
+        throw new ApiError('E_UPSTREAM', 'The flight controller still signs what it sends after 5 s.');
+    } finally {
+      this.#busy = false;
+    }
+    this.#use(null);
+    log.info('signing disabled');
+    return { success: true };
+  }
+
+  #ready(action: string, force: boolean): Target {
+    const { vehicle } = this.#options;
+    if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    // Asked at the edge too; it may have armed since (attack case J7).
+    if (!force && vehicle.armed !== false)
+      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
+    if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another change of signing is under way.');
+    return vehicle.target;
+  }
+
+  /**
+   * Sends SETUP_SIGNING twice, unsigned (a vehicle that does not sign yet takes it so) and signed by each of the signers (one
+   * that does takes nothing else), and waits for a frame of the vehicle that shows it.
+   */
+  async #told(
+    payload: Buffer,
+    signers: readonly (Signer | null)[],
+    shows: (frame: Frame) => boolean,
+  ): Promise<boolean> {
+    const { clock } = this.#options;
+    const say = (): void => this.#say(payload, signers);
+    return new Promise((resolve) => {
+      let first = false;
+      const done = (good: boolean): void => {
+        this.#watch = null;
+        again.cancel();
+        late.cancel();
+        resolve(good);
+      };
+      const again = clock.after(AGAIN_MS, () => {
+        say();
+        first = true;
+      });
+      const late = clock.after(VERIFY_MS, () => done(false));
+      // Not before both have gone out: a frame that was under way already shows nothing.
+      this.#watch = (frame) => {
+        if (first && shows(frame)) done(true);
+      };
+      say();
+    });
+  }
+
+  #say(payload: Buffer, signers: readonly (Signer | null)[]): void {
+    const { encoder, send } = this.#options;
+    send(encoder.setupSigning(payload, null));
+    for (const signer of signers) if (signer !== null) send(encoder.setupSigning(payload, signer));
+  }
+
+  /** The vehicle may have taken the key and not told: it gets the one before, or none. */
+  async #rollBack(target: Target, candidate: Signer, before: Signer | null): Promise<void> {
+    const { encoder, clock } = this.#options;
+    const payload = before?.setup(target.system, target.component) ?? encoder.setupNone(target);
+    this.#say(payload, [candidate, before]);
+    await new Promise<void>((resolve) => {
+      clock.after(AGAIN_MS, resolve);
+    });
+    this.#say(payload, [candidate, before]);
+  }
+
+  #use(signer: Signer | null): void {
+    if (this.#signer !== signer) this.#signer?.forget();
+    this.#signer = signer;
+    this.#options.encoder.signer = signer;
+  }
+
+  #capability(): SigningCapability {
+    const { vehicle, params } = this.#options;
+    const { capabilities, firmware, version } = vehicle;
+    const reason = reasonFor(vehicle.alive ? firmware : null, capabilities);
+    return {
+      supported: reason === 'ok',
+      reason,
+      firmware_name: firmware === null ? null : (NAMES[firmware] ?? null),
+      firmware_version: version?.text ?? null,
+      signing_params_present: params.has('SIGNING_'),
+    };
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = { ardupilot: 'ArduPilot', px4: 'PX4' };
+
+function reasonFor(firmware: Vehicle['firmware'], capabilities: number | null): SigningCapability['reason'] {
+  if (firmware === null) return 'fc_not_connected';
+  if (firmware === 'px4') return 'firmware_px4_no_persistent_store';
+  if (firmware !== 'ardupilot') return 'firmware_not_supported';
+  return capabilities !== null && (capabilities & CAPABILITY_MAVLINK2) === 0 ? 'firmware_too_old' : 'ok';
+}

@@ -1,0 +1,108 @@
+import type { JsonSchema } from './json-schema.ts';
+
+const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
+
+export const capability = {
+  type: 'object',
+  required: ['supported', 'reason', 'firmware_name', 'firmware_version', 'signing_params_present'],
+  properties: {
+    supported: { type: 'boolean' },
+    reason: {
+      enum: [
+        'ok',
+        'fc_not_connected',
+        'firmware_px4_no_persistent_store',
+        'firmware_not_supported',
+        'firmware_too_old',
+      ],
+    },
+    firmware_name: text,
+    firmware_version: text,
+    signing_params_present: { type: 'boolean' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const require = {
+  type: 'object',
+  required: ['require'],
+  properties: {
+    require: {
+      type: ['boolean', 'null'],
+      description: 'null: the vehicle has no SIGNING_REQUIRE, or has not told it',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const requireRequest = {
+  type: 'object',
+  required: ['require'],
+  properties: { require: { type: 'boolean' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const requireSet = {
+  type: 'object',
+  required: ['success', 'require'],
+  properties: { success: { const: true }, require: { type: 'boolean' } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const counters = {
+  type: 'object',
+  required: [
+    'tx_signed_count',
+    'rx_signed_count',
+    'rx_verified_count',
+    'rx_bad_signature_count',
+    'last_signed_rx_at',
+    'signing',
+    'key_id',
+  ],
+  properties: {
+    tx_signed_count: { type: 'integer' },
+    rx_signed_count: { type: 'integer' },
+    rx_verified_count: { type: 'integer', description: 'signed with the key that was enrolled from here' },
+    rx_bad_signature_count: { type: 'integer' },
+    last_signed_rx_at: text,
+    signing: { type: 'boolean', description: 'this node signs what it sends' },
+    key_id: { ...text, description: 'first 8 hex characters of the SHA-256 of the key' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const enrolRequest = {
+  type: 'object',
+  required: ['key_hex'],
+  properties: {
+    key_hex: { type: 'string', pattern: '^[0-9a-fA-F]{64}$', description: 'the key; kept in memory only' },
+    link_id: { type: 'integer', minimum: 0, maximum: 255, default: 0 },
+    target_system: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 255,
+      description: 'the connected vehicle, if given',
+    },
+    target_component: { type: 'integer', minimum: 0, maximum: 255 },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const enrolled = {
+  type: 'object',
+  required: ['success', 'key_id', 'enrolled_at'],
+  properties: {
+    success: { const: true },
+    key_id: { type: 'string' },
+    enrolled_at: { type: 'string', description: 'ISO 8601' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const disabled = {
+  type: 'object',
+  required: ['success'],
+  properties: { success: { const: true } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
