@@ -1,16 +1,18 @@
-/** `npm run bench [-- front|framing|startup ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- front|framing|link|startup ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/node.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
+import { benchLink } from './link.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   framing: benchFraming,
   front: benchFront,
+  link: benchLink,
   startup: benchStartup,
 };
 

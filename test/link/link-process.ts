@@ -74,6 +74,10 @@ export class LinkProcess {
     return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Any method; rejects with the ApiError that svc-link answered. */
   async call(method: string, params: unknown = {}): Promise<unknown> {
     return this.#client.call(method, params, 15_000);

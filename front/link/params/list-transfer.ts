@@ -8,7 +8,7 @@ import { MAX_PARAMS } from './param-table.ts';
 const LIST_QUIET_MS = 1000;
 /** A burst of single requests was not answered in full. */
 const BURST_QUIET_MS = 500;
-const BURST = 20;
+const BURST = 50;
 /** Rounds in a row that brought nothing before the download gives up. */
 const MAX_IDLE_ROUNDS = 5;
 
