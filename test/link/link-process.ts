@@ -70,6 +70,11 @@ export class LinkProcess {
     }
   }
 
+  /** Resolves when the link has told its state again, which it does at least twice a second. */
+  async nextState(): Promise<void> {
+    await new Promise<void>((resolve) => this.#wake.push(resolve));
+  }
+
   async command(cmd: string, ...args: (number | string)[]): Promise<CommandResult> {
     return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
   }

@@ -80,8 +80,9 @@ describe('serial sources', function () {
       const state = await link.until(({ mavlink_alive }) => mavlink_alive);
       expect(state).to.include({ fc_port: join(dev, 'ttyACM0'), source: 'auto', system_id: 5 });
       expect([57_600, 115_200, 921_600]).to.include(state.fc_baud);
-      const descriptors = link.openTerminals();
-      expect(descriptors).to.deep.equal([await realpath(line.path)]);
+      // What was probed meanwhile is closed again.
+      while (link.openTerminals().length !== 1) await link.nextState();
+      expect(link.openTerminals()).to.deep.equal([await realpath(line.path)]);
       for (let count = 1; count <= REPLUGS; count++) {
         await line.unplug();
         await link.until(({ transport_open, fc_port }) => !transport_open && fc_port === null);
@@ -89,8 +90,7 @@ describe('serial sources', function () {
         line = await SerialLine.plug(name, far);
         await link.until(({ mavlink_alive, fc_port }) => mavlink_alive && fc_port === name);
       }
-      // What was probed meanwhile is closed again within a probe's time.
-      while (link.openTerminals().length !== 1) await link.until(() => true);
+      while (link.openTerminals().length !== 1) await link.nextState();
       expect(link.openTerminals()).to.deep.equal([await realpath(line.path)]);
     } finally {
       await Promise.all([line, silent, noise].map(async (each) => each.unplug()));

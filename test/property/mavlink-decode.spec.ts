@@ -165,10 +165,19 @@ const CASES: Readonly<Record<string, Case>> = {
   AUTOPILOT_VERSION: {
     clazz: standard.AutopilotVersion,
     ours: decodeAutopilotVersion,
-    theirs: ({ capabilities, flightSwVersion }) => ({
-      capabilities: Number(BigInt.asUintN(32, BigInt(String(capabilities)))),
-      flightSwVersion,
-    }),
+    theirs: ({ capabilities, flightSwVersion, uid, uid2 }) => {
+      const long = Buffer.from(uid2 as unknown as readonly number[]).toString('hex');
+      const short = Buffer.alloc(8);
+      short.writeBigUInt64LE(BigInt.asUintN(64, BigInt(String(uid))));
+      const version = Number(flightSwVersion);
+      const text = [version >>> 24, (version >>> 16) & 0xff, (version >>> 8) & 0xff].join('.');
+      return {
+        capabilities: Number(BigInt.asUintN(32, BigInt(String(capabilities)))),
+        flightSwVersion,
+        text: version === 0 ? null : text,
+        uid: [long, short.toString('hex')].find((hex) => !/^0+$/.test(hex)) ?? null,
+      };
+    },
   },
   SYSTEM_TIME: {
     clazz: common.SystemTime,
