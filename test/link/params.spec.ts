@@ -66,7 +66,7 @@ describe('parameters', () => {
     const rig = new Rig();
     withParams(rig, (index) => index >= 100);
     await rig.meet();
-    await rig.live(8000);
+    await rig.live(10_000);
     expect(rig.link.params()).to.include({ cached: 100, expected: COUNT, priming: false, timed_out: true });
     withParams(rig, () => false);
     await rig.live(62_000);

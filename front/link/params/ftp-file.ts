@@ -20,7 +20,7 @@ const REPLY_MS = 500;
 /** A burst has stopped coming. */
 const BURST_QUIET_MS = 400;
 /** Requests in a row without an answer. */
-const MAX_SILENT = 6;
+const MAX_SILENT = 12;
 
 export interface FtpFileOptions {
   readonly path: string;

@@ -10,7 +10,7 @@ const LIST_QUIET_MS = 1000;
 const BURST_QUIET_MS = 500;
 const BURST = 50;
 /** Rounds in a row that brought nothing before the download gives up. */
-const MAX_IDLE_ROUNDS = 5;
+const MAX_IDLE_ROUNDS = 12;
 
 export interface ListTransferOptions {
   readonly clock: Clock;
