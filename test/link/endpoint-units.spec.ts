@@ -1,0 +1,129 @@
+import { createSocket } from 'node:dgram';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { MessageFilter } from '../../front/link/endpoints/message-filter.ts';
+import { parseEndpoint } from '../../front/link/endpoints/open-endpoint.ts';
+import { UdpEndpoint } from '../../front/link/endpoints/udp-endpoint.ts';
+import { LoopGuard } from '../../front/link/loop-guard.ts';
+import { Router } from '../../front/link/router.ts';
+import { WireGuard } from '../../front/link/wire-guard.ts';
+import { telemetrySocket } from '../../front/sockets/telemetry.ts';
+import type { VehicleView } from '../../front/vehicle-view.ts';
+import type { LinkState } from '../../shared/ipc/link-protocol.ts';
+import { Framer } from '../../shared/mavlink/framer.ts';
+import { freePort } from '../support/temp.ts';
+import { FakeClock } from './fake-clock.ts';
+import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';
+import { SILENT_LOG } from './rig.ts';
+
+describe('the parts of an endpoint', () => {
+  it('an address is read in all its forms, and refused with a sentence that names them', () => {
+    expect(parseEndpoint('udp:127.0.0.1:14550')).to.deep.equal({
+      kind: 'udp',
+      host: '127.0.0.1',
+      port: 14_550,
+      force: false,
+    });
+    expect(parseEndpoint('tcp:[::1]:5760?force=1')).to.deep.include({ host: '::1', force: true });
+    expect(parseEndpoint('udpout:gcs.local:14550')).to.deep.include({ kind: 'udpout', host: 'gcs.local' });
+    for (const wrong of [
+      'udp:127.0.0.1',
+      'tcp::0',
+      'tcp:a:70000',
+      'serial:/dev/ttyACM0:57600',
+      'tcp:a:1?force=0',
+    ])
+      expect(() => parseEndpoint(wrong), wrong).to.throw('is none of udp:host:port');
+  });
+
+  it('a UDP peer expires after 12 s of silence, and not before; the 65th is turned away', async () => {
+    const clock = new FakeClock();
+    const port = await freePort();
+    const router = new Router({
+      clock,
+      toSource: () => true,
+      onVehicleFrame: () => undefined,
+      guard: new WireGuard(() => false),
+      loops: new LoopGuard(clock),
+      refusal: () => null,
+      onProblem: (sentence) => {
+        throw new Error(sentence);
+      },
+    });
+    const endpoint = new UdpEndpoint({
+      clock,
+      router,
+      log: SILENT_LOG,
+      policy: { mayWrite: true, force: false, serialControl: false },
+      host: '127.0.0.1',
+      port,
+      createSocket: () => createSocket('udp4'),
+    });
+    endpoint.start();
+    const senders = Array.from({ length: 65 }, () => createSocket('udp4'));
+    const peers = (): number => endpoint.status.peers.length;
+    const frame = encodeAs(heartbeat({ type: 6, autopilot: 8 }), 'v2', 0, 255, 190);
+    while (peers() === 0) {
+      senders[0]?.send(frame, port, '127.0.0.1');
+      await setImmediate();
+    }
+    senders[1]?.send(Buffer.from('no MAVLink'), port, '127.0.0.1');
+    for (const sender of senders) sender.send(frame, port, '127.0.0.1');
+    while (endpoint.status.peers_turned_away === 0) await setImmediate();
+    expect(peers()).to.equal(64);
+    await clock.advance(11_000);
+    expect(peers()).to.equal(64);
+    senders[0]?.send(frame, port, '127.0.0.1');
+    while (!endpoint.status.peers.some(({ last_seen_s: seen }) => seen === 0)) await setImmediate();
+    await clock.advance(2000);
+    expect(peers()).to.equal(1);
+    await clock.advance(12_000);
+    expect(peers()).to.equal(0);
+    for (const sender of senders) sender.close();
+    await endpoint.stop();
+  });
+
+  it('a filter keeps the rate that was asked for, over jitter and pauses', async () => {
+    const clock = new FakeClock();
+    const filter = MessageFilter.parse('ATTITUDE@5', clock);
+    if (typeof filter === 'string') throw new Error(filter);
+    let passed = 0;
+    const framer = new Framer((frame) => {
+      if (filter.accepts(frame)) passed++;
+    });
+    for (let index = 0; index < 200; index++) {
+      framer.push(encodeAs(attitude(index), 'v2', index & 0xff), clock.now());
+      await clock.advance(index % 2 === 0 ? 47 : 53); // 20 Hz with jitter, 10 s
+    }
+    expect(passed).to.be.within(49, 51);
+    for (const wrong of ['', 'attitude', 'ATTITUDE@0', 'ATTITUDE@2000', 'NO_SUCH', 'ATTITUDE@'])
+      expect(MessageFilter.parse(wrong, clock), wrong).to.be.a('string');
+  });
+
+  it('a telemetry reader that is behind loses snapshots, and gets the next one when it has caught up', () => {
+    let listener: (state: LinkState) => void = () => undefined;
+    const vehicle = {
+      state: null,
+      subscribe: (given: typeof listener) => {
+        listener = given;
+        return () => true;
+      },
+    } as unknown as VehicleView;
+    const socket = {
+      readyState: 1,
+      OPEN: 1,
+      bufferedAmount: 0,
+      sent: 0,
+      on: () => undefined,
+      send: () => socket.sent++,
+    };
+    telemetrySocket(vehicle)({ query: '' } as never, socket as never);
+    const state = { telemetry: { armed: false }, params: {}, statustext: [] } as unknown as LinkState;
+    listener(state);
+    socket.bufferedAmount = 1 << 20;
+    for (let count = 0; count < 100; count++) listener(state);
+    socket.bufferedAmount = 0;
+    listener(state);
+    expect(socket.sent).to.equal(2);
+  });
+});
