@@ -136,6 +136,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
+      log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
     ...pairingHandlers({

@@ -105,7 +105,18 @@ async function supervise(
 ): Promise<void> {
   const sink = flags.demo ? openLogFile(paths.logDir) : null;
   const withResidual = !flags['no-residual'] && (config.features.residual ?? true);
+  let again = false;
+  let askToStop: (signal: string) => void = () => undefined;
+  const stop = new Promise<string>((resolve) => {
+    askToStop = resolve;
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.once(signal, () => resolve(signal));
+  });
   const supervisor = new Supervisor({
+    onRestartSelf: () => {
+      again = true;
+      askToStop('restart');
+    },
     socketPath: paths.supervisorSocket,
     children: planChildren({
       config,
@@ -134,10 +145,6 @@ async function supervise(
       if (flags.demo && (state === 'waiting' || state === 'parked')) complain(supervisor, name, state);
     },
   });
-  const stop = new Promise<string>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      process.once(signal, () => resolve(signal));
-  });
   await supervisor.start();
   const aborted = new AbortController();
   const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
@@ -147,6 +154,13 @@ async function supervise(
   await screen;
   await supervisor.stop();
   await sink?.close();
+  if (again) beginAnew();
+}
+
+/** The same process id for systemd and for the terminal, another program in it: nothing of the old one remains. */
+function beginAnew(): void {
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve?.(process.execPath, args, process.env);
 }
 
 /** What a person at the terminal needs to know when a process of the demo node ended by itself. */

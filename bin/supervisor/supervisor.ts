@@ -17,11 +17,13 @@ export interface SupervisorOptions {
   readonly socketPath: string;
   readonly onLine: (line: string) => void;
   readonly onState: (name: string, state: ChildState) => void;
+  /** Somebody asked for the whole node to begin anew. */
+  readonly onRestartSelf: () => void;
 }
 
 /**
  * Runs the processes of the node. On supervisor.sock it answers `status` and `restart {name}` -> `{pid_before, pid_after}`
- * once the successor runs, and tells every change of a process as the event `services` with the whole list.
+ * once the successor runs, and `restart_self`; it tells every change of a process as the event `services` with the whole list.
  */
 export class Supervisor {
   readonly #children: readonly SupervisedChild[];
@@ -45,6 +47,10 @@ export class Supervisor {
       methods: {
         status: () => ({ services: this.status() }),
         restart: async (params) => this.#restart(params),
+        restart_self: () => {
+          options.onRestartSelf();
+          return { accepted: true };
+        },
       },
       greeting: () => [['services', this.status()]],
       onError: (error) => options.onLine(`svc-supervisor: ${messageOf(error)}`),

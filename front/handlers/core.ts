@@ -3,13 +3,17 @@ import { connect } from 'node:net';
 import { uptime } from 'node:os';
 import { promisify } from 'node:util';
 import type { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { Logger } from '../../shared/logger.ts';
 import type { coreRows } from '../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../shared/routes/handler.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
+import { Metrics } from '../node/metrics.ts';
 import type { VehicleView } from '../vehicle-view.ts';
+import { telemetryOf } from './flight.ts';
+import { serviceHandlers, serviceList } from './services.ts';
 
 export interface CoreDeps {
   readonly version: string;
@@ -24,14 +28,15 @@ export interface CoreDeps {
   readonly configProblem: string | null;
   readonly openApi: () => string;
   readonly deviceId: string;
+  readonly log: Logger;
 }
 
-const CALL_MS = 2000;
 const PROBE_MS = 500;
 const run = promisify(execFile);
 
 export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
-  const { version, profile, board, monitor, vehicle, supervisor } = deps;
+  const { version, monitor, vehicle, supervisor } = deps;
+  const metrics = new Metrics(deps);
   return {
     'healthz.get': () => ({ status: 'ok', version }),
 
@@ -59,42 +64,67 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       ntp_synced: await ntpSynced(),
     }),
 
-    'status.get': async () => {
-      const link = vehicle.state;
-      const facts = await monitor.facts();
-      const temperatures = Object.values(facts.temperatures);
+    'status.get': async () => status(deps),
+
+    'status.full.get': async () => {
+      const [head, services, resources] = await Promise.all([
+        status(deps),
+        serviceList(supervisor),
+        monitor.facts(),
+      ]);
+      const { state } = vehicle;
       return {
-        version,
-        uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
-        profile,
-        board,
-        fc_connected: link !== null && link.transport_open && link.mavlink_alive,
-        fc_port: link?.fc_port ?? null,
-        fc_baud: link?.fc_baud ?? null,
-        fc_firmware: link?.firmware ?? null,
-        fc_source: link?.source ?? null,
-        fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
-        fc_link_hint: linkHint(link),
-        fc_simulated: link?.simulated ?? false,
-        fc_simulated_evidence: link?.simulated_evidence ?? [],
-        armed: vehicle.armed,
-        config: { ok: deps.configProblem === null, problem: deps.configProblem },
-        health: {
-          cpu_percent: facts.cpu_percent,
-          memory_percent: facts.memory_percent,
-          disk_percent: facts.disk_percent,
-          temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
-        },
+        ...head,
+        ...services,
+        resources,
+        telemetry: state === null ? null : telemetryOf(state),
+        // Nothing in this build measures them.
+        video: null,
+        radio: null,
+        role: null,
+        mesh: null,
+        capabilities: {},
       };
     },
+
+    'metrics.get': async () => new Reply(200, await metrics.text(), metrics.mediaType),
 
     'system.get': async () => monitor.facts(),
 
     'diagnostics.get': async () => diagnostics(deps),
 
-    'services.get': async () => supervisor.call('status', {}, CALL_MS),
+    ...serviceHandlers(deps),
 
     'openapi-json.get': () => new Reply(200, deps.openApi()),
+  };
+}
+
+async function status({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps): Promise<object> {
+  const link = vehicle.state;
+  const facts = await monitor.facts();
+  const temperatures = Object.values(facts.temperatures);
+  return {
+    version,
+    uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
+    profile,
+    board,
+    fc_connected: link !== null && link.transport_open && link.mavlink_alive,
+    fc_port: link?.fc_port ?? null,
+    fc_baud: link?.fc_baud ?? null,
+    fc_firmware: link?.firmware ?? null,
+    fc_source: link?.source ?? null,
+    fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
+    fc_link_hint: linkHint(link),
+    fc_simulated: link?.simulated ?? false,
+    fc_simulated_evidence: link?.simulated_evidence ?? [],
+    armed: vehicle.armed,
+    config: { ok: deps.configProblem === null, problem: deps.configProblem },
+    health: {
+      cpu_percent: facts.cpu_percent,
+      memory_percent: facts.memory_percent,
+      disk_percent: facts.disk_percent,
+      temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    },
   };
 }
 

@@ -68,6 +68,8 @@ export const coreRows = [
     id: 'status.full.get',
     path: '/api/status/full',
     summary: 'consolidated status',
+    responses: json('status, services, resources and telemetry in one', node.statusFull),
+    built: true,
   },
   {
     ...BASE,
@@ -91,6 +93,9 @@ export const coreRows = [
     limits: LIMITS.slow,
     summary: 'reboot the node',
     blast: 'link',
+    body: { type: 'object', additionalProperties: false },
+    responses: json('systemd has been told', node.powered),
+    built: true,
   },
   {
     ...BASE,
@@ -105,6 +110,9 @@ export const coreRows = [
     limits: LIMITS.slow,
     summary: 'power the node off',
     blast: 'link',
+    body: { type: 'object', additionalProperties: false },
+    responses: json('systemd has been told', node.powered),
+    built: true,
   },
   {
     ...BASE,
@@ -138,6 +146,9 @@ export const coreRows = [
     params: { name: PARAM.unit },
     summary: 'restart one service',
     blast: 'link',
+    body: { type: 'object', additionalProperties: false },
+    responses: json('restarted, with its new process', node.restarted),
+    built: true,
   },
   {
     ...BASE,
@@ -152,6 +163,9 @@ export const coreRows = [
     limits: LIMITS.slow,
     summary: 'restart the supervisor',
     blast: 'link',
+    body: { type: 'object', additionalProperties: false },
+    responses: json('it will', node.restarted),
+    built: true,
   },
   {
     ...BASE,
@@ -168,5 +182,7 @@ export const coreRows = [
     id: 'metrics.get',
     path: '/metrics',
     summary: 'Prometheus text metrics',
+    responses: media('Prometheus text', 'text/plain'),
+    built: true,
   },
 ] as const satisfies readonly Row[];

@@ -145,18 +145,31 @@ export const system = {
 
 export const services = {
   type: 'object',
-  required: ['services'],
+  required: ['services', 'systemd_available'],
   properties: {
     services: {
       type: 'array',
       items: {
         type: 'object',
-        required: ['name', 'state', 'pid', 'restarts', 'uptime_seconds', 'last_exit', 'last_words'],
+        required: [
+          'name',
+          'kind',
+          'state',
+          'pid',
+          'restarts',
+          'uptime_seconds',
+          'last_exit',
+          'last_words',
+          'memory_mb',
+        ],
         properties: {
           name: { type: 'string' },
+          kind: { enum: ['process', 'unit'], description: 'a process of this node, or a unit of systemd' },
+          sub_state: { type: 'string', description: "systemd's word; units only" },
+          memory_mb: { ...nullableNumber, description: 'PSS, MiB' },
           state: { enum: ['starting', 'running', 'waiting', 'parked', 'stopped'] },
           pid: nullableInteger,
-          restarts: { type: 'integer' },
+          restarts: nullableInteger,
           uptime_seconds: nullableInteger,
           last_exit: { ...nullableString, description: 'exit code or signal of the newest exit' },
           last_words: {
@@ -168,6 +181,7 @@ export const services = {
         additionalProperties: false,
       },
     },
+    systemd_available: { type: 'boolean' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -194,4 +208,47 @@ export const diagnostics = {
     },
   },
   additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const restarted = {
+  type: 'object',
+  required: ['status', 'name', 'pid_before', 'pid_after'],
+  properties: {
+    status: {
+      enum: ['ok', 'accepted'],
+      description:
+        'accepted (202): the process that answers is the one that restarts, so the proof cannot come with the answer',
+    },
+    name: { type: 'string' },
+    pid_before: nullableInteger,
+    pid_after: nullableInteger,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const powered = {
+  type: 'object',
+  required: ['status', 'action'],
+  properties: { status: { const: 'ok' }, action: { enum: ['reboot', 'poweroff'] } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** The members of GET /api/status and GET /api/services, and what is measured beside them. */
+export const statusFull = {
+  type: 'object',
+  required: [...status.required, 'services', 'resources', 'telemetry', 'video', 'radio', 'role', 'mesh'],
+  properties: {
+    ...status.properties,
+    ...services.properties,
+    resources: system,
+    telemetry: {
+      type: ['object', 'null'],
+      description: 'as GET /api/telemetry; null while svc-link is away',
+    },
+    video: { type: ['object', 'null'] },
+    radio: { type: ['object', 'null'] },
+    role: { type: ['string', 'null'] },
+    mesh: { type: ['object', 'null'] },
+    capabilities: { type: 'object' },
+  },
 } as const satisfies JsonSchema;

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { KEY } from './edge.ts';
-import { ROOT } from './node.ts';
+import { ROOT, SAFE_PATH } from './node.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const SECRET = 'the-secret-of-this-boot';
@@ -36,7 +36,7 @@ export async function startFront(config = ''): Promise<LoneFront> {
     { mode: 0o600 },
   );
   const child = fork(join(ROOT, 'front/main.ts'), {
-    env: { ...process.env, ...env },
+    env: { ...process.env, PATH: SAFE_PATH, ...env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   child.send({ type: 'init', secret: SECRET, nodeStartedAt: 0 });

@@ -10,6 +10,9 @@ import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
+/** With a systemctl that does nothing before the machine's own. */
+export const SAFE_PATH = `${join(import.meta.dirname, 'safe-bin')}:${process.env['PATH'] ?? ''}`;
+
 export interface NodeOptions {
   /** YAML text of the config, without `api.port`. */
   readonly config?: string;
@@ -18,6 +21,8 @@ export interface NodeOptions {
   readonly pairing?: { readonly key: string };
   readonly simulated?: boolean;
   readonly port?: number;
+  /** Added to the environment, for example a PATH with a fake program first. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A real node: supervisor and all its processes, in directories of its own, on a port of its own. */
@@ -85,7 +90,7 @@ export class TestNode {
       process.execPath,
       [join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])],
       {
-        env: { ...process.env, ...env },
+        env: { ...process.env, PATH: SAFE_PATH, ...env, ...options.env },
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );

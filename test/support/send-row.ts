@@ -54,7 +54,8 @@ export async function sendRow(
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: res.statusCode ?? 0, body: JSON.parse(text) as RowAnswer['body'] });
+        const json = res.headers['content-type']?.startsWith('application/json') === true;
+        resolve({ status: res.statusCode ?? 0, body: json ? (JSON.parse(text) as RowAnswer['body']) : {} });
       });
     });
     req.end(body ?? undefined);
