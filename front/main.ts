@@ -96,7 +96,12 @@ async function start(init: Init, log: Logger): Promise<Service> {
     log,
   });
   const { pairing } = credentials;
-  const audit = new AuditLog({ directory: paths.auditDir, now: Date.now, log });
+  const audit = new AuditLog({
+    directory: paths.auditDir,
+    now: Date.now,
+    log,
+    copy: createLogger('audit', 'info'),
+  });
   const sockets = new OpenSockets(log);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });

@@ -1,6 +1,7 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { markKey } from '../shared/auth/principal-mark.ts';
+import { loadConfig } from '../shared/config.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
@@ -10,13 +11,28 @@ import type { Row } from '../shared/routes/row.ts';
 import { compileTable, type ResidualRow, ROWS } from '../shared/routes/table.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
+import { openLogService } from './logs/log-service.ts';
 import { createResidualServer } from './server.ts';
 
 type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
 
-async function start({ secret }: Init, log: Logger): Promise<Service> {
+async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Service> {
   const paths = pathsFrom(process.env);
-  const handlers: ResidualHandlers = { ...configHandlers(new ConfigStore(paths)) };
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  const logs = openLogService({
+    paths,
+    limits: config.logging.store,
+    // The same for every process of this run of the node.
+    bootId: String(nodeStartedAt),
+    profile: config.agent.profile,
+    log,
+  });
+  const handlers: ResidualHandlers = {
+    ...configHandlers(new ConfigStore(paths)),
+    ...logs.handlers,
+  };
   const server = createResidualServer({
     matcher: compileTable(ROWS).matcher,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
@@ -25,13 +41,14 @@ async function start({ secret }: Init, log: Logger): Promise<Service> {
     now: Date.now,
     log,
   });
-  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await logs.start();
   await listenUnix(server, paths.residualSocket);
   return {
     info: {},
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      await logs.stop(); // ends the streams, which would keep their connections open
       await closed;
     },
   };

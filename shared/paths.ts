@@ -24,6 +24,9 @@ export interface Paths {
   readonly supervisorSocket: string;
   readonly paramsDir: string;
   readonly logDir: string;
+  /** Where log lines are shipped to. */
+  readonly logSocket: string;
+  readonly logStore: string;
   readonly auditDir: string;
 }
 
@@ -51,6 +54,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     supervisorSocket: join(run, 'supervisor.sock'),
     paramsDir: join(state, 'params'),
     logDir: join(state, 'log'),
+    logSocket: join(run, 'logs.sock'),
+    logStore: join(state, 'logs', 'logs.db'),
     auditDir: join(state, 'audit'),
   };
 }

@@ -15,6 +15,7 @@ import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import type { Config } from '../../shared/schemas/config.ts';
 import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
 import { openLogFile } from './log-file.ts';
+import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
 import { printScreen } from './screen.ts';
 import { Supervisor } from './supervisor.ts';
@@ -105,6 +106,12 @@ async function supervise(
 ): Promise<void> {
   const sink = flags.demo ? openLogFile(paths.logDir) : null;
   const withResidual = !flags['no-residual'] && (config.features.residual ?? true);
+  const shipper = withResidual && config.logging.store.enabled ? new LogShipper(paths.logSocket) : null;
+  const onLine = (line: string): void => {
+    shipper?.write(line);
+    if (sink === null) process.stderr.write(`${line}\n`);
+    else sink.write(line);
+  };
   let again = false;
   let askToStop: (signal: string) => void = () => undefined;
   const stop = new Promise<string>((resolve) => {
@@ -129,22 +136,14 @@ async function supervise(
       drainMs: flags.demo ? 1500 : 5000,
       simPort: config.mavlink.source === 'sim' ? await anyFreePort() : 0,
     }),
-    onLine: (line) => (sink === null ? process.stderr.write(`${line}\n`) : sink.write(line)),
+    onLine,
     onState: (name, state) => {
-      const line = `${name} is ${state}`;
-      if (sink === null) log.info(line);
-      else
-        sink.write(
-          JSON.stringify({
-            time: new Date().toISOString(),
-            level: 'info',
-            service: 'svc-supervisor',
-            msg: line,
-          }),
-        );
+      const time = new Date().toISOString();
+      onLine(JSON.stringify({ time, level: 'info', service: 'svc-supervisor', msg: `${name} is ${state}` }));
       if (flags.demo && (state === 'waiting' || state === 'parked')) complain(supervisor, name, state);
     },
   });
+  shipper?.start();
   await supervisor.start();
   const aborted = new AbortController();
   const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
@@ -153,6 +152,7 @@ async function supervise(
   if (!flags.demo) log.info(`stopping: ${signal}`);
   await screen;
   await supervisor.stop();
+  await shipper?.stop(0); // the store has ended with the others
   await sink?.close();
   if (again) beginAnew();
 }

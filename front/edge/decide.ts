@@ -497,7 +497,7 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     return refuse('body', 'E_INVALID_VALUE', cors, {
       row,
       principal,
-      detail: sentence(violations),
+      detail: sentence(violations, row.bodyKind === 'json' ? 'The body' : 'The query'),
       extras: { errors: violations },
     });
   }
@@ -521,8 +521,8 @@ function requiredScope(policy: Row, body: unknown, forced: boolean): Scope | nul
   return policy.scope === 'none' || policy.scope === 'inner' ? null : policy.scope;
 }
 
-function sentence(violations: readonly Violation[]): string {
+function sentence(violations: readonly Violation[], subject: string): string {
   const first = violations[0];
   if (first === undefined) return ERRORS.E_INVALID_VALUE[1];
-  return `${first.path === '' ? 'The body' : first.path} ${first.message}.`;
+  return `${first.path === '' ? subject : first.path} ${first.message}.`;
 }

@@ -25,6 +25,8 @@ export interface AuditOptions {
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
+  /** Gets a copy of each record that is on disk, for the log store to be asked about. */
+  readonly copy?: Logger;
   readonly maxBytes?: number;
 }
 
@@ -80,6 +82,8 @@ export class AuditLog {
     this.#size += bytes.length;
     this.#seq++;
     this.#prev = lineHash(line);
+    const { route, outcome } = record;
+    this.#options.copy?.info(`${route ?? 'no route'}: ${outcome}`, { ...record, seq: this.#seq });
   }
 
   /** @returns the text of the open file */

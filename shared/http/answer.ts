@@ -1,4 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { Reply } from '../routes/handler.ts';
 
@@ -36,8 +37,29 @@ export function sendValue(
     return;
   }
   const { body, mediaType, status } = value;
+  if (body instanceof Readable) {
+    sendStream(res, status, body, mediaType, headers);
+    return;
+  }
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
   sendText(res, status, text, mediaType, headers);
+}
+
+/** As it comes, without a length; the source ends when the client goes, and the client is cut off when the source fails. */
+function sendStream(
+  res: ServerResponse,
+  status: number,
+  body: Readable,
+  mediaType: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  res.writeHead(status, { ...COMMON, 'content-type': mediaType, ...headers });
+  if (res.req.method === 'HEAD') {
+    body.destroy();
+    res.end();
+    return;
+  }
+  pipeline(body, res, () => undefined); // both ends are destroyed by then, and nobody is left to tell
 }
 
 export interface Failure {

@@ -28,7 +28,7 @@ export class Reply {
   readonly body: unknown;
   readonly mediaType: string;
 
-  /** @param body sent as JSON, unless it is a string or a Buffer with its own media type */
+  /** @param body sent as JSON, unless it is a string, a Buffer or a Readable with its own media type */
   constructor(status: number, body: unknown, mediaType = 'application/json') {
     this.status = status;
     this.body = body;

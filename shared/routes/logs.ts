@@ -1,5 +1,6 @@
+import * as logs from '../schemas/logs.ts';
 import type { Row } from './row.ts';
-import { LIMITS, READ } from './row-parts.ts';
+import { json, LIMITS, media, READ } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'logs', profiles: 'DG' } as const;
 
@@ -10,6 +11,9 @@ export const logsRows = [
     id: 'logs.get',
     path: '/api/logs',
     summary: 'query',
+    query: logs.logQuery,
+    responses: json('newest first', logs.logList),
+    built: true,
   },
   {
     ...BASE,
@@ -18,6 +22,9 @@ export const logsRows = [
     path: '/api/logs/stream',
     limits: LIMITS.stream,
     summary: 'server-sent events',
+    query: logs.streamQuery,
+    responses: media('entries of GET /api/logs as server-sent events', 'text/event-stream'),
+    built: true,
   },
   {
     ...BASE,
@@ -25,6 +32,10 @@ export const logsRows = [
     id: 'logs.export.get',
     path: '/api/logs/export',
     summary: 'export as JSON lines',
+    limits: LIMITS.stream,
+    query: logs.exportQuery,
+    responses: media('a record a line, newest first', 'application/x-ndjson'),
+    built: true,
   },
   {
     ...BASE,
@@ -32,6 +43,8 @@ export const logsRows = [
     id: 'logs.openapi-json.get',
     path: '/api/logs/openapi.json',
     summary: 'OpenAPI of the log query API',
+    responses: media('OpenAPI 3.1', 'application/json'),
+    built: true,
   },
   {
     ...BASE,
@@ -39,6 +52,8 @@ export const logsRows = [
     id: 'logs.stats.get',
     path: '/api/logs/stats',
     summary: 'store size, rows, sessions',
+    responses: json('as the store is now', logs.stats),
+    built: true,
   },
   {
     ...BASE,
@@ -46,6 +61,9 @@ export const logsRows = [
     id: 'observability.query.get',
     path: '/api/observability/query',
     summary: 'logs, events, metrics',
+    query: logs.recordQuery,
+    responses: json('newest first; next_cursor leads on', logs.envelope),
+    built: true,
   },
   {
     ...BASE,
@@ -53,6 +71,9 @@ export const logsRows = [
     id: 'observability.aggregate.get',
     path: '/api/observability/aggregate',
     summary: 'metric aggregates',
+    query: logs.aggregateQuery,
+    responses: json('a value for each bucket', logs.envelope),
+    built: true,
   },
   {
     ...BASE,
@@ -60,5 +81,8 @@ export const logsRows = [
     id: 'observability.sessions.get',
     path: '/api/observability/sessions',
     summary: 'boot and flight sessions',
+    query: logs.sessionQuery,
+    responses: json('newest first', logs.envelope),
+    built: true,
   },
 ] as const satisfies readonly Row[];

@@ -17,7 +17,8 @@ function runs(row: Row): boolean {
 /** What somebody gets who may ask: decided from the row alone, without the code under test. */
 function allowed(row: Row): readonly number[] {
   if (!runs(row)) return [501];
-  if (row.bodyKind === 'json') return [422];
+  // A body that no schema takes; a query that lacks what its schema asks for.
+  if (row.bodyKind === 'json' || row.query?.required !== undefined) return [422];
   // 101: a WebSocket was opened. 404: this vehicle has no parameter x1. 409: paired already. 503: no vehicle, or not ready.
   return [101, 200, 404, 409, 503];
 }

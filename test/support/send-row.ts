@@ -50,6 +50,12 @@ export async function sendRow(
       resolve({ status: 101, body: {} });
     });
     req.on('response', (res) => {
+      if (res.headers['content-type'] === 'text/event-stream') {
+        // It has been let in, and never ends by itself.
+        resolve({ status: res.statusCode ?? 0, body: {} });
+        req.destroy();
+        return;
+      }
       const chunks: Buffer[] = [];
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('end', () => {

@@ -1,0 +1,77 @@
+import { PassThrough } from 'node:stream';
+import { ApiError } from '../../shared/errors.ts';
+import { LOG_LEVELS, type LogRecord } from '../../shared/ipc/log-protocol.ts';
+import { entryOf } from './log-entry.ts';
+import type { LogFilter } from './log-filter.ts';
+
+const MAX_READERS = 16;
+const KEEP_ALIVE_MS = 15_000;
+/** A reader that is further behind loses entries, and is told how many. */
+const MAX_BEHIND_BYTES = 256 * 1024;
+
+interface Reader {
+  readonly stream: PassThrough;
+  readonly filter: LogFilter;
+  lost: number;
+}
+
+/** New log entries as they are stored, to any number of readers (16 at most), as server-sent events. */
+export class LogTail {
+  readonly #readers = new Set<Reader>();
+  #timer: NodeJS.Timeout | null = null;
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      for (const { stream } of this.#readers) stream.write(': keep-alive\n\n');
+    }, KEEP_ALIVE_MS);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const { stream } of this.#readers) stream.end();
+  }
+
+  /**
+   * @param replay entries to begin with, oldest first
+   * @throws ApiError E_RATE_LIMITED when 16 read already
+   */
+  open(filter: LogFilter, replay: readonly Readonly<Record<string, unknown>>[]): PassThrough {
+    if (this.#readers.size >= MAX_READERS)
+      throw new ApiError('E_RATE_LIMITED', `At most ${MAX_READERS} readers follow the log at a time.`);
+    const stream = new PassThrough({ highWaterMark: MAX_BEHIND_BYTES });
+    const reader: Reader = { stream, filter, lost: 0 };
+    this.#readers.add(reader);
+    stream.once('close', () => this.#readers.delete(reader));
+    stream.write(': follows\n\n'); // the headers go out at once, also while there is nothing to tell
+    for (const entry of replay) stream.write(`data: ${JSON.stringify(entry)}\n\n`);
+    return stream;
+  }
+
+  push(records: readonly LogRecord[]): void {
+    for (const reader of this.#readers) {
+      for (const record of records) {
+        if (fits(record, reader.filter)) this.#tell(reader, record);
+      }
+    }
+  }
+
+  #tell(reader: Reader, record: LogRecord): void {
+    const { stream } = reader;
+    if (stream.writableLength > MAX_BEHIND_BYTES) {
+      reader.lost++;
+      return;
+    }
+    if (reader.lost > 0)
+      stream.write(`data: ${JSON.stringify({ kind: 'lagged', dropped: reader.lost })}\n\n`);
+    reader.lost = 0;
+    const { tsUs, source, level, message, fields } = record;
+    stream.write(
+      `data: ${JSON.stringify(entryOf({ id: null, ts_us: tsUs, source, level, msg: message, fields }))}\n\n`,
+    );
+  }
+}
+
+function fits({ level, source }: LogRecord, { minLevel, sources }: LogFilter): boolean {
+  if (minLevel !== null && LOG_LEVELS.indexOf(level) < minLevel) return false;
+  return sources.length === 0 || sources.includes(source);
+}

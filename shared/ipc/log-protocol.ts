@@ -1,0 +1,68 @@
+/**
+ * How log lines reach the store, over `logs.sock`, a line each:
+ *   shipper -> store  {"shipper": "<id>"}   once; the id lives as long as the shipper's process
+ *   store -> shipper  {"ack": n}            at once, and after every commit: all up to number n is on disk
+ *   shipper -> store  `n <line>`            n counts up by one; the line as a process wrote it to stderr
+ * A line that was not acknowledged is sent again on the next connection, and one that is known already is not stored twice.
+ */
+
+/** What a process of ours writes to stderr, as far as the store knows its members. */
+export interface LogRecord {
+  /** Microseconds since 1970. */
+  readonly tsUs: number;
+  /** The process. */
+  readonly source: string;
+  readonly level: LogLevel;
+  readonly message: string;
+  /** Members beyond those. */
+  readonly fields: Readonly<Record<string, unknown>> | null;
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Winston's names and others', lower case, as ours. */
+const ALIASES: Readonly<Record<string, LogLevel>> = {
+  silly: 'trace',
+  verbose: 'debug',
+  warning: 'warn',
+  fatal: 'error',
+};
+
+export function isLogLevel(text: string): text is LogLevel {
+  return (LOG_LEVELS as readonly string[]).includes(text);
+}
+
+/**
+ * Reads one line of stderr. What is not our JSON (a crash of Node itself, a library's print) is a record of its own, level
+ * warn, since nobody classified it.
+ * @param source the process it came from, for a line that does not say
+ * @param nowMs when it came, for a line that does not say
+ */
+export function readLogLine(line: string, source: string, nowMs: number): LogRecord {
+  const value = parse(line);
+  if (value === null) return { tsUs: nowMs * 1000, source, level: 'warn', message: line, fields: null };
+  const { time, level, service, msg, ...rest } = value;
+  const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  const name = typeof level === 'string' ? level.toLowerCase() : '';
+  return {
+    tsUs: (Number.isFinite(at) ? at : nowMs) * 1000,
+    source: typeof service === 'string' && service !== '' ? service : source,
+    level: isLogLevel(name) ? name : (ALIASES[name] ?? 'info'),
+    message: typeof msg === 'string' ? msg : JSON.stringify(msg ?? ''),
+    fields: Object.keys(rest).length === 0 ? null : rest,
+  };
+}
+
+function parse(line: string): Readonly<Record<string, unknown>> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
