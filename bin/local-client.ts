@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
 
 export interface LocalAnswer {
@@ -6,31 +6,78 @@ export interface LocalAnswer {
   readonly body: unknown;
 }
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 35_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Where a node is: its `control.sock` on this machine, whose file mode is the credential, or an address and a key. */
+export type NodeAddress =
+  | { readonly socketPath: string }
+  | { readonly host: string; readonly port: number; readonly key: string | null };
+
 /**
- * Calls the node's API over `control.sock`, whose file mode is the credential.
+ * Calls the node's API.
  * @throws ApiError the node's own error, or E_UPSTREAM_DOWN when no node answers there
  */
-export async function callLocal(
-  socketPath: string,
+export async function callNode(
+  address: NodeAddress,
   method: string,
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  const answer = await exchange(socketPath, method, path, body);
+  const answer = await exchange(address, method, path, body);
   if (answer.status < 400) return answer.body;
-  const { code, detail, ...extras } = (answer.body ?? {}) as Readonly<Record<string, unknown>>;
-  throw new ApiError(
+  throw failure(answer);
+}
+
+/**
+ * The bytes of an answer as they come.
+ * @throws ApiError as callNode
+ */
+export async function* streamNode(address: NodeAddress, path: string): AsyncGenerator<Buffer> {
+  const res = await new Promise<IncomingMessage>((resolve, reject) => {
+    const req = request({ ...target(address), method: 'GET', path, headers: headersFor(address) });
+    req.on('error', (error) => reject(unreachable(error, address)));
+    req.on('response', resolve);
+    req.end();
+  });
+  if ((res.statusCode ?? 0) >= 400) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of res) chunks.push(chunk as Buffer);
+    throw failure({ status: res.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) });
+  }
+  for await (const chunk of res) yield chunk as Buffer;
+}
+
+function failure({ status, body }: LocalAnswer): ApiError {
+  const { code, detail, ...extras } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return new ApiError(
     isErrorCode(code) ? code : 'E_INTERNAL',
-    typeof detail === 'string' ? detail : `The node answered ${answer.status}.`,
+    typeof detail === 'string' ? detail : `The node answered ${status}.`,
     extras,
   );
 }
 
+function target(address: NodeAddress): { socketPath: string } | { host: string; port: number } {
+  return 'socketPath' in address
+    ? { socketPath: address.socketPath }
+    : { host: address.host, port: address.port };
+}
+
+function headersFor(address: NodeAddress): Readonly<Record<string, string>> {
+  if ('socketPath' in address) return { host: 'localhost' };
+  return address.key === null ? {} : { 'x-svc-key': address.key };
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? null : (JSON.parse(text) as unknown);
+  } catch (error) {
+    throw new ApiError('E_UPSTREAM', `The node did not answer in JSON: ${messageOf(error)}.`);
+  }
+}
+
 async function exchange(
-  socketPath: string,
+  address: NodeAddress,
   method: string,
   path: string,
   body: unknown,
@@ -38,12 +85,12 @@ async function exchange(
   const payload = body === undefined ? null : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const req = request({
-      socketPath,
+      ...target(address),
       method,
       path,
       timeout: TIMEOUT_MS,
       headers: {
-        host: 'localhost',
+        ...headersFor(address),
         ...(payload === null
           ? {}
           : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
@@ -52,7 +99,7 @@ async function exchange(
     req.on('timeout', () =>
       req.destroy(new ApiError('E_TIMEOUT', `The node did not answer within ${TIMEOUT_MS} ms.`)),
     );
-    req.on('error', (error) => reject(unreachable(error, socketPath)));
+    req.on('error', (error) => reject(unreachable(error, address)));
     req.on('response', (res) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -65,9 +112,9 @@ async function exchange(
       res.on('end', () => {
         const text = Buffer.concat(chunks).toString();
         try {
-          resolve({ status: res.statusCode ?? 0, body: text === '' ? null : JSON.parse(text) });
+          resolve({ status: res.statusCode ?? 0, body: parse(text) });
         } catch (error) {
-          reject(new ApiError('E_UPSTREAM', `The node did not answer in JSON: ${messageOf(error)}.`));
+          reject(error);
         }
       });
     });
@@ -75,8 +122,16 @@ async function exchange(
   });
 }
 
-function unreachable(error: unknown, socketPath: string): unknown {
+function unreachable(error: unknown, address: NodeAddress): unknown {
   const code = (error as NodeJS.ErrnoException).code;
+  if (!('socketPath' in address)) {
+    if (error instanceof ApiError) return error;
+    return new ApiError(
+      'E_UPSTREAM_DOWN',
+      `No node answers at ${address.host}:${address.port}: ${messageOf(error)}.`,
+    );
+  }
+  const { socketPath } = address;
   if (code === 'EACCES') {
     return new ApiError(
       'E_UPSTREAM_DOWN',

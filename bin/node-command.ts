@@ -1,22 +1,68 @@
-import { Command } from '@oclif/core';
-import { ApiError } from '../shared/errors.ts';
+import { Command, Flags } from '@oclif/core';
+import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
-import { callLocal } from './local-client.ts';
+import { callNode, type NodeAddress, streamNode } from './local-client.ts';
 import { nodePaths } from './places.ts';
 
+const DEFAULT_PORT = 8080;
+
 /**
- * A command about the node on this machine. Exit codes: 0 done, 1 the node refused or failed, 2 wrong usage, 3 no node is
- * running here.
+ * A command about a node: the one on this machine, or with --host another one. Exit codes: 0 done, 1 the node refused or
+ * failed, 2 wrong usage, 3 no node is running there.
  */
 export abstract class NodeCommand extends Command {
   static override enableJsonFlag = true;
+  static override baseFlags = {
+    host: Flags.string({
+      summary: 'another node: name or address, with a port where it is not 8080',
+      helpGroup: 'GLOBAL',
+    }),
+    key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
+  };
+  #address: NodeAddress | null = null;
 
   protected get paths(): Paths {
     return nodePaths(process.env);
   }
 
   protected async api(method: string, path: string, body?: unknown): Promise<unknown> {
-    return callLocal(this.paths.controlSocket, method, path, body);
+    return callNode(this.address, method, path, body);
+  }
+
+  /** The answer's bytes as they come. */
+  protected stream(path: string): AsyncGenerator<Buffer> {
+    return streamNode(this.address, path);
+  }
+
+  protected get address(): NodeAddress {
+    return this.#address ?? { socketPath: this.paths.controlSocket };
+  }
+
+  /** Where the node is stands in the flags of every command, whatever else it parses. */
+  override async init(): Promise<void> {
+    await super.init();
+    const { flags: own, args, strict } = this.ctor;
+    const { flags } = await this.parse({
+      flags: own,
+      args,
+      strict,
+      baseFlags: NodeCommand.baseFlags,
+      enableJsonFlag: true,
+    });
+    const { host, key } = flags as { readonly host?: string; readonly key?: string };
+    if (host !== undefined) this.#address = this.#remote(host, key ?? null);
+  }
+
+  #remote(text: string, key: string | null): NodeAddress {
+    const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
+    const host = match?.[1] ?? match?.[2];
+    if (host === undefined) this.error(`--host ${text} is no host, or host:port`, { exit: 2 });
+    return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
+  }
+
+  /** oclif would print itself whole. */
+  protected override toErrorJson(error: unknown): unknown {
+    return { code: 'E_BAD_REQUEST', detail: messageOf(error) };
   }
 
   protected override async catch(error: Error): Promise<unknown> {

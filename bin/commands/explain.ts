@@ -10,17 +10,16 @@ import {
   settle,
 } from '../../front/edge/decide.ts';
 import { TICKET_PROTOCOL } from '../../front/edge/headers.ts';
+import { rowValidator } from '../../front/edge/row-validator.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { enabledFeatures, loadConfig } from '../../shared/config.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
 import type { Armed } from '../../shared/ipc/link-protocol.ts';
-import { bodySchema } from '../../shared/routes/body-schema.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { keysWith } from '../../shared/schemas/config-keys.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const KEY = 'svc_explain';
@@ -167,7 +166,6 @@ export default class ExplainCommand extends NodeCommand {
   }): Promise<EdgeState> {
     const { config } = await loadConfig(this.paths);
     const profile = flags.profile ?? config.agent.profile;
-    const ajv = createAjv();
     return {
       matcher: compileTable(ROWS).matcher,
       pairing: flags.unpaired ? { paired: false, keyHash: null } : { paired: true, keyHash: secretHash(KEY) },
@@ -179,10 +177,7 @@ export default class ExplainCommand extends NodeCommand {
       hosts: new Set(config.security.api.hosts),
       profileKeys: new Set(keysWith('x-profile')),
       credentials: pretend(flags.as),
-      validate: (row, body) => {
-        const schema = bodySchema(row);
-        return schema === null ? null : compileValidator(ajv, schema)(body === undefined ? {} : body);
-      },
+      validate: rowValidator(ROWS),
     };
   }
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { callLocal } from '../local-client.ts';
+import { callNode } from '../local-client.ts';
 import type { Supervisor } from './supervisor.ts';
 
 const POLL_MS = 50;
@@ -24,7 +24,7 @@ export async function printScreen(supervisor: Supervisor, paths: Paths, signal: 
   try {
     while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });
     const status = await vehicleStatus(paths, signal);
-    const info = (await callLocal(paths.controlSocket, 'GET', '/api/pairing/info')) as {
+    const info = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/pairing/info')) as {
       readonly paired: boolean;
     };
     const port = supervisor.child('svc-control')?.info['port'];
@@ -52,7 +52,7 @@ export async function printScreen(supervisor: Supervisor, paths: Paths, signal: 
 async function vehicleStatus(paths: Paths, signal: AbortSignal): Promise<NodeStatus> {
   const until = performance.now() + VEHICLE_WAIT_MS;
   for (;;) {
-    const status = (await callLocal(paths.controlSocket, 'GET', '/api/status')) as NodeStatus;
+    const status = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/status')) as NodeStatus;
     if ((status.fc_connected && status.fc_simulated) || performance.now() > until) return status;
     await wait(POLL_MS, undefined, { signal });
   }
@@ -67,7 +67,7 @@ function vehicle(status: NodeStatus): string {
 
 async function pairing(paths: Paths, paired: boolean): Promise<readonly string[]> {
   if (paired) return ['  pairing            paired; forget it with: npx svc unpair'];
-  const { code } = (await callLocal(paths.controlSocket, 'GET', '/api/pairing/code')) as {
+  const { code } = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/pairing/code')) as {
     readonly code: string;
   };
   return [`  pairing code       ${code}   pair with: npx svc pair`];

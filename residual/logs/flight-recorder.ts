@@ -34,6 +34,7 @@ export class FlightRecorder {
   #timer: NodeJS.Timeout | null = null;
   #samples = 0;
   #failed = false;
+  #first = true;
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options;
@@ -63,18 +64,27 @@ export class FlightRecorder {
   }
 
   #follow(state: LinkState): void {
+    this.#followArming(state);
+    // Only what the first word on arming says can be about a flight that began before this process.
+    if (state.armed !== 'unknown' && state.heard) this.#first = false;
     const { store } = this.#options;
     if (state.mavlink_alive !== this.#alive) {
       this.#alive = state.mavlink_alive;
       if (this.#alive) store.event('fc_connected', 'svc-link', SEVERITY.info, { port: state.fc_port });
       else store.event('fc_lost', 'svc-link', SEVERITY.warn, { heartbeat_age_s: state.heartbeat_age_s });
     }
+  }
+
+  #followArming(state: LinkState): void {
+    const { store } = this.#options;
+    if (!state.heard) return;
     // `unknown` ends no flight: the vehicle may be in the air, out of earshot.
     if (state.armed === true && !this.#armed) {
       this.#armed = true;
+      if (this.#first && store.resumeFlight()) return;
       store.beginSession('flight', 'armed', { simulated: state.simulated, firmware: state.firmware });
       store.event('armed', 'svc-link', SEVERITY.info, { mode: state.telemetry.mode });
-    } else if (state.armed === false && this.#armed) {
+    } else if (state.armed === false && (this.#armed || (this.#first && store.resumeFlight()))) {
       this.#armed = false;
       store.event('disarmed', 'svc-link', SEVERITY.info);
       store.endSession('flight');

@@ -121,9 +121,10 @@ export class LogStore {
    */
   beginSession(kind: SessionKind, reason: string, meta: Readonly<Record<string, unknown>> = {}): void {
     this.#transaction(() => {
+      // A flight ends with its boot at the latest.
       const open = this.#db
-        .prepare('SELECT id, started_us FROM sessions WHERE kind = ? AND ended_us IS NULL')
-        .all(kind);
+        .prepare("SELECT id, started_us FROM sessions WHERE ended_us IS NULL AND (kind = ? OR ? = 'boot')")
+        .all(kind, kind);
       for (const { id, started_us: started } of open) {
         const newest = this.#db
           .prepare('SELECT max(ts_us) AS ts FROM logs WHERE session = ?')
@@ -159,6 +160,16 @@ export class LogStore {
       .get(bootId);
     if (row === undefined) return false;
     this.#boot = Number(row['id']);
+    return true;
+  }
+
+  /** Goes on with a flight that was open when the residual was restarted. */
+  resumeFlight(): boolean {
+    const row = this.#db
+      .prepare("SELECT id FROM sessions WHERE kind = 'flight' AND ended_us IS NULL ORDER BY id DESC LIMIT 1")
+      .get();
+    if (row === undefined) return false;
+    this.#flight = Number(row['id']);
     return true;
   }
 
@@ -213,7 +224,6 @@ export class LogStore {
   }
 
   close(): void {
-    this.endSession('flight');
     this.#db.close();
   }
 

@@ -213,8 +213,13 @@ describe('logs', () => {
       ended_us: null,
       meta: { simulated: true, firmware: 'ardupilot' },
     });
+    const before = (await flights()).length;
+    await node.killAndAwaitSuccessor('svc-residual');
+    while ((await get('/api/logs?limit=1')).status !== 200);
+    expect(await flights('&open=1')).to.have.length(1);
     await node.post('/api/command', { cmd: 'disarm' }, key);
     while ((await flights('&open=1')).length > 0);
+    expect(await flights()).to.have.length(before);
     expect((await flights())[0]?.['span_us']).to.be.greaterThan(0);
     const { body: events } = await get('/api/observability/query?kind=events&event_kind=armed,disarmed');
     expect((events['data'] as { kind: string }[]).map(({ kind }) => kind)).to.deep.equal([

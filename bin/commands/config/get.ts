@@ -1,0 +1,28 @@
+import { Args } from '@oclif/core';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class ConfigGetCommand extends NodeCommand {
+  static override summary = 'Show the configuration, or one key of it; secrets are masked.';
+  static override examples = ['<%= config.bin %> config get', '<%= config.bin %> config get mavlink.source'];
+  static override args = { key: Args.string({ description: 'for example mavlink.source' }) };
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(ConfigGetCommand);
+    const config = await this.api('GET', '/api/config');
+    const { key } = args;
+    const value = key === undefined ? config : memberAt(config, key);
+    if (value === undefined)
+      this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: 1 });
+    this.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+    return value;
+  }
+}
+
+function memberAt(value: unknown, key: string): unknown {
+  let at = value;
+  for (const part of key.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
+    at = (at as Readonly<Record<string, unknown>>)[part];
+  }
+  return at;
+}

@@ -1,0 +1,45 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Flags } from '@oclif/core';
+import { queryOf, recordFlags } from '../../log-flags.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class LogsExportCommand extends NodeCommand {
+  static override summary = 'Write records to a file, a JSON object a line, newest first.';
+  static override examples = ['<%= config.bin %> logs export --since 1d --output today.jsonl'];
+  static override flags = {
+    ...recordFlags,
+    kind: Flags.option({ options: ['logs', 'events', 'metrics'] as const })(),
+    output: Flags.string({ char: 'o', summary: 'the file; without it, standard output' }),
+  };
+
+  async run(): Promise<{ readonly bytes: number; readonly output: string | null }> {
+    const { flags } = await this.parse(LogsExportCommand);
+    const { json: _json, host: _host, key: _key, output, ...conditions } = flags as Record<string, unknown>;
+    const source = this.stream(`/api/logs/export${queryOf(conditions)}`);
+    let bytes = 0;
+    const counted = async function* (): AsyncGenerator<Buffer> {
+      for await (const chunk of source) {
+        bytes += chunk.length;
+        yield chunk;
+      }
+    };
+    if (typeof output !== 'string') {
+      await pipeline(Readable.from(counted()), process.stdout, { end: false });
+      return { bytes, output: null };
+    }
+    // Under another name until it is whole.
+    const part = `${output}.part`;
+    try {
+      await pipeline(Readable.from(counted()), createWriteStream(part));
+      await rename(part, output);
+    } catch (error) {
+      await rm(part, { force: true });
+      throw error;
+    }
+    this.log(`${output}: ${bytes} bytes`);
+    return { bytes, output };
+  }
+}

@@ -1,0 +1,34 @@
+import { Flags } from '@oclif/core';
+import { type LogRow, queryOf, recordFlags, recordLine } from '../../log-flags.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+interface Answer {
+  readonly data: readonly LogRow[];
+  readonly page: { readonly next_cursor: string | null; readonly count: number };
+}
+
+export default class LogsQueryCommand extends NodeCommand {
+  static override summary = 'Show logs, events or metrics; the newest last.';
+  static override examples = [
+    '<%= config.bin %> logs query --since 10m --level warn',
+    '<%= config.bin %> logs query --source svc-link --text "heartbeat lost"',
+    '<%= config.bin %> logs query --kind events --since 1d',
+  ];
+  static override flags = {
+    ...recordFlags,
+    kind: Flags.option({ options: ['logs', 'events', 'metrics'] as const })(),
+    metric: Flags.string({ summary: 'for example battery.voltage; repeatable', multiple: true }),
+    'event-kind': Flags.string({ summary: 'for example armed; repeatable', multiple: true }),
+    limit: Flags.integer({ summary: 'records, 1 to 2000', default: 200 }),
+    cursor: Flags.string({ summary: 'next_cursor of the page before' }),
+  };
+
+  async run(): Promise<Answer> {
+    const { flags } = await this.parse(LogsQueryCommand);
+    const { json: _json, host: _host, key: _key, ...conditions } = flags as Record<string, unknown>;
+    const answer = (await this.api('GET', `/api/observability/query${queryOf(conditions)}`)) as Answer;
+    for (const row of answer.data.toReversed()) this.log(recordLine(row));
+    if (answer.page.next_cursor !== null) this.logToStderr(`older ones: --cursor ${answer.page.next_cursor}`);
+    return answer;
+  }
+}

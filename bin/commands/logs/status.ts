@@ -1,0 +1,27 @@
+import { Flags } from '@oclif/core';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class LogsStatusCommand extends NodeCommand {
+  static override summary = 'Show the log store; with --openapi, the OpenAPI document of its query API.';
+  static override aliases = ['logs:stats'];
+  static override examples = ['<%= config.bin %> logs status', '<%= config.bin %> logs status --openapi'];
+  static override flags = { openapi: Flags.boolean({ summary: 'print the OpenAPI document' }) };
+
+  async run(): Promise<unknown> {
+    const { flags } = await this.parse(LogsStatusCommand);
+    if (flags.openapi) {
+      const document = await this.api('GET', '/api/logs/openapi.json');
+      this.log(JSON.stringify(document, null, 2));
+      return document;
+    }
+    const stats = (await this.api('GET', '/api/logs/stats')) as Readonly<Record<string, unknown>>;
+    const time = (us: unknown): string => (us === null ? 'none' : new Date(Number(us) / 1000).toISOString());
+    const mb = (bytes: unknown): string => `${(Number(bytes) / 1048576).toFixed(1)} MB`;
+    this.log(`size     ${mb(stats['db_size_bytes'])}, write-ahead log ${mb(stats['wal_size_bytes'])}`);
+    for (const [name, count] of Object.entries(stats['rows'] as Readonly<Record<string, number>>))
+      this.log(`${name.padEnd(8)} ${count}`);
+    this.log(`oldest   ${time(stats['oldest_ts_us'])}`);
+    this.log(`newest   ${time(stats['newest_ts_us'])}`);
+    return stats;
+  }
+}

@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { Args } from '@oclif/core';
+import { type ParamDifference, paramDifferences, readParamFile } from '../../param-file.ts';
+import { ParamsCommand } from '../../params-command.ts';
+
+export default class ParamsDiffCommand extends ParamsCommand {
+  static override summary = 'Compare a parameter file with the vehicle; exit code 1 when they differ.';
+  static override examples = ['<%= config.bin %> params diff before.param'];
+  static override args = { file: Args.string({ required: true }) };
+
+  async run(): Promise<{ readonly differences: readonly ParamDifference[] }> {
+    const { args } = await this.parse(ParamsDiffCommand);
+    const file = readParamFile(await readFile(args.file, 'utf8'));
+    const differences = paramDifferences(file, await this.allParams());
+    for (const { name, file: wanted, vehicle } of differences)
+      this.log(`${name.padEnd(16)} file ${String(wanted ?? '-').padEnd(14)} vehicle ${vehicle ?? '-'}`);
+    if (differences.length > 0) process.exitCode = 1;
+    return { differences };
+  }
+}

@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { Args, Flags } from '@oclif/core';
+import { paramDifferences, readParamFile } from '../../param-file.ts';
+import { ParamsCommand } from '../../params-command.ts';
+
+const BATCH = 25;
+
+export default class ParamsLoadCommand extends ParamsCommand {
+  static override summary =
+    'Write the parameters of a file that differ from the vehicle, and say what was left out.';
+  static override examples = [
+    '<%= config.bin %> params load before.param --dry-run',
+    '<%= config.bin %> params load before.param',
+  ];
+  static override args = { file: Args.string({ required: true }) };
+  static override flags = {
+    'dry-run': Flags.boolean({ summary: 'only show what would be written', default: false }),
+    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
+  };
+
+  async run(): Promise<{ readonly written: readonly string[]; readonly unknown: readonly string[] }> {
+    const { args, flags } = await this.parse(ParamsLoadCommand);
+    const file = readParamFile(await readFile(args.file, 'utf8'));
+    const vehicle = await this.allParams();
+    const unknown = Object.keys(file).filter((name) => !Object.hasOwn(vehicle, name));
+    const wanted = paramDifferences(file, vehicle).filter(
+      (pair) => pair.file !== null && pair.vehicle !== null,
+    );
+    for (const name of unknown) this.logToStderr(`${name}: the vehicle has no such parameter; left out`);
+    const written: string[] = [];
+    for (let at = 0; at < wanted.length; at += BATCH) {
+      const batch = wanted.slice(at, at + BATCH);
+      for (const { name, file: value, vehicle: now } of batch)
+        this.log(`${name.padEnd(16)} ${now ?? '-'} -> ${value ?? '-'}`);
+      if (flags['dry-run']) continue;
+      const params = Object.fromEntries(batch.map(({ name, file: value }) => [name, value]));
+      await this.api('PUT', '/api/params', flags.force ? { params, force: true } : { params });
+      written.push(...batch.map(({ name }) => name));
+    }
+    this.log(flags['dry-run'] ? `${wanted.length} would be written` : `${written.length} written`);
+    return { written, unknown };
+  }
+}

@@ -1,0 +1,27 @@
+import { Args, Flags } from '@oclif/core';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class ParamsSetCommand extends NodeCommand {
+  static override summary = 'Write one parameter; done when the vehicle has told the new value.';
+  static override examples = ['<%= config.bin %> params set RTL_ALT 3000'];
+  static override args = {
+    name: Args.string({ description: 'as the vehicle spells it', required: true }),
+    value: Args.string({ description: 'a number', required: true }),
+  };
+  static override flags = {
+    force: Flags.boolean({ summary: 'also while the vehicle is armed', default: false }),
+  };
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(ParamsSetCommand);
+    const value = Number(args.value);
+    if (args.value.trim() === '' || !Number.isFinite(value))
+      this.error(`${args.value} is no number`, { exit: 2 });
+    const body = flags.force ? { value, force: true } : { value };
+    const answer = (await this.api('PUT', `/api/params/${encodeURIComponent(args.name)}`, body)) as {
+      readonly cached_value: number;
+    };
+    this.log(`${args.name} is ${answer.cached_value}`);
+    return answer;
+  }
+}

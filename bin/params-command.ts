@@ -1,0 +1,37 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { NodeCommand } from './node-command.ts';
+import type { ParamValues } from './param-file.ts';
+
+const POLL_MS = 250;
+const MAX_WAIT_MS = 120_000;
+
+interface ParamList {
+  readonly params: ParamValues;
+  readonly priming: boolean;
+  readonly progress: { readonly got: number; readonly expected: number | null };
+}
+
+/** A command about the vehicle's parameters. */
+export abstract class ParamsCommand extends NodeCommand {
+  /** All parameters, once the download has ended; shows its progress meanwhile. */
+  protected async allParams(): Promise<ParamValues> {
+    const end = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const { params, priming, progress } = (await this.api('GET', '/api/params')) as ParamList;
+      if (!priming && Object.keys(params).length > 0) {
+        if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+        return params;
+      }
+      if (performance.now() > end || (!priming && progress.got === 0))
+        this.error('The node has no parameters of a vehicle. Is one connected? See svc status.', { exit: 1 });
+      if (process.stderr.isTTY) process.stderr.write(`\r${bar(progress.got, progress.expected)}`);
+      await wait(POLL_MS);
+    }
+  }
+}
+
+function bar(got: number, expected: number | null): string {
+  if (expected === null) return `parameters ${got}`;
+  const full = Math.min(30, Math.round((30 * got) / Math.max(1, expected)));
+  return `parameters ${'#'.repeat(full)}${'.'.repeat(30 - full)} ${got} of ${expected}`;
+}
