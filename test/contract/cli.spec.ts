@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { paramDifferences, readParamFile, writeParamFile } from '../../bin/param-file.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+describe('svc on the command line', function () {
+  this.timeout(60_000); // each call is a process of its own
+  let node: TestNode;
+  let dir = '';
+  const run = async (...args: string[]): ReturnType<typeof svc> => svc(node.paths, ...args);
+  const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await run(...args, '--json');
+    expect(code, stderr + stdout).to.equal(0);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+
+  before(async () => {
+    dir = await tempDir();
+    node = await TestNode.start({ pairing: { key: KEY } });
+  });
+
+  after(async () => {
+    await node.stop();
+    await removeDir(dir);
+  });
+
+  it('services: the list, a restart with its proof, an unknown one', async () => {
+    const { stdout } = await run('services', 'list');
+    expect(stdout).to.match(/^svc-link +process +running +pid \d+/m);
+    const before = node.pid('svc-residual');
+    const proof = await json('services', 'restart', 'svc-residual');
+    expect(proof).to.include({ status: 'ok', pid_before: before });
+    const unknown = await run('services', 'restart', 'sshd');
+    expect(unknown.code).to.equal(1);
+    expect(unknown.stderr).to.include('There is no service');
+  });
+
+  it('params: get, set, list, save, diff, load', async () => {
+    const file = join(dir, 'all.param');
+    expect((await json('params', 'set', 'RTL_ALT', '1700'))['cached_value']).to.equal(1700);
+    expect((await run('params', 'get', 'RTL_ALT')).stdout.trim()).to.equal('1700');
+    expect(
+      Object.keys(await json('params', 'list', 'wpnav')).every((name) => name.startsWith('WPNAV')),
+    ).to.equal(true);
+    await run('params', 'save', file);
+    expect(Object.keys(readParamFile(await readFile(file, 'utf8'))).length).to.be.greaterThan(100);
+    expect((await run('params', 'diff', file)).code).to.equal(0);
+    await run('params', 'set', 'RTL_ALT', '1900');
+    const differs = await run('params', 'diff', file);
+    expect(differs.code).to.equal(1);
+    expect(differs.stdout).to.match(/^RTL_ALT +file 1700 +vehicle 1900$/m);
+    expect((await run('params', 'load', file, '--dry-run')).stdout).to.include('1 would be written');
+    expect(await json('params', 'load', file)).to.deep.equal({ written: ['RTL_ALT'], unknown: [] });
+    expect((await run('params', 'get', 'RTL_ALT')).stdout.trim()).to.equal('1700');
+    const wrong = await run('params', 'set', 'RTL_ALT', 'high');
+    expect([wrong.code, wrong.stderr.includes('is no number')]).to.deep.equal([2, true]);
+  });
+
+  it('config: get, set, an unknown key', async () => {
+    expect((await run('config', 'get', 'mavlink.source')).stdout.trim()).to.equal('sim');
+    const set = await run('config', 'set', 'mavlink.endpoints', 'udp:127.0.0.1:14777');
+    expect(set.stdout).to.include('["udp:127.0.0.1:14777"]').and.to.include('svc services restart svc-link');
+    expect((await run('config', 'get', 'no.such')).code).to.equal(1);
+    expect((await json('config', 'schema'))['properties']).to.have.property('mavlink');
+  });
+
+  it('logs: query, export, sessions, status, aggregate', async () => {
+    const { stdout } = await run(
+      'logs',
+      'query',
+      '--source',
+      'svc-link',
+      '--source',
+      'svc-control',
+      '--limit',
+      '500',
+    );
+    expect(stdout).to.match(/info +svc-link +vehicle 1\/1 learned/);
+    const file = join(dir, 'export.jsonl');
+    const { bytes } = await json('logs', 'export', '--level', 'info', '--output', file);
+    const text = await readFile(file, 'utf8');
+    expect(Buffer.byteLength(text)).to.equal(bytes);
+    expect((await run('logs', 'sessions', '--kind', 'boot', '--open')).stdout).to.match(
+      /^ +1 boot +\S+ +open/,
+    );
+    expect((await run('logs', 'stats')).stdout).to.match(/^logs +\d+$/m);
+    expect((await json('logs', 'status', '--openapi'))['openapi']).to.equal('3.1.0');
+    const { data } = await json(
+      'logs',
+      'aggregate',
+      '--metric',
+      'battery.voltage',
+      '--agg',
+      'max',
+      '--bucket',
+      '1h',
+    );
+    expect(data).to.have.length(1);
+    const wrong = await run('logs', 'query', '--since', 'yesterday');
+    expect(wrong.code).to.equal(1);
+  });
+
+  it('another node by --host and --key; a wrong key and a wrong place are told apart by their exit code', async () => {
+    const remote = ['--host', `127.0.0.1:${node.port}`];
+    expect((await run('status', ...remote, '--key', KEY)).stdout).to.include('svc-link');
+    expect((await run('status', ...remote, '--key', 'svc_wrong')).code).to.equal(1);
+    const nobody = await run('status', '--host', '127.0.0.1:1', '--key', KEY);
+    expect([nobody.code, nobody.stderr.includes('No node answers')]).to.deep.equal([3, true]);
+  });
+
+  it('cmd: the exit code is the vehicle’s verdict', async () => {
+    expect((await run('cmd', 'takeoff', '5')).code).to.equal(1); // disarmed
+    let armed = await run('cmd', 'arm');
+    while (armed.code !== 0) armed = await run('cmd', 'arm');
+    expect(armed.stdout.trim()).to.equal('accepted');
+    expect((await run('cmd', 'goto', '-35.363', '149.165', '20')).code).to.be.oneOf([0, 1]);
+    const unknown = await run('cmd', 'explode');
+    expect([unknown.code, unknown.stderr.includes('Unknown command')]).to.deep.equal([1, true]);
+    const guarded = await run('params', 'set', 'RTL_ALT', '2000');
+    expect([guarded.code, guarded.stderr.includes('armed')]).to.deep.equal([1, true]);
+    expect((await run('params', 'set', 'RTL_ALT', '2000', '--force')).code).to.equal(0);
+  });
+});
+
+describe('a parameter file', () => {
+  it('is read as Mission Planner and MAVProxy write it, and what is no such line is named', () => {
+    expect(readParamFile('# a comment\nA_B,1\r\nC 2.5 # why\n\nD\t-3e-2\n')).to.deep.equal({
+      A_B: 1,
+      C: 2.5,
+      D: -0.03,
+    });
+    expect(() => readParamFile('A 1\nB one')).to.throw('line 2 is not NAME value: B one');
+    const values = { Z: 0.1, A: 3 };
+    expect(readParamFile(writeParamFile(values, 'x'))).to.deep.equal(values);
+  });
+
+  it('differs by float32, not by the digits of a double', () => {
+    expect(paramDifferences({ A: 0.1, B: 1, C: 2 }, { A: Math.fround(0.1), B: 2, D: 3 })).to.deep.equal([
+      { name: 'B', file: 1, vehicle: 2 },
+      { name: 'C', file: 2, vehicle: null },
+      { name: 'D', file: null, vehicle: 3 },
+    ]);
+  });
+});
