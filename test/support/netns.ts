@@ -13,6 +13,10 @@ export interface RemoteRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** One of the host's addresses; see `pool`. */
+  readonly from?: string;
+  /** A WebSocket handshake; 101 is then the status of one that was accepted, and the socket is closed. */
+  readonly upgrade?: boolean;
 }
 
 export interface RemoteAnswer {
@@ -51,8 +55,9 @@ export class RemoteHost {
   /**
    * @param near this machine's address on the cable, with prefix length
    * @param far the remote host's
+   * @param pool a block of further addresses of the remote host, all of which it may call from
    */
-  static async create(near: string, far: string): Promise<RemoteHost> {
+  static async create(near: string, far: string, pool?: string): Promise<RemoteHost> {
     const name = `svct${process.pid}-${counter++}`;
     const [here, there] = [`vh${process.pid % 100000}-${counter}`, `vn${process.pid % 100000}-${counter}`];
     const family = near.includes(':') ? ['-6'] : [];
@@ -64,6 +69,10 @@ export class RemoteHost {
     await ip('link', 'set', here, 'up');
     await ip('-n', name, ...family, 'addr', 'add', far, 'dev', there, ...nodad);
     await ip('-n', name, 'link', 'set', there, 'up');
+    if (pool !== undefined) {
+      await ip('-n', name, 'link', 'set', 'lo', 'up');
+      await ip('-n', name, 'route', 'add', 'local', pool, 'dev', 'lo');
+    }
     const script = join(import.meta.dirname, 'remote-caller.ts');
     const caller = spawn('ip', ['netns', 'exec', name, process.execPath, script], {
       stdio: ['pipe', 'pipe', 'inherit'],
