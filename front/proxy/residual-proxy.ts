@@ -96,9 +96,12 @@ export class ResidualProxy {
               proxyReq.write(forwarded.raw);
             }
           });
-          proxy.on('proxyRes', (_proxyRes, req) =>
-            clearTimeout((req as Tagged)[FORWARDED]?.timer ?? undefined),
-          );
+          proxy.on('proxyRes', (proxyRes, req, res) => {
+            clearTimeout((req as Tagged)[FORWARDED]?.timer ?? undefined);
+            // What the residual says of its connection to us is not about the client's.
+            delete proxyRes.headers['keep-alive'];
+            proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
+          });
           proxy.on('error', (error, req) => {
             if (req !== undefined) this.#failed(error, req);
           });

@@ -105,7 +105,7 @@ describe('resource exhaustion', () => {
     const texts = ['a', '0', '.', '-', '_', '/', ':', ' ', 'a.', 'a,', '0,', 'A@1,', 'x1'].flatMap((unit) =>
       [2000, 4000, 8000].map((size) => [unit, size, `${unit.repeat(size / unit.length)}!`] as const),
     );
-    for (const [at, pattern] of patternsOf(ROWS as readonly Row[])) {
+    for (const [at, pattern] of patternsOf(ROWS)) {
       const regex = new RegExp(`^(?:${pattern})$`, 'u');
       for (const [unit, size, text] of texts) {
         const started = performance.now();
