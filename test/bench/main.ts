@@ -1,4 +1,4 @@
-/** `npm run bench [-- front|framing|link|startup ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- front|framing|link|logs|startup ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { ROOT } from '../support/node.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
+import { benchLogs } from './logs.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 
@@ -13,6 +14,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   framing: benchFraming,
   front: benchFront,
   link: benchLink,
+  logs: benchLogs,
   startup: benchStartup,
 };
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ApiError } from '../../shared/errors.ts';
 import type { SigningState } from '../../shared/ipc/link-protocol.ts';
+import { LinkProcess } from '../link/link-process.ts';
 import { SimProcess } from '../sim/sim-process.ts';
-import { LinkProcess } from './link-process.ts';
 
 const KEY = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
