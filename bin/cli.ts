@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { flush, handle, run, settings } from '@oclif/core';
 import packageJson from '../package.json' with { type: 'json' };
 import { EXTENSION, PACKAGE_ROOT } from './places.ts';
@@ -12,7 +14,7 @@ export async function main(): Promise<void> {
       bin: 'svc',
       dirname: 'svc',
       topicSeparator: ' ' as const,
-      commands: { strategy: 'pattern' as const, target, globPatterns: ['**/*.{ts,js}'] },
+      commands: { strategy: 'pattern' as const, target, globPatterns: [patternFor(process.argv[2])] },
     },
   };
   try {
@@ -21,4 +23,15 @@ export async function main(): Promise<void> {
   } catch (error) {
     await handle(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+/**
+ * oclif loads every command that it finds before it runs one; of a command that is named outright, only its own file (or
+ * those of its topic) has to be found.
+ */
+function patternFor(first: string | undefined): string {
+  const folder = join(import.meta.dirname, 'commands');
+  if (first === undefined || !/^[a-z][a-z-]*$/.test(first)) return '**/*.{ts,js}';
+  if (existsSync(join(folder, first + EXTENSION))) return `${first}.{ts,js}`;
+  return existsSync(join(folder, first)) ? `${first}/**/*.{ts,js}` : '**/*.{ts,js}';
 }

@@ -6,6 +6,8 @@ import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filte
 const MAX_COUNTED = 100_000;
 const EVENT_SEVERITIES = LOG_LEVELS;
 const MAX_BUCKETS = 5000;
+/** Records that may have been stored before others of an earlier time. */
+const LATE_ROWS = 50_000;
 
 export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] as const;
 export type Aggregate = (typeof AGGREGATES)[number];
@@ -183,8 +185,16 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
   if (filter.kind === 'metrics') among('n.name', filter.metrics);
   if (filter.minLevel !== null && filter.kind === 'logs') add('t.level >= ?', filter.minLevel);
   if (filter.minLevel !== null && filter.kind === 'events') add('t.severity >= ?', filter.minLevel);
-  if (filter.text !== null && filter.kind === 'logs')
-    add('t.id IN (SELECT rowid FROM logs_fts WHERE logs_fts MATCH ?)', filter.text);
+  if (filter.text !== null && filter.kind === 'logs') {
+    // Numbers rise with time but for what came late: a word is looked for from a little before the window on.
+    const from = `rowid >= coalesce((SELECT id FROM logs WHERE ts_us >= ? ORDER BY ts_us LIMIT 1), 9e15) - ${LATE_ROWS}`;
+    const range = filter.fromUs === null ? '' : ` AND ${from}`;
+    add(
+      `t.id IN (SELECT rowid FROM logs_fts WHERE logs_fts MATCH ?${range})`,
+      filter.text,
+      ...(filter.fromUs === null ? [] : [filter.fromUs]),
+    );
+  }
   if (cursor !== null) {
     const { ts, id } = readCursor(cursor, filter);
     const column = filter.kind === 'metrics' ? 't.metric' : 't.id';
