@@ -9,29 +9,51 @@ import {
   type Params7,
   type Target,
 } from './encode.ts';
-import { type Exchange, RESULT_ACCEPTED, RESULT_IN_PROGRESS, RESULT_UNSUPPORTED } from './exchange.ts';
-import { type Family, HOLD_MODE, modeNames, modeNumber } from './modes.ts';
+import {
+  type Exchange,
+  type ExchangeJob,
+  RESULT_ACCEPTED,
+  RESULT_IN_PROGRESS,
+  RESULT_UNSUPPORTED,
+} from './exchange.ts';
+import {
+  type Craft,
+  flies,
+  gotoProblem,
+  holdMode,
+  landing,
+  type Maneuver,
+  pausing,
+  resuming,
+  returning,
+} from './maneuvers.ts';
+import { type Family, modeNames, modeNumber } from './modes.ts';
+import { Precedence } from './precedence.ts';
 import type { Refusals } from './refusals.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
-const NAV_RETURN_TO_LAUNCH = 20;
-const NAV_LAND = 21;
 const NAV_TAKEOFF = 22;
 const DO_SET_MODE = 176;
 const DO_SET_HOME = 179;
 const DO_REPOSITION = 192;
-const DO_PAUSE_CONTINUE = 193;
 const MISSION_START = 300;
 const COMPONENT_ARM_DISARM = 400;
 
-/** Param 2 of COMPONENT_ARM_DISARM: disarm also in the air. */
+/**
+ * Param 2 of COMPONENT_ARM_DISARM: disarm also in the air. It cuts the motors on both firmwares with no setting needed, and
+ * can be undone by arming; DO_FLIGHTTERMINATION is switched off on PX4 by default (CBRK_FLIGHTTERM) and, where it is on,
+ * ends only with a reboot.
+ */
 const FORCE = 21196;
 /** Param 1 of DO_SET_MODE: the custom mode in param 2 counts. */
 const CUSTOM_MODE_ENABLED = 1;
 /** Param 2 of DO_REPOSITION: change to the mode that can do it. */
 const CHANGE_MODE = 1;
 const GUIDED = 'GUIDED';
+const AUTO_MISSION = 'AUTO.MISSION';
+/** m above where it stood: it has taken off. */
+const CLIMBED_M = 1;
 
 /** Three sends and an IN_PROGRESS of 8 s; longer than that nobody waits. */
 const DEFAULT_TIMEOUT_MS = 11_600;
@@ -46,13 +68,24 @@ const RESULT_NAMES = [
   'FAILED',
   'IN_PROGRESS',
   'CANCELLED',
+  'COMMAND_LONG_ONLY',
+  'COMMAND_INT_ONLY',
+  'COMMAND_UNSUPPORTED_MAV_FRAME',
 ] as const;
 
 /** One request on its way: who it is for, how long it may take. */
 interface Context {
   readonly target: Target;
   readonly deadline: number;
-  readonly signal: AbortSignal | undefined;
+  /** Aborted when the client goes away or a newer command takes its place. */
+  readonly signal: AbortSignal;
+}
+
+/** Besides the usual: see ExchangeJob. */
+interface Extras {
+  readonly urgent?: boolean;
+  readonly doubleAck?: boolean;
+  readonly underway?: () => boolean;
 }
 
 export interface CommandsOptions {
@@ -66,12 +99,22 @@ export interface CommandsOptions {
 }
 
 /**
- * Carries out the commands of the catalogue. Sends what was asked and reports the vehicle's verdict; the mode is changed
- * on the way in two cases only, both on ArduPilot and both because the command cannot work otherwise: take-off of an armed
- * vehicle that is not in GUIDED, and goto on a firmware without DO_REPOSITION.
+ * Carries out the commands of the catalogue. Sends what was asked, in the words of the vehicle's family (maneuvers.ts), and
+ * reports its verdict as it is: TEMPORARILY_REJECTED too is an answer, and nothing is tried again after one. The mode is
+ * changed on the way in two cases only, both on ArduPilot and both because the command cannot work otherwise: take-off of
+ * an armed vehicle that is not in GUIDED, and goto on a firmware without DO_REPOSITION.
+ *
+ * May a command be sent again when no ack came? It may have been carried out, and firmwares do not look at the confirmation
+ * field (COMMAND_INT has none). Safe as they are, because they ask for a state that the second one finds: arm, disarm,
+ * killSwitch, mode, rtl, land, stop, pauseMission, resumeMission, goto (an absolute place). setHome takes the place of the
+ * newest send, seconds later at most. Not safe: takeoff, which ArduPilot refuses once it flies (the refusal would be
+ * reported for a take-off that goes well), and PX4's missionStart, which goes back to the first item. Both are not
+ * sent again once the vehicle shows that it is under way. And no command is sent again after a newer one
+ * (precedence.ts).
  */
 export class Commands {
   readonly #options: CommandsOptions;
+  readonly #precedence = new Precedence();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
@@ -87,7 +130,8 @@ export class Commands {
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     const timeout = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
-    const context: Context = { target, deadline: clock.now() + timeout, signal };
+    const turn = this.#precedence.begin(cmd, args, signal);
+    const context: Context = { target, deadline: clock.now() + timeout, signal: turn.signal };
     const watch = refusals.watch();
     try {
       const result = await this.#run(cmd, args, context);
@@ -95,6 +139,7 @@ export class Commands {
       return verdict(cmd, result, await (refused ? watch.settled() : watch.newest()));
     } finally {
       watch.end();
+      turn.end();
     }
   }
 
@@ -108,29 +153,58 @@ export class Commands {
       case 'disarm':
         return this.#long(context, COMPONENT_ARM_DISARM, [0]);
       case 'killSwitch':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], true);
+        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], { urgent: true });
       case 'takeoff':
         return this.#takeoff(context, numberAt(args, 0));
       case 'land':
-        return this.#long(context, NAV_LAND, []);
+        return this.#maneuver(context, landing(this.#craft()));
       case 'rtl':
-        return this.#long(context, NAV_RETURN_TO_LAUNCH, []);
+        return this.#maneuver(context, returning(this.#craft()));
       case 'mode':
         return this.#mode(context, String(args[0]));
       case 'goto':
         return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2));
       case 'stop':
-        return this.#mode(context, HOLD_MODE[this.#family()]);
+        return this.#mode(context, holdMode(this.#craft()) ?? '');
       case 'missionStart':
-        // ArduPilot and PX4 both change to AUTO themselves; items 0 to 0 stand for the whole mission.
-        return this.#long(context, MISSION_START, []);
+        return this.#missionStart(context);
       case 'pauseMission':
-        return this.#long(context, DO_PAUSE_CONTINUE, [0]);
+        return this.#maneuver(context, pausing(this.#craft()));
       case 'resumeMission':
-        return this.#long(context, DO_PAUSE_CONTINUE, [1]);
+        return this.#maneuver(context, resuming(this.#craft()));
       case 'setHome':
         return this.#long(context, DO_SET_HOME, [1]);
     }
+  }
+
+  async #maneuver(context: Context, maneuver: Maneuver): Promise<number | null> {
+    switch (maneuver.kind) {
+      case 'cannot':
+        throw new ApiError('E_BAD_REQUEST', maneuver.sentence);
+      case 'mode':
+        return this.#mode(context, maneuver.name);
+      case 'command': {
+        const result = await this.#long(context, maneuver.command, maneuver.params);
+        if (result !== RESULT_UNSUPPORTED || maneuver.otherwise === undefined) return result;
+        return this.#mode(context, maneuver.otherwise);
+      }
+    }
+  }
+
+  /** Items 0 to 0 stand for the whole mission. Both firmwares change the mode themselves, and PX4 arms besides. */
+  async #missionStart(context: Context): Promise<number | null> {
+    const { vehicle } = this.#options;
+    if (vehicle.firmware !== 'px4') return this.#long(context, MISSION_START, []);
+    const before = vehicle.telemetry.mode === AUTO_MISSION ? vehicle.telemetry.mission.current : null;
+    const result = await this.#long(context, MISSION_START, [], {
+      underway: () => {
+        const { mode, mission } = vehicle.telemetry;
+        const item = mode === AUTO_MISSION ? (mission.current ?? 0) : 0;
+        return item > 0 && (before === null || item < before);
+      },
+    });
+    if (result === RESULT_ACCEPTED) vehicle.noteArmed();
+    return result;
   }
 
   /**
@@ -139,10 +213,16 @@ export class Commands {
    */
   async #takeoff(context: Context, alt: number): Promise<number | null> {
     const { vehicle } = this.#options;
+    const craft = this.#craft();
+    if (!flies(craft)) {
+      const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
+      throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
+    }
+    const extras = { underway: this.#climbing() };
     if (vehicle.firmware === 'px4') {
       // PX4 wants the height above sea level, and reads NaN as "here, as you are".
       const ground = this.#px4Altitude(vehicle.telemetry.position.alt_msl);
-      return this.#long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt]);
+      return this.#long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
     }
     const { family } = vehicle;
     if (vehicle.armed === true && family !== null && vehicle.telemetry.mode !== GUIDED) {
@@ -151,7 +231,20 @@ export class Commands {
         if (result !== RESULT_ACCEPTED) return result;
       }
     }
-    return this.#long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt]);
+    return this.#long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
+  }
+
+  /** Whether it has left the ground since now; a vehicle that flies already shows nothing by flying. */
+  #climbing(): () => boolean {
+    const { vehicle } = this.#options;
+    const { landed_state: state, position } = vehicle.telemetry;
+    const ground = position.alt_rel;
+    if (state === 'in_air') return () => false;
+    return () => {
+      const { landed_state: present, position: here } = vehicle.telemetry;
+      const height = ground === null || here.alt_rel === null ? 0 : here.alt_rel - ground;
+      return height > CLIMBED_M || (state !== null && (present === 'in_air' || present === 'takeoff'));
+    };
   }
 
   async #mode(context: Context, name: string): Promise<number | null> {
@@ -164,12 +257,14 @@ export class Commands {
       );
     }
     const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
-    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode]);
+    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], { doubleAck: family === 'px4' });
   }
 
   /** @param alt m above home */
   async #goto(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
     const { vehicle, encoder, exchange } = this.#options;
+    const problem = gotoProblem(this.#craft(), alt);
+    if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
     const px4 = vehicle.firmware === 'px4';
     const frame = px4 ? FRAME_GLOBAL : FRAME_GLOBAL_RELATIVE_ALT_INT;
     const { home, position } = vehicle.telemetry;
@@ -177,10 +272,10 @@ export class Commands {
     const height = px4 ? this.#px4Altitude(home.alt_msl ?? below) + alt : alt;
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
+    const params: Params7 = [-1, CHANGE_MODE, 0, yaw, lat, lon, height];
     const result = await exchange.run({
-      ...this.#job(context, DO_REPOSITION),
-      encode: () =>
-        encoder.commandInt(context.target, DO_REPOSITION, frame, [-1, CHANGE_MODE, 0, yaw, lat, lon, height]),
+      ...this.#job(context, DO_REPOSITION, params),
+      encode: () => encoder.commandInt(context.target, DO_REPOSITION, frame, params),
     });
     if (result !== RESULT_UNSUPPORTED || vehicle.firmware !== 'ardupilot') return result;
     return this.#gotoByTarget(context, lat, lon, alt);
@@ -203,14 +298,14 @@ export class Commands {
     context: Context,
     command: number,
     given: readonly number[],
-    urgent = false,
+    extras: Extras = {},
   ): Promise<number | null> {
     const { encoder, exchange } = this.#options;
     const [p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = given;
     const params: Params7 = [p1, p2, p3, p4, p5, p6, p7];
     return exchange.run({
-      ...this.#job(context, command),
-      urgent,
+      ...this.#job(context, command, params),
+      ...extras,
       encode: (confirmation) => encoder.commandLong(context.target, command, params, confirmation),
     });
   }
@@ -218,8 +313,14 @@ export class Commands {
   #job(
     { deadline, signal }: Context,
     command: number,
-  ): { command: number; deadline: number; signal?: AbortSignal } {
-    return signal === undefined ? { command, deadline } : { command, deadline, signal };
+    params: Params7,
+  ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
+    return { command, key: params.join(), deadline, signal };
+  }
+
+  #craft(): Craft {
+    const { family, telemetry } = this.#options.vehicle;
+    return { family, type: telemetry.mav_type, mode: telemetry.mode };
   }
 
   #family(): Family {

@@ -7,8 +7,10 @@ const SENDS = 3;
 const RESEND_MS = 1200;
 /** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
 const IN_PROGRESS_MS = 8000;
-/** How long after an exchange without an ack that ack may still come and be taken for the next one's. */
-const LATE_ACK_MS = 3000;
+/** How long after a send its ack may still come. */
+const LATE_ACK_MS = 2500;
+/** How long after an ack its double may come, from a vehicle that acknowledges twice. */
+const DOUBLE_ACK_MS = 250;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
@@ -18,6 +20,8 @@ export const RESULT_IN_PROGRESS = 5;
 export interface ExchangeJob {
   /** MAV_CMD */
   readonly command: number;
+  /** What is asked: the ack of an older job with the same key answers this one as well. */
+  readonly key: string;
   /** @param confirmation 0 for the first send, then counting */
   readonly encode: (confirmation: number) => Buffer;
   /** On the clock: no answer after it. */
@@ -25,17 +29,26 @@ export interface ExchangeJob {
   readonly sends?: number;
   /** Goes before everything of the same command, also before what is under way (which then has no ack). */
   readonly urgent?: boolean;
+  /** Aborted: it is not sent (again), and has no ack. */
   readonly signal?: AbortSignal;
+  /** The vehicle may acknowledge it twice, as PX4 does with DO_SET_MODE. */
+  readonly doubleAck?: boolean;
+  /** Takes any ack of the command: who asks sees by what comes whether it was heard. */
+  readonly trusting?: boolean;
+  /**
+   * True once the vehicle shows that it does what was asked. For a command that must not be carried out twice, or that is
+   * refused the second time: it is not sent again, and a refusal of its repetition is no answer.
+   */
+  readonly underway?: () => boolean;
 }
 
 interface Running {
   readonly job: ExchangeJob;
   readonly startedAt: number;
-  /** An ack may belong to an exchange before this one until we have sent a second time. */
-  readonly doubtful: boolean;
   readonly resolve: (result: number | null) => void;
   readonly onAbort: () => void;
   sent: number;
+  sentAt: number;
   inProgress: boolean;
   timer: Timer;
 }
@@ -45,19 +58,28 @@ interface Waiting {
   readonly resolve: (result: number | null) => void;
   readonly reject: (error: ApiError) => void;
   readonly timer: Timer;
+  readonly onAbort: () => void;
+}
+
+/** Acks that may still come for what was asked before. */
+interface Doubt {
+  readonly until: number;
+  /** Of the job that they are for; null: of several. */
+  readonly key: string | null;
 }
 
 /**
  * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
- * id, so there is one exchange at a time for each id, others wait (eight in all); and after one that was left without its
- * ack, the next one believes only what comes after its own second send.
+ * id, so there is one exchange at a time for each id, others wait (eight in all). While acks of an older exchange may still
+ * come (it had none, or fewer than it was sent, or its vehicle doubles them) the next one goes out at once, but believes only
+ * what comes after that time, and keeps a send for it.
  */
 export class Exchange {
   readonly #clock: Clock;
   readonly #send: (bytes: Buffer) => void;
   readonly #ownSystem: () => number;
   readonly #running = new Map<number, Running>();
-  readonly #unanswered = new Map<number, number>();
+  readonly #doubts = new Map<number, Doubt>();
   #waiting: Waiting[] = [];
   /** Acks that nobody waited for: late, double, or for somebody else. */
   strayAcks = 0;
@@ -76,7 +98,7 @@ export class Exchange {
   async run(job: ExchangeJob): Promise<number | null> {
     return new Promise((resolve, reject) => {
       const running = this.#running.get(job.command);
-      if (running !== undefined && job.urgent === true) this.#finish(running, null, false);
+      if (running !== undefined && job.urgent === true) this.#finish(running, null);
       if (!this.#running.has(job.command)) {
         this.#begin(job, resolve);
         return;
@@ -88,13 +110,18 @@ export class Exchange {
         return;
       }
       const timer = this.#clock.after(Math.max(0, job.deadline - this.#clock.now()), () => {
-        this.#waiting = this.#waiting.filter((entry) => entry !== waiting);
+        this.#leave(waiting);
         reject(
           new ApiError('E_TIMEOUT', 'The vehicle was busy with a command before this one. It was not sent.'),
         );
       });
-      const waiting: Waiting = { job, resolve, reject, timer };
+      const onAbort = (): void => {
+        this.#leave(waiting);
+        resolve(null);
+      };
+      const waiting: Waiting = { job, resolve, reject, timer, onAbort };
       this.#waiting.push(waiting);
+      job.signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
@@ -105,82 +132,122 @@ export class Exchange {
       ack.targetSystem === 0 ||
       (ack.targetSystem === this.#ownSystem() &&
         (ack.targetComponent === 0 || ack.targetComponent === OWN_COMPONENT));
-    if (running === undefined || !forUs || (running.doubtful && running.sent < 2)) {
+    if (running === undefined || !forUs || this.#doubtMs(running.job) > 0) {
       this.strayAcks++;
       return;
     }
+    const { job } = running;
     if (ack.result !== RESULT_IN_PROGRESS) {
-      this.#finish(running, ack.result, true);
+      const repeated = running.sent > 1 && ack.result !== RESULT_ACCEPTED && job.underway?.() === true;
+      this.#finish(running, repeated ? null : ack.result);
       return;
     }
     if (running.inProgress) return;
     running.inProgress = true;
     running.timer.cancel();
-    const end = Math.min(running.startedAt + IN_PROGRESS_MS, running.job.deadline);
+    const end = Math.min(running.startedAt + IN_PROGRESS_MS, job.deadline);
     running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
-      this.#finish(running, RESULT_IN_PROGRESS, true),
+      this.#finish(running, RESULT_IN_PROGRESS),
     );
   }
 
   stop(): void {
-    for (const { reject, timer } of this.#waiting) {
-      timer.cancel();
-      reject(new ApiError('E_DRAINING'));
+    for (const waiting of this.#waiting) {
+      this.#leave(waiting);
+      waiting.reject(new ApiError('E_DRAINING'));
     }
-    this.#waiting = [];
-    for (const running of this.#running.values()) this.#finish(running, null, false);
+    for (const running of this.#running.values()) this.#finish(running, null);
+  }
+
+  #leave(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((entry) => entry !== waiting);
+    waiting.timer.cancel();
+    waiting.job.signal?.removeEventListener('abort', waiting.onAbort);
   }
 
   #begin(job: ExchangeJob, resolve: (result: number | null) => void): void {
-    const now = this.#clock.now();
+    if (job.signal?.aborted === true) {
+      resolve(null);
+      queueMicrotask(() => this.#next(job.command));
+      return;
+    }
     const running: Running = {
       job,
-      startedAt: now,
-      doubtful: (this.#unanswered.get(job.command) ?? -Infinity) > now,
+      startedAt: this.#clock.now(),
       resolve,
-      onAbort: () => this.#finish(running, null, false),
+      onAbort: () => this.#finish(running, null),
       sent: 0,
+      sentAt: 0,
       inProgress: false,
       timer: { cancel: () => undefined },
     };
     this.#running.set(job.command, running);
     job.signal?.addEventListener('abort', running.onAbort, { once: true });
-    if (job.signal?.aborted === true) this.#finish(running, null, true);
-    else this.#transmit(running);
+    this.#transmit(running);
   }
 
   #transmit(running: Running): void {
     const { job } = running;
     const now = this.#clock.now();
-    if (running.sent >= (job.sends ?? SENDS) || now >= job.deadline) {
-      this.#finish(running, null, false);
+    const over = running.sent >= (job.sends ?? SENDS) || now >= job.deadline;
+    if (over || (running.sent > 0 && job.underway?.() === true)) {
+      this.#finish(running, null);
       return;
     }
     this.#send(job.encode(running.sent));
     running.sent++;
-    running.timer = this.#clock.after(Math.min(RESEND_MS, job.deadline - now), () => this.#transmit(running));
+    running.sentAt = now;
+    const pause = Math.min(this.#pause(running), job.deadline - now);
+    running.timer = this.#clock.after(pause, () => this.#transmit(running));
   }
 
-  /** @param answered false: an ack of this exchange may still come */
-  #finish(running: Running, result: number | null, answered: boolean): void {
+  /** ms to the next send: one must fall behind the time in which no ack is believed. */
+  #pause({ job, sent }: Running): number {
+    const doubt = this.#doubtMs(job);
+    if (doubt <= 0) return RESEND_MS;
+    return doubt < RESEND_MS || sent === (job.sends ?? SENDS) - 1 ? doubt : RESEND_MS;
+  }
+
+  /** How long yet an ack may be that of an older request. */
+  #doubtMs(job: ExchangeJob): number {
+    const doubt = this.#doubts.get(job.command);
+    if (doubt === undefined || doubt.key === job.key || job.trusting === true) return 0;
+    return Math.max(0, doubt.until - this.#clock.now());
+  }
+
+  #finish(running: Running, result: number | null): void {
     const { job } = running;
     if (this.#running.get(job.command) !== running) return;
     this.#running.delete(job.command);
     running.timer.cancel();
     job.signal?.removeEventListener('abort', running.onAbort);
-    if (answered) this.#unanswered.delete(job.command);
-    else this.#unanswered.set(job.command, this.#clock.now() + LATE_ACK_MS);
+    this.#remember(running, result);
     running.resolve(result);
     // An urgent one that ended us begins before those that wait.
     queueMicrotask(() => this.#next(job.command));
+  }
+
+  /** Notes until when acks of an exchange that ends may still come. */
+  #remember({ job, sent, sentAt }: Running, result: number | null): void {
+    const now = this.#clock.now();
+    let until = now;
+    if (result === RESULT_IN_PROGRESS) until = now + LATE_ACK_MS;
+    else if (result === null || sent > 1) until = sentAt + LATE_ACK_MS;
+    else if (job.doubleAck === true) until = now + DOUBLE_ACK_MS;
+    if (until <= now) return;
+    const before = this.#doubts.get(job.command);
+    const older = before === undefined || before.until <= now ? null : before;
+    this.#doubts.set(job.command, {
+      until: Math.max(until, older?.until ?? 0),
+      key: older === null || older.key === job.key ? job.key : null,
+    });
   }
 
   #next(command: number): void {
     if (this.#running.has(command)) return;
     const next = this.#waiting.find((entry) => entry.job.command === command);
     if (next === undefined) return;
-    this.#waiting = this.#waiting.filter((entry) => entry !== next);
-    next.timer.cancel();
+    this.#leave(next);
     this.#begin(next.job, next.resolve);
   }
 }

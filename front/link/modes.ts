@@ -1,4 +1,7 @@
-/** Flight mode names: a heartbeat's custom_mode to a name and back (reference/node-api.md 2.5; ArduPilot and PX4 sources). */
+/**
+ * Flight mode names: a heartbeat's custom_mode to a name and back (reference/node-api.md 2.5). ArduPilot: `Mode::Number` of
+ * each vehicle and MAVLink's COPTER_MODE, PLANE_MODE, ROVER_MODE, SUB_MODE; PX4: px4_custom_mode.h up to 1.18.
+ */
 
 export type Family = 'copter' | 'plane' | 'rover' | 'sub' | 'px4';
 
@@ -36,6 +39,7 @@ const COPTER: Table = [
   ['AUTOROTATE', 26],
   ['AUTO_RTL', 27],
   ['TURTLE', 28],
+  ['RATE_ACRO', 29],
 ];
 
 const PLANE: Table = [
@@ -109,19 +113,28 @@ const PX4: Table = [
   ['POSCTL', px4(3)],
   ['POSITION', px4(3)],
   ['POSCTL.ORBIT', px4(3, 1)],
+  ['POSCTL.SLOW', px4(3, 2)],
   ['ACRO', px4(5)],
   ['OFFBOARD', px4(6)],
   ['STABILIZED', px4(7)],
-  ['RATTITUDE', px4(8)],
+  ['RATTITUDE', px4(8)], // removed from PX4 in 2020; the reference knows it
+  ['TERMINATION', px4(10)],
+  ['ALTITUDE_CRUISE', px4(11)],
   ['AUTO.READY', px4(4, 1)],
   ['AUTO.TAKEOFF', px4(4, 2)],
   ['AUTO.LOITER', px4(4, 3)],
+  ['HOLD', px4(4, 3)],
   ['AUTO.MISSION', px4(4, 4)],
   ['AUTO', px4(4, 4)],
   ['AUTO.RTL', px4(4, 5)],
+  ['RETURN', px4(4, 5)],
   ['AUTO.LAND', px4(4, 6)],
   ['AUTO.FOLLOW_TARGET', px4(4, 8)],
   ['AUTO.PRECLAND', px4(4, 9)],
+  ['AUTO.VTOL_TAKEOFF', px4(4, 10)],
+  // Modes that an application on board has registered.
+  ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`AUTO.EXTERNAL${n}`, px4(4, 10 + n)] as const),
+  ['AUTO.GUIDED_COURSE', px4(4, 19)],
 ];
 
 const TABLES: Readonly<Record<Family, Table>> = {
@@ -171,12 +184,3 @@ export function modeNumber(family: Family, name: string): number | null {
 export function modeNames(family: Family): readonly string[] {
   return TABLES[family].map(([name]) => name);
 }
-
-/** The mode in which a vehicle holds its position (`stop`). */
-export const HOLD_MODE: Readonly<Record<Family, string>> = {
-  copter: 'BRAKE',
-  plane: 'LOITER',
-  rover: 'HOLD',
-  sub: 'POSHOLD',
-  px4: 'AUTO.LOITER',
-};

@@ -1,7 +1,7 @@
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Clock } from './clock.ts';
 import type { Encoder, Params7 } from './encode.ts';
-import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from './exchange.ts';
+import { type Exchange, RESULT_UNSUPPORTED } from './exchange.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
@@ -10,9 +10,14 @@ const REQUEST_MESSAGE = 512;
 const EXCHANGE_MS = 4000;
 /** Heartbeats come and telemetry does not: ask again. */
 const STOPPED_MS = 5000;
+/** Then what had no ack is asked for again, so many times. */
+const AGAIN_MS = 5000;
+const ROUNDS = 5;
+
+type Wanted = readonly (readonly [message: number, hz: number])[];
 
 /** What we want to hear, and how often (Hz). The first one also tells whether the vehicle knows the command. */
-const WANTED: readonly (readonly [message: number, hz: number])[] = [
+const COMMON: Wanted = [
   [MSG.ATTITUDE, 10],
   [MSG.GLOBAL_POSITION_INT, 5],
   [MSG.VFR_HUD, 2],
@@ -20,18 +25,24 @@ const WANTED: readonly (readonly [message: number, hz: number])[] = [
   [MSG.SYS_STATUS, 2],
   [MSG.RC_CHANNELS, 2],
   [MSG.BATTERY_STATUS, 1],
+  [MSG.EXTENDED_SYS_STATE, 2],
+  [MSG.MISSION_CURRENT, 1],
   [MSG.HOME_POSITION, 0.5],
+];
+const ARDUPILOT: Wanted = [
+  [MSG.EKF_STATUS_REPORT, 1],
   [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
 ];
+const PX4: Wanted = [[MSG.ESTIMATOR_STATUS, 1]];
 
 /** The same in MAV_DATA_STREAM groups, for a vehicle without SET_MESSAGE_INTERVAL. */
 const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
   [10, 10], // EXTRA1: attitude
   [6, 5], // POSITION
   [11, 2], // EXTRA2: VFR_HUD
-  [2, 2], // EXTENDED_STATUS: SYS_STATUS, GPS_RAW_INT
+  [2, 2], // EXTENDED_STATUS: SYS_STATUS, GPS_RAW_INT, MISSION_CURRENT
   [3, 2], // RC_CHANNELS
-  [12, 1], // EXTRA3: BATTERY_STATUS, SIMSTATE
+  [12, 1], // EXTRA3: BATTERY_STATUS, EKF_STATUS_REPORT, SIMSTATE
 ];
 
 /** Messages that a vehicle sends when asked, not by themselves. */
@@ -52,6 +63,9 @@ export class Streams {
   #abort: AbortController | null = null;
   #askedAt = -Infinity;
   #telemetryAt = -Infinity;
+  /** Had no ack: lost on the way, or from a vehicle that does not answer for them. */
+  #unanswered: Wanted = [];
+  #round = 0;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
@@ -59,11 +73,8 @@ export class Streams {
 
   /** A session of the vehicle begins: whatever was asked for is void. */
   request(): void {
-    this.#abort?.abort();
-    const abort = new AbortController();
-    this.#abort = abort;
-    this.#askedAt = this.#options.clock.now();
-    this.#ask(abort.signal).catch((error: unknown) => this.#options.onError(error));
+    this.#round = 0;
+    this.#begin(this.#wanted());
   }
 
   onTelemetry(): void {
@@ -73,25 +84,54 @@ export class Streams {
   /** Called about once a second. */
   tick(): void {
     const { clock, vehicle } = this.#options;
-    const silence = clock.now() - Math.max(this.#telemetryAt, this.#askedAt);
-    if (vehicle.alive && silence >= STOPPED_MS) this.request();
+    if (!vehicle.alive) return;
+    const now = clock.now();
+    const incomplete = this.#unanswered.length > 0 || vehicle.version === null;
+    if (now - Math.max(this.#telemetryAt, this.#askedAt) >= STOPPED_MS) this.request();
+    else if (incomplete && this.#round < ROUNDS && now - this.#askedAt >= AGAIN_MS) {
+      this.#round++;
+      this.#begin(this.#unanswered);
+    }
   }
 
   stop(): void {
     this.#abort?.abort();
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
+  #wanted(): Wanted {
+    switch (this.#options.vehicle.firmware) {
+      case 'ardupilot':
+        return [...COMMON, ...ARDUPILOT];
+      case 'px4':
+        return [...COMMON, ...PX4];
+      default:
+        return COMMON;
+    }
+  }
+
+  #begin(wanted: Wanted): void {
+    this.#abort?.abort();
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#askedAt = this.#options.clock.now();
+    this.#unanswered = [];
+    this.#ask(wanted, abort.signal).catch((error: unknown) => this.#options.onError(error));
+  }
+
+  async #ask(wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { encoder, vehicle, send } = this.#options;
-    for (const [index, [message, hz]] of WANTED.entries()) {
+    for (const [index, [message, hz]] of wanted.entries()) {
       const result = await this.#setInterval(message, hz, signal);
       if (signal.aborted) return;
       // Any other refusal is about this one message (a vehicle without SIMSTATE, say).
       if (result === RESULT_UNSUPPORTED || (index === 0 && result === null)) {
         this.#askForGroups();
+        // Unanswered is not unsupported: on a bad line the next round may fare better.
+        if (result === null) this.#unanswered = wanted;
         break;
       }
-      if (result === RESULT_ACCEPTED) this.#askedAt = this.#options.clock.now();
+      this.#askedAt = this.#options.clock.now();
+      if (result === null) this.#unanswered = [...this.#unanswered, [message, hz]];
     }
     const { target } = vehicle;
     if (target === null) return;
@@ -107,6 +147,8 @@ export class Streams {
     const params: Params7 = [message, 1e6 / hz, 0, 0, 0, 0, 0];
     return exchange.run({
       command: SET_MESSAGE_INTERVAL,
+      key: String(message),
+      trusting: true, // what comes says whether it was heard
       deadline: clock.now() + EXCHANGE_MS,
       signal,
       encode: (confirmation) => encoder.commandLong(target, SET_MESSAGE_INTERVAL, params, confirmation),

@@ -21,7 +21,7 @@ import { isAutopilot } from './autopilot-heartbeat.ts';
 import type { Clock } from './clock.ts';
 import type { Target } from './encode.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
-import { applyTelemetry, emptyTelemetry } from './telemetry.ts';
+import { TelemetryModel } from './telemetry.ts';
 
 /** A heartbeat older than this: the vehicle is not alive, its armed state unknown (spec/decisions.md 6). */
 export const ALIVE_MS = 3000;
@@ -61,7 +61,6 @@ export interface VehicleListener {
  * (`alive`, `armed` say so).
  */
 export class Vehicle {
-  telemetry: Telemetry = emptyTelemetry();
   /** Gaps in the autopilot's sequence numbers. */
   lost = 0;
   /** Null until AUTOPILOT_VERSION came. */
@@ -76,10 +75,21 @@ export class Vehicle {
   #armedByAck = false;
   #bootMs: number | null = null;
   #seq: number | null = null;
+  #model = new TelemetryModel();
+  /** Wall clock of the newest telemetry message, null when `last_update` says it already. */
+  #updatedAt: number | null = null;
 
   constructor(clock: Clock, listener: VehicleListener) {
     this.#clock = clock;
     this.#listener = listener;
+  }
+
+  /** What was last received, with its ages. Made anew by another vehicle or a reboot, else the same object each time. */
+  get telemetry(): Telemetry {
+    const telemetry = this.#model.read(this.#clock.now());
+    if (this.#updatedAt !== null) telemetry.last_update = new Date(this.#updatedAt).toISOString();
+    this.#updatedAt = null;
+    return telemetry;
   }
 
   /** The learned autopilot, null before its first heartbeat. */
@@ -116,7 +126,7 @@ export class Vehicle {
    */
   noteArmed(): void {
     this.#armedByAck = true;
-    this.telemetry.armed = true;
+    this.#model.values.armed = true;
     this.#listener.onArmedChange();
   }
 
@@ -187,16 +197,17 @@ export class Vehicle {
   }
 
   #onTelemetry(frame: Frame): void {
-    const bootMs = applyTelemetry(this.telemetry, frame.id, this.#payload.load(frame));
+    const now = this.#clock.now();
+    const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now);
     if (bootMs === null) {
       this.#listener.onMessage(frame.id);
       return;
     }
     if (bootMs >= 0 && this.#onBootTime(bootMs)) {
       // The present message is the first of the new life.
-      applyTelemetry(this.telemetry, frame.id, this.#payload.load(frame));
+      this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
-    this.telemetry.last_update = new Date(this.#clock.wall()).toISOString();
+    this.#updatedAt = this.#clock.wall();
     this.#listener.onTelemetry();
   }
 
@@ -215,7 +226,7 @@ export class Vehicle {
     let reason: SessionReason | null = null;
     if (!same) {
       this.#target = { system: frame.system, component: frame.component };
-      this.telemetry = emptyTelemetry();
+      this.#model = new TelemetryModel();
       this.#seq = null;
       this.version = null;
       reason = 'learned';
@@ -227,17 +238,18 @@ export class Vehicle {
   }
 
   #writeHeartbeat(heartbeat: Heartbeat): void {
-    const { telemetry } = this;
+    const telemetry = this.#model.values;
     telemetry.mav_type = heartbeat.type;
     telemetry.autopilot = heartbeat.autopilot;
     telemetry.armed = (heartbeat.baseMode & FLAG_ARMED) !== 0;
     telemetry.mode = modeName(this.family, heartbeat.customMode);
     telemetry.last_heartbeat = new Date(this.#clock.wall()).toISOString();
     telemetry.last_update = telemetry.last_heartbeat;
+    this.#updatedAt = null;
   }
 
   #resetTelemetry(): void {
-    this.telemetry = emptyTelemetry();
+    this.#model = new TelemetryModel();
     if (this.#heartbeat !== null) this.#writeHeartbeat(this.#heartbeat);
   }
 

@@ -22,22 +22,32 @@ export const COMMANDS = {
   arm: { description: 'Arm the motors.', args: [] },
   disarm: { description: 'Disarm the motors; the vehicle refuses in the air.', args: [] },
   takeoff: {
-    description: 'Take off to a height above the place of take-off.',
+    description:
+      'Take off to a height above the place of take-off. A fixed wing without VTOL has a mode for it.',
     args: [{ name: 'alt', type: 'number', unit: 'm', min: 1, max: 500, default: 10 }],
   },
-  land: { description: 'Land here.', args: [] },
-  rtl: { description: 'Return to the place of launch and land.', args: [] },
+  land: {
+    description:
+      "Land here; a fixed wing goes to its mission's landing, a submarine surfaces, a rover refuses.",
+    args: [],
+  },
+  rtl: { description: 'Return to the place of launch (and land there, if it flies).', args: [] },
   mode: { description: 'Change the flight mode.', args: [{ name: 'name', type: 'string' }] },
   goto: {
-    description: 'Fly to a position; alt is relative to home.',
+    description:
+      'Go to a position; alt is relative to home: 1 or more for what flies, 0 or less for a submarine.',
     args: [
       { name: 'lat', type: 'number', unit: 'deg', min: -90, max: 90 },
       { name: 'lon', type: 'number', unit: 'deg', min: -180, max: 180 },
-      { name: 'alt', type: 'number', unit: 'm', min: 1, max: 500 },
+      { name: 'alt', type: 'number', unit: 'm', min: -500, max: 500 },
     ],
   },
   stop: { description: 'Stop here and hold position.', args: [] },
-  missionStart: { description: 'Start the mission from its first item.', args: [] },
+  missionStart: {
+    description:
+      'Start the mission. PX4 arms, and begins with its first item; ArduPilot goes on where it broke off, unless MIS_RESTART is 1.',
+    args: [],
+  },
   pauseMission: { description: 'Hold position in the mission.', args: [] },
   resumeMission: { description: 'Go on with the mission.', args: [] },
   setHome: { description: 'Make the present position the home position.', args: [] },

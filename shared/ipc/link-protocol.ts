@@ -12,6 +12,7 @@
  * FeedReply, then MAVLink both ways.
  */
 import type { CommandName } from '../flight/command-catalogue.ts';
+import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 
 /** Names and units: reference/node-api.md 2.4. A value that was never received is null. */
 export interface Telemetry {
@@ -46,6 +47,37 @@ export interface Telemetry {
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
   rc: { channels: number[] | null; rssi: number | null };
   throttle: number | null;
+  /** The estimator of position and attitude; variances as MAVLink has them (front/link/ekf.ts says what `ok` means). */
+  ekf: {
+    source: 'EKF_STATUS_REPORT' | 'ESTIMATOR_STATUS' | null;
+    ok: boolean | null;
+    /** EKF_STATUS_FLAGS or ESTIMATOR_STATUS_FLAGS, by `source`. */
+    flags: number | null;
+    variances: {
+      velocity: number | null;
+      pos_horiz: number | null;
+      pos_vert: number | null;
+      compass: number | null;
+      terrain: number | null;
+      airspeed: number | null;
+    };
+  };
+  /** EXTENDED_SYS_STATE */
+  landed_state: 'on_ground' | 'in_air' | 'takeoff' | 'landing' | null;
+  /** Sequence numbers of items; `total` and `state` are null where the vehicle does not tell them. */
+  mission: {
+    current: number | null;
+    reached: number | null;
+    total: number | null;
+    state: 'none' | 'not_started' | 'active' | 'paused' | 'complete' | null;
+  };
+  /** The message that a value is from, where there are two. */
+  sources: {
+    position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | null;
+    battery: 'SYS_STATUS' | 'BATTERY_STATUS' | null;
+  };
+  /** Seconds since each part was last received, null for never. */
+  ages: Record<TelemetryGroup, number | null>;
   /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
   last_heartbeat: string | null;
   last_update: string | null;

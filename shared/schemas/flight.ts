@@ -1,3 +1,4 @@
+import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const number = { type: ['number', 'null'] } as const satisfies JsonSchema;
@@ -121,6 +122,57 @@ export const telemetry = {
     },
     rc: { type: 'object', properties: { channels: numbers, rssi: number }, additionalProperties: false },
     throttle: number,
+    ekf: {
+      type: 'object',
+      properties: {
+        source: { enum: ['EKF_STATUS_REPORT', 'ESTIMATOR_STATUS', null] },
+        ok: {
+          type: ['boolean', 'null'],
+          description:
+            'attitude, velocity, height and a position are known, no fault is named, variances are low',
+        },
+        flags: { ...integer, description: 'EKF_STATUS_FLAGS or ESTIMATOR_STATUS_FLAGS' },
+        variances: {
+          type: 'object',
+          properties: {
+            velocity: number,
+            pos_horiz: number,
+            pos_vert: number,
+            compass: number,
+            terrain: number,
+            airspeed: number,
+          },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
+    landed_state: { enum: ['on_ground', 'in_air', 'takeoff', 'landing', null] },
+    mission: {
+      type: 'object',
+      properties: {
+        current: { ...integer, description: 'sequence number of the item under way' },
+        reached: { ...integer, description: 'sequence number of the item reached last' },
+        total: integer,
+        state: { enum: ['none', 'not_started', 'active', 'paused', 'complete', null] },
+      },
+      additionalProperties: false,
+    },
+    sources: {
+      type: 'object',
+      description: 'the message that a value is from, where there are two',
+      properties: {
+        position: { enum: ['GLOBAL_POSITION_INT', 'GPS_RAW_INT', null] },
+        battery: { enum: ['SYS_STATUS', 'BATTERY_STATUS', null] },
+      },
+      additionalProperties: false,
+    },
+    ages: {
+      type: 'object',
+      description: 'seconds since each part was last received',
+      properties: Object.fromEntries(TELEMETRY_GROUPS.map((group) => [group, number])),
+      additionalProperties: false,
+    },
     last_heartbeat: text,
     last_update: text,
     statustext: {

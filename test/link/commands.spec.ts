@@ -80,7 +80,7 @@ describe('commands', () => {
       ['takeoff', [], TAKEOFF, [0, 0, 0, 0, 0, 0, 10]],
       ['takeoff', ['12.5'], TAKEOFF, [0, 0, 0, 0, 0, 0, 12.5]],
       ['land', [], 21, [0, 0, 0, 0, 0, 0, 0]],
-      ['rtl', [], 20, [0, 0, 0, 0, 0, 0, 0]],
+      ['rtl', [], SET_MODE, [1, 6, 0, 0, 0, 0, 0]],
       ['mode', ['loiter'], SET_MODE, [1, 5, 0, 0, 0, 0, 0]],
       ['stop', [], SET_MODE, [1, 17, 0, 0, 0, 0, 0]],
       ['missionStart', [], 300, [0, 0, 0, 0, 0, 0, 0]],
@@ -206,7 +206,12 @@ describe('commands', () => {
     await settle();
     rig.say(commandAck(ARM, DENIED)); // of the arm
     await rig.clock.advance(1200);
+    rig.say(commandAck(ARM, DENIED)); // may be of the arm yet
+    await rig.clock.advance(800);
     expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0]);
+    // No ack of the arm is under way any more: a last send asks for one of our own.
+    await rig.clock.advance(200);
+    expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0, 0]);
     rig.say(commandAck(ARM, ACCEPTED));
     expect((await running).status).to.equal('accepted');
     await rig.link.stop();
@@ -247,9 +252,11 @@ describe('commands', () => {
     expect(rig.commands(ARM).map(({ fields }) => fields['_param2'])).to.deep.equal([0, 21_196]);
     expect((await arm).status).to.equal('no_ack');
     answering(rig, ACCEPTED);
-    await rig.live(1500);
+    await rig.live(3000);
     expect((await kill).status).to.equal('accepted');
-    expect((await queued).status).to.equal('accepted');
+    // Nobody wants motors that start after they were cut.
+    expect((await queued).status).to.equal('no_ack');
+    expect(rig.commands(ARM).filter(({ fields }) => fields['_param1'] === 1)).to.have.length(1);
     await rig.link.stop();
   });
 

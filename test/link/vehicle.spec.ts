@@ -121,7 +121,13 @@ describe('the vehicle', () => {
     Object.assign(gps, { fixType: 3, satellitesVisible: 255, eph: 65_535, epv: 120 });
     rig.say(gps);
     const battery = new common.BatteryStatus();
-    Object.assign(battery, { temperature: 2550, voltages: [4100, 4050, ...Array(8).fill(65_535)], id: 0 });
+    Object.assign(battery, {
+      temperature: 2550,
+      voltages: [4100, 4050, ...Array(8).fill(65_535)],
+      id: 0,
+      currentBattery: 1250,
+      batteryRemaining: -1,
+    });
     rig.say(battery);
     rig.say(attitude(100, NaN, 0.5, 1));
     const { telemetry } = rig.link.state();
@@ -134,8 +140,8 @@ describe('the vehicle', () => {
     });
     expect(telemetry.velocity).to.include({ vx: 1, vy: -0.5, vz: 0, airspeed: null });
     expect(telemetry.battery).to.deep.equal({
-      voltage: null,
-      current: null,
+      voltage: 8.15, // SYS_STATUS has none
+      current: 12.5,
       remaining: null,
       temperature: 25.5,
       cell_voltages: [4.1, 4.05],
@@ -161,7 +167,7 @@ describe('the vehicle', () => {
     rig.sent.length = 0;
     rig.attitude(200);
     await rig.clock.advance(10);
-    expect(rig.commands(511).length).to.equal(9);
+    expect(rig.commands(511).length).to.equal(12);
     expect(rig.sent.filter(({ id }) => id === 21).length).to.equal(1);
     expect(rig.link.state().telemetry.position.lat).to.equal(null);
     expect(rig.link.state().telemetry.attitude.roll).to.not.equal(null);
@@ -172,7 +178,7 @@ describe('the vehicle', () => {
     const rig = new Rig();
     await rig.meet();
     expect(rig.commands(511).map(({ fields }) => fields['_param1'])).to.deep.equal([
-      30, 33, 74, 24, 1, 65, 147, 242, 164,
+      30, 33, 74, 24, 1, 65, 147, 245, 42, 242, 193, 164,
     ]);
     expect(rig.commands(511)[0]?.fields).to.include({
       _param2: 100_000,
@@ -185,13 +191,13 @@ describe('the vehicle', () => {
     rig.sent.length = 0;
     rig.beat();
     await rig.clock.advance(10);
-    expect(rig.commands(511).length).to.equal(9);
+    expect(rig.commands(511).length).to.equal(12);
     rig.attitude(5);
     rig.sent.length = 0;
     await rig.live(4500);
     expect(rig.commands(511).length).to.equal(0);
     await rig.live(1000);
-    expect(rig.commands(511).length).to.equal(9);
+    expect(rig.commands(511).length).to.equal(12);
     await rig.link.stop();
   });
 
@@ -233,7 +239,7 @@ describe('the vehicle', () => {
     rig.transport.deliver(Buffer.concat([Buffer.from('garbage'), bad]));
     rig.transport.deliver(encodeAs(attitude(1), 'v2', 10));
     const { counters } = rig.link.state();
-    expect(counters).to.include({ rx_bad_crc: 1, rx_frames: 11, rx_lost: 0 });
+    expect(counters).to.include({ rx_bad_crc: 1, rx_frames: 14, rx_lost: 0 });
     expect(counters.rx_garbage_bytes).to.equal(7 + bad.length);
     rig.transport.deliver(encodeAs(attitude(2), 'v2', 14));
     expect(rig.link.state().counters.rx_lost).to.equal(3);

@@ -1,10 +1,13 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { Duplex, type Readable, type Writable } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { minimal } from 'node-mavlink';
+import { ensureSocat, SerialLine } from '../support/socat.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 import { SimClient } from './sim-client.ts';
 import { SimProcess } from './sim-process.ts';
 
@@ -32,50 +35,12 @@ async function udpSocket(): Promise<Socket> {
   return socket;
 }
 
-interface Pty extends AsyncDisposable {
-  readonly path: string;
-  readonly stream: Duplex;
-  readonly child: ChildProcessByStdio<Writable, Readable, null>;
-}
-
-// Node has no openpty: Python's stands in for the other end of the cable.
-const OPENPTY = `
-import os, pty, select, sys, tty
-master, slave = pty.openpty()
-tty.setraw(slave)
-sys.stderr.write(os.ttyname(slave) + "\\n"); sys.stderr.flush()
-while True:
-    ready, _, _ = select.select([0, master], [], [])
-    if 0 in ready:
-        data = os.read(0, 4096)
-        if not data: break
-        os.write(master, data)
-    if master in ready: os.write(1, os.read(master, 4096))
-`;
-
-async function openPty(): Promise<Pty | undefined> {
-  const child = spawn('python3', ['-c', OPENPTY], { stdio: ['pipe', 'pipe', 'pipe'] });
-  const started = await Promise.race([
-    once(child.stderr, 'data'),
-    once(child, 'error').then(() => undefined),
-  ]);
-  if (started === undefined) return undefined;
-  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  stream.on('error', () => undefined);
-  return {
-    path: String(started[0]).trim(),
-    stream,
-    child: child as unknown as Pty['child'],
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
-    },
-  };
-}
-
 describe('sim transports', () => {
+  before(function () {
+    this.timeout(120_000); // where socat has to be installed
+    ensureSocat();
+  });
+
   it('sends to an address by UDP from the start, and hears from there', async () => {
     const socket = await udpSocket();
     const client = new SimClient(overUdp(socket, undefined));
@@ -113,16 +78,29 @@ describe('sim transports', () => {
     second.close();
   });
 
-  it('speaks on a serial line, and ends without a fault when that is pulled out', async function () {
-    await using pty = await openPty();
-    if (pty === undefined) return this.skip();
-    await using sim = await SimProcess.start('--serial', pty.path, '--baud', '57600');
-    const client = new SimClient(pty.stream);
-    await client.fastTelemetry();
-    expect(await client.command(520, 1)).to.equal(0);
-    const gone = once(sim.child, 'exit');
-    pty.child.kill('SIGKILL');
-    expect(await gone).to.deep.equal([0, null]);
+  it('speaks on a serial line, and ends without a fault when that is pulled out', async () => {
+    const dir = await tempDir();
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const connected = once(server, 'connection') as Promise<[Duplex]>;
+    const line = await SerialLine.plug(join(dir, 'ttySIM'), `TCP:127.0.0.1:${port}`);
+    const [far] = await connected;
+    try {
+      await using sim = await SimProcess.start('--serial', line.path, '--baud', '57600');
+      const client = new SimClient(far);
+      await client.fastTelemetry();
+      expect(await client.command(520, 1)).to.equal(0);
+      const gone = once(sim.child, 'exit');
+      await line.unplug();
+      expect(await gone).to.deep.equal([0, null]);
+      client.close();
+    } finally {
+      await line.unplug();
+      far.destroy();
+      server.close();
+      await removeDir(dir);
+    }
   });
 
   it('wants one way only, and says which option is wrong', async () => {

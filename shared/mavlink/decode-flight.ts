@@ -1,0 +1,66 @@
+/**
+ * Typed decode of what the vehicle says about its estimator, its mission and whether it stands or flies: as on the wire,
+ * like `decode.ts`. Offsets follow the wire order of each message.
+ */
+import type { Payload } from './payload.ts';
+
+/** Both firmwares' estimator in one shape. A ratio that the estimator does not have is NaN or 0, as it comes. */
+export interface Estimator {
+  /** EKF_STATUS_FLAGS of ArduPilot, ESTIMATOR_STATUS_FLAGS of PX4; bits 0 to 9 mean the same. */
+  readonly flags: number;
+  readonly velocity: number;
+  readonly posHoriz: number;
+  readonly posVert: number;
+  readonly compass: number;
+  readonly terrain: number;
+  readonly airspeed: number;
+}
+
+/** EKF_STATUS_REPORT (ardupilotmega): "variances", which are square roots of innovation test ratios. */
+export function decodeEkfStatus(payload: Payload): Estimator {
+  return {
+    flags: payload.u16(20),
+    velocity: payload.f32(0),
+    posHoriz: payload.f32(4),
+    posVert: payload.f32(8),
+    compass: payload.f32(12),
+    terrain: payload.f32(16),
+    airspeed: payload.f32(22),
+  };
+}
+
+/** ESTIMATOR_STATUS (common): innovation test ratios; a measurement above 1 is rejected. */
+export function decodeEstimatorStatus(payload: Payload): Estimator {
+  return {
+    flags: payload.u16(40),
+    velocity: payload.f32(8),
+    posHoriz: payload.f32(12),
+    posVert: payload.f32(16),
+    compass: payload.f32(20),
+    terrain: payload.f32(24),
+    airspeed: payload.f32(28),
+  };
+}
+
+export interface MissionCurrent {
+  /** The item under way, or the one that AUTO would fly next. */
+  readonly seq: number;
+  /** Extension: 0 not told, 65535 no mission. */
+  readonly total: number;
+  /** Extension, MISSION_STATE: 0 not told. */
+  readonly state: number;
+}
+
+export function decodeMissionCurrent(payload: Payload): MissionCurrent {
+  return { seq: payload.u16(0), total: payload.u16(2), state: payload.u8(4) };
+}
+
+/** Sequence number of the item that was reached, of MISSION_ITEM_REACHED. */
+export function decodeMissionItemReached(payload: Payload): number {
+  return payload.u16(0);
+}
+
+/** MAV_LANDED_STATE, of EXTENDED_SYS_STATE. */
+export function decodeLandedState(payload: Payload): number {
+  return payload.u8(1);
+}
