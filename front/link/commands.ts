@@ -28,7 +28,7 @@ import {
   returning,
 } from './maneuvers.ts';
 import { type Family, modeNames, modeNumber } from './modes.ts';
-import { Precedence } from './precedence.ts';
+import { Precedence, type Turn } from './precedence.ts';
 import type { Refusals } from './refusals.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -77,8 +77,7 @@ const RESULT_NAMES = [
 interface Context {
   readonly target: Target;
   readonly deadline: number;
-  /** Aborted when the client goes away or a newer command takes its place. */
-  readonly signal: AbortSignal;
+  readonly turn: Turn;
 }
 
 /** Besides the usual: see ExchangeJob. */
@@ -131,7 +130,7 @@ export class Commands {
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     const timeout = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const turn = this.#precedence.begin(cmd, args, signal);
-    const context: Context = { target, deadline: clock.now() + timeout, signal: turn.signal };
+    const context: Context = { target, deadline: clock.now() + timeout, turn };
     const watch = refusals.watch();
     try {
       const result = await this.#run(cmd, args, context);
@@ -268,7 +267,9 @@ export class Commands {
     const px4 = vehicle.firmware === 'px4';
     const frame = px4 ? FRAME_GLOBAL : FRAME_GLOBAL_RELATIVE_ALT_INT;
     const { home, position } = vehicle.telemetry;
-    const below = position.alt_msl === null ? null : position.alt_msl - (position.alt_rel ?? 0);
+    // Without either nobody knows how high home is, and the present height would be added to what was asked.
+    const { alt_msl: sea, alt_rel: high } = position;
+    const below = sea === null || high === null ? null : sea - high;
     const height = px4 ? this.#px4Altitude(home.alt_msl ?? below) + alt : alt;
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
@@ -288,6 +289,7 @@ export class Commands {
       const mode = await this.#mode(context, GUIDED);
       if (mode !== RESULT_ACCEPTED) return mode;
     }
+    if (context.turn.signal.aborted) return null;
     for (let count = 0; count < TARGET_SENDS; count++) {
       send(encoder.positionTarget(context.target, lat, lon, alt));
     }
@@ -310,12 +312,14 @@ export class Commands {
     });
   }
 
+  /** What every send has in common; from here on the command stands before older ones. */
   #job(
-    { deadline, signal }: Context,
+    { deadline, turn }: Context,
     command: number,
     params: Params7,
   ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
-    return { command, key: params.join(), deadline, signal };
+    turn.claim();
+    return { command, key: params.join(), deadline, signal: turn.signal };
   }
 
   #craft(): Craft {

@@ -11,6 +11,8 @@ const IN_PROGRESS_MS = 8000;
 const LATE_ACK_MS = 2500;
 /** How long after an ack its double may come, from a vehicle that acknowledges twice. */
 const DOUBLE_ACK_MS = 250;
+/** Timers run early by less. */
+const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
@@ -71,8 +73,8 @@ interface Doubt {
 /**
  * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
  * id, so there is one exchange at a time for each id, others wait (eight in all). While acks of an older exchange may still
- * come (it had none, or fewer than it was sent, or its vehicle doubles them) the next one goes out at once, but believes only
- * what comes after that time, and keeps a send for it.
+ * come (it had none, or fewer than it was sent, or its vehicle doubles them) the next one believes none; it goes out all the
+ * same, and keeps a send for the time after. Only where that time is over in a moment it waits for it before it goes out.
  */
 export class Exchange {
   readonly #clock: Clock;
@@ -183,7 +185,9 @@ export class Exchange {
     };
     this.#running.set(job.command, running);
     job.signal?.addEventListener('abort', running.onAbort, { once: true });
-    this.#transmit(running);
+    const doubt = this.#doubtMs(job);
+    if (doubt === 0 || doubt > DOUBLE_ACK_MS || job.urgent === true) this.#transmit(running);
+    else running.timer = this.#clock.after(doubt + MARGIN_MS, () => this.#transmit(running));
   }
 
   #transmit(running: Running): void {
@@ -204,8 +208,9 @@ export class Exchange {
   /** ms to the next send: one must fall behind the time in which no ack is believed. */
   #pause({ job, sent }: Running): number {
     const doubt = this.#doubtMs(job);
-    if (doubt <= 0) return RESEND_MS;
-    return doubt < RESEND_MS || sent === (job.sends ?? SENDS) - 1 ? doubt : RESEND_MS;
+    const left = (job.sends ?? SENDS) - sent;
+    if (doubt === 0 || left === 0) return RESEND_MS + doubt;
+    return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
   }
 
   /** How long yet an ack may be that of an older request. */
@@ -232,7 +237,7 @@ export class Exchange {
     const now = this.#clock.now();
     let until = now;
     if (result === RESULT_IN_PROGRESS) until = now + LATE_ACK_MS;
-    else if (result === null || sent > 1) until = sentAt + LATE_ACK_MS;
+    else if (sent > 1 || (result === null && sent > 0)) until = sentAt + LATE_ACK_MS;
     else if (job.doubleAck === true) until = now + DOUBLE_ACK_MS;
     if (until <= now) return;
     const before = this.#doubts.get(job.command);

@@ -32,6 +32,8 @@ interface Underway {
 export interface Turn {
   /** Aborted when the client goes away, or when a newer command takes its place. */
   readonly signal: AbortSignal;
+  /** It is about to be sent: what is older gives way. A request that turns out to make no sense takes nobody's place. */
+  claim(): void;
   end(): void;
 }
 
@@ -44,19 +46,27 @@ export class Precedence {
   readonly #underway = new Set<Underway>();
 
   begin(cmd: CommandName, args: readonly (number | string)[], client: AbortSignal | undefined): Turn {
-    const key = `${cmd} ${args.join(' ')}`;
-    for (const older of this.#underway) {
-      const subject = SUBJECTS[older.cmd];
-      const meant = ENDS_ALL.has(cmd) ? subject !== 'home' : subject === SUBJECTS[cmd];
-      if (meant && older.key !== key) older.abort.abort();
-    }
-    const own: Underway = { cmd, key, abort: new AbortController() };
+    const own: Underway = { cmd, key: `${cmd} ${args.join(' ')}`, abort: new AbortController() };
     this.#underway.add(own);
+    let claimed = false;
     return {
       signal: client === undefined ? own.abort.signal : AbortSignal.any([own.abort.signal, client]),
+      claim: () => {
+        if (!claimed) this.#endOlder(own);
+        claimed = true;
+      },
       end: () => {
         this.#underway.delete(own);
       },
     };
+  }
+
+  #endOlder(own: Underway): void {
+    for (const older of this.#underway) {
+      if (older === own) return; // a set keeps the order
+      const subject = SUBJECTS[older.cmd];
+      const meant = ENDS_ALL.has(own.cmd) ? subject !== 'home' : subject === SUBJECTS[own.cmd];
+      if (meant && older.key !== own.key) older.abort.abort();
+    }
   }
 }

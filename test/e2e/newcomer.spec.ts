@@ -165,7 +165,7 @@ describe('a newcomer: npm start', () => {
       const answer = await command(cmd, ...args);
       expect(answer.status, JSON.stringify(answer)).to.equal('accepted');
     };
-    await telemetryUntil((t) => t.position.lat !== null, 'never had a position');
+    await telemetryUntil((t) => t.ekf.ok === true, 'never knew where it was'); // a GPS fix alone is not enough to fly
     await accepted('arm');
     await accepted('takeoff', 10);
     const up = await telemetryUntil((t) => (t.position.alt_rel ?? 0) > 9.5, 'never reached 10 m');
@@ -202,6 +202,7 @@ describe('a newcomer: npm start', () => {
 });
 
 interface Telemetry {
+  readonly ekf: { readonly ok: boolean | null };
   readonly armed: boolean | null;
   readonly position: {
     readonly lat: number | null;

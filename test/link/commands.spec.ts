@@ -210,7 +210,7 @@ describe('commands', () => {
     await rig.clock.advance(800);
     expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0]);
     // No ack of the arm is under way any more: a last send asks for one of our own.
-    await rig.clock.advance(200);
+    await rig.clock.advance(210);
     expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0, 0]);
     rig.say(commandAck(ARM, ACCEPTED));
     expect((await running).status).to.equal('accepted');

@@ -72,7 +72,8 @@ describe('svc-link', () => {
     const link = await LinkProcess.start(`tcp:127.0.0.1:${port}`);
     try {
       const found = await link.until(
-        ({ telemetry, params, simulated }) => simulated && !params.priming && telemetry.position.lat !== null,
+        ({ telemetry, params, simulated }) =>
+          simulated && !params.priming && telemetry.position.lat !== null && telemetry.ekf.ok === true,
       );
       expect(found.params.cached).to.equal(found.params.expected);
       expect((await link.command('takeoff', 10)).status).to.equal('rejected');

@@ -1,0 +1,261 @@
+import { expect } from 'chai';
+import type { ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import { SimFlight } from './sim-flight.ts';
+
+const COPTER = ['--vehicle', 'copter'] as const;
+const PLANE = ['--vehicle', 'plane'] as const;
+const ROVER = ['--vehicle', 'rover'] as const;
+const SUB = ['--vehicle', 'sub'] as const;
+const PX4 = ['--firmware', 'px4'] as const;
+
+const INT32 = 6;
+/** Degrees of latitude, some 22 m. */
+const NORTH = 0.0002;
+
+/** Every parameter that svc-link has is the vehicle's, to the bit, and none is missing. */
+async function expectSameParameters(flight: SimFlight): Promise<void> {
+  const { params } = await flight.link.params();
+  const theirs = await flight.parameters();
+  expect(Object.keys(params).toSorted()).to.deep.equal([...theirs.keys()].toSorted());
+  const px4 = theirs.has('MAV_SYS_ID');
+  for (const [name, { type, bits }] of theirs) {
+    const ours: ParamsSnapshot['params'][string] | undefined = params[name];
+    expect(ours?.type, name).to.equal(type);
+    const value = px4 && type === INT32 ? bits.readInt32LE() : bits.readFloatLE();
+    expect(Math.fround(ours?.value ?? NaN), name).to.equal(Math.fround(value));
+    if (px4 && type === INT32) expect(ours?.value, name).to.equal(value); // not rounded to a float
+  }
+}
+
+async function refusal(flight: SimFlight, cmd: string, ...args: (number | string)[]): Promise<string> {
+  try {
+    const { status } = await flight.link.command(cmd, ...args);
+    throw new Error(`${cmd}: ${status}`);
+  } catch (error) {
+    expect(error).to.include({ code: 'E_BAD_REQUEST' });
+    return error instanceof Error ? error.message : '';
+  }
+}
+
+describe('flights over real processes', () => {
+  it('a copter: arm, take-off, goto, stop, mission with a pause, return, kill', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    const { telemetry, ...state } = flight.link.state ?? expect.fail();
+    expect(state).to.include({ firmware: 'ardupilot', firmware_version: '4.5.7', simulated: true });
+    expect(telemetry).to.include({ mav_type: 2, mode: 'STABILIZE', landed_state: 'on_ground' });
+    expect(telemetry.ekf).to.include({ source: 'EKF_STATUS_REPORT', ok: true });
+    expect(telemetry.sources).to.deep.equal({ position: 'GLOBAL_POSITION_INT', battery: 'SYS_STATUS' });
+    expect(telemetry.mission).to.include({ total: 4, reached: null });
+    for (const [group, age] of Object.entries(telemetry.ages)) {
+      if (age !== null) expect(age, group).to.be.within(0, 5);
+    }
+    await flight.accepted('setHome');
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('takeoff', 10);
+    await flight.until('flying', (s) => s.telemetry.landed_state === 'in_air');
+    await flight.at(place, 10);
+    await flight.accepted('goto', place.lat + NORTH, place.lon, 15);
+    await flight.at({ ...place, lat: place.lat + NORTH }, 15);
+    await flight.accepted('stop');
+    await flight.inMode('BRAKE');
+    await flight.pace(2); // the mission is short
+    await flight.accepted('missionStart');
+    await flight.until(
+      'on its way',
+      (s) => s.telemetry.mode === 'AUTO' && (s.telemetry.mission.current ?? 0) >= 2,
+    );
+    await flight.accepted('pauseMission');
+    await flight.until('paused', (s) => s.telemetry.mission.state === 'paused');
+    await flight.accepted('resumeMission');
+    await flight.pace(20);
+    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 2);
+    await flight.accepted('rtl');
+    await flight.inMode('RTL');
+    await flight.accepted('killSwitch', 'KILL');
+    await flight.armed(false);
+    await expectSameParameters(flight);
+  });
+
+  it('a plane: its own modes; the mission pauses by LOITER and goes on by AUTO', async () => {
+    await using flight = await SimFlight.start(...PLANE);
+    const place = await flight.ready();
+    expect(flight.link.state?.telemetry).to.include({ mav_type: 1, mode: 'MANUAL' });
+    await flight.accepted('mode', 'fbwa');
+    await flight.inMode('FBWA');
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('takeoff', 30);
+    await flight.inMode('GUIDED');
+    await flight.at(place, 30);
+    await flight.accepted('goto', place.lat + NORTH, place.lon, 40);
+    await flight.at({ ...place, lat: place.lat + NORTH }, 40);
+    await flight.accepted('missionStart');
+    await flight.inMode('AUTO');
+    await flight.accepted('pauseMission');
+    await flight.inMode('LOITER');
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO');
+    // It has no landing in its mission, and says so.
+    expect((await flight.link.command('land')).status).to.equal('rejected');
+    await flight.accepted('stop');
+    await flight.inMode('LOITER');
+    await flight.accepted('rtl');
+    await flight.inMode('RTL');
+    await flight.accepted('killSwitch', 'KILL');
+    await flight.armed(false);
+  });
+
+  it('a rover: drives, holds, returns; it does not take off, and has nothing to land', async () => {
+    await using flight = await SimFlight.start(...ROVER);
+    const place = await flight.ready();
+    expect(flight.link.state?.telemetry).to.include({ mav_type: 10, mode: 'MANUAL' });
+    expect(await refusal(flight, 'takeoff', 10)).to.equal('takeoff: a rover cannot take off.');
+    expect(await refusal(flight, 'land')).to.include('on the ground already');
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('goto', place.lat + NORTH, place.lon, 0);
+    await flight.at({ ...place, lat: place.lat + NORTH });
+    await flight.accepted('stop');
+    await flight.inMode('HOLD');
+    await flight.accepted('missionStart');
+    await flight.inMode('AUTO');
+    await flight.accepted('pauseMission');
+    await flight.inMode('HOLD');
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO');
+    await flight.accepted('rtl');
+    await flight.inMode('RTL');
+    await flight.accepted('disarm');
+    await flight.armed(false);
+  });
+
+  it('a submarine: holds, surfaces; it neither takes off nor returns', async () => {
+    await using flight = await SimFlight.start(...SUB);
+    const place = await flight.ready();
+    expect(flight.link.state?.telemetry).to.include({ mav_type: 12, mode: 'STABILIZE' });
+    expect(await refusal(flight, 'takeoff', 10)).to.equal('takeoff: a sub cannot take off.');
+    expect(await refusal(flight, 'rtl')).to.include('no return mode');
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('goto', place.lat + NORTH, place.lon, -3);
+    await flight.at({ ...place, lat: place.lat + NORTH });
+    await flight.accepted('stop');
+    await flight.inMode('POSHOLD');
+    await flight.accepted('missionStart');
+    await flight.inMode('AUTO');
+    await flight.accepted('pauseMission');
+    await flight.inMode('POSHOLD');
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO');
+    await flight.accepted('land');
+    await flight.inMode('SURFACE');
+    await flight.accepted('disarm');
+    await flight.armed(false);
+  });
+
+  it('PX4: heights above home though it wants them above the sea; pause and resume by mode', async () => {
+    await using flight = await SimFlight.start(...PX4);
+    const place = await flight.ready();
+    const { telemetry, ...state } = flight.link.state ?? expect.fail();
+    expect(state).to.include({ firmware: 'px4', firmware_version: '1.15.4' });
+    expect(telemetry).to.include({ autopilot: 12, mode: 'AUTO.LOITER', landed_state: 'on_ground' });
+    expect(telemetry.ekf).to.include({ source: 'ESTIMATOR_STATUS', ok: true });
+    await flight.accepted('setHome');
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('takeoff', 10);
+    await flight.at(place, 10);
+    await flight.inMode('AUTO.LOITER');
+    await flight.accepted('goto', place.lat + NORTH, place.lon, 15);
+    await flight.at({ ...place, lat: place.lat + NORTH }, 15);
+    await flight.accepted('missionStart');
+    await flight.inMode('AUTO.MISSION');
+    await flight.accepted('pauseMission');
+    await flight.inMode('AUTO.LOITER');
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO.MISSION');
+    await flight.accepted('stop');
+    await flight.inMode('AUTO.LOITER');
+    await flight.accepted('rtl');
+    await flight.inMode('AUTO.RTL');
+    await flight.accepted('killSwitch', 'KILL');
+    await flight.armed(false);
+    await expectSameParameters(flight);
+  });
+
+  for (const [name, args] of [
+    ['ArduPilot', COPTER],
+    ['PX4', PX4],
+  ] as const) {
+    it(`${name} with every fifth frame lost: parameters complete, commands answered`, async () => {
+      await using flight = await SimFlight.start(...args, '--drop-frames', '0.2', '--seed', '7');
+      const place = await flight.ready();
+      expect(flight.link.state?.params).to.include({ timed_out: false });
+      // Twenty times faster it would disarm again while the take-off is on its way.
+      if (name === 'ArduPilot')
+        await flight.link.call('param_set', { name: 'DISARM_DELAY', value: 0, force: false });
+      expect((await flight.answered('arm')).status).to.equal('accepted');
+      await flight.armed(true);
+      await flight.airborne(10);
+      await flight.at(place, 10);
+      expect((await flight.answered('stop')).status).to.equal('accepted');
+      expect((await flight.answered('rtl')).status).to.equal('accepted');
+      await flight.inMode(name === 'PX4' ? 'AUTO.RTL' : 'RTL');
+      expect(flight.link.state?.counters.rx_lost).to.be.above(10);
+      await expectSameParameters(flight);
+    });
+
+    it(`${name} without SET_MESSAGE_INTERVAL: telemetry comes all the same`, async () => {
+      await using flight = await SimFlight.start(...args, '--no-message-interval');
+      // ArduPilot's groups have no HOME_POSITION and no EXTENDED_SYS_STATE; the first comes when asked for.
+      const { telemetry } = await flight.until('told', ({ telemetry: { ages, ekf } }) => {
+        const { position, velocity, attitude, battery, gps, rc, mission } = ages;
+        return [position, velocity, attitude, battery, gps, rc, mission, ekf.source].every((v) => v !== null);
+      });
+      expect(telemetry.battery.voltage).to.be.above(10);
+      expect((await flight.link.command('arm')).ack.observed).to.equal(true);
+    });
+  }
+
+  it('an ack that PX4 sends twice is not the next answer', async () => {
+    await using flight = await SimFlight.start(...PX4, '--double-ack');
+    await flight.ready();
+    for (let round = 0; round < 3; round++) {
+      await flight.accepted('mode', 'AUTO.LOITER');
+      // A mode that PX4 does not let anybody choose.
+      const { ack } = await flight.link.command('mode', 'AUTO.READY');
+      expect(ack.result_name).to.equal('TEMPORARILY_REJECTED');
+      await flight.accepted('mode', 'POSCTL');
+      await flight.inMode('POSCTL');
+    }
+  });
+
+  it('the words of a vehicle that refuses are passed on, and nothing is tried instead', async () => {
+    await using flight = await SimFlight.start(...COPTER, '--ack-result', '192=DENIED');
+    const place = await flight.ready();
+    const { status, ack } = await flight.link.command('goto', place.lat, place.lon, 10);
+    expect([status, ack.result_name]).to.deep.equal(['rejected', 'DENIED']);
+  });
+
+  it('goto without DO_REPOSITION goes by a position target in GUIDED', async () => {
+    await using flight = await SimFlight.start(...COPTER, '--ack-result', '192=UNSUPPORTED');
+    const place = await flight.ready();
+    await flight.accepted('arm');
+    await flight.armed(true);
+    await flight.accepted('takeoff', 10);
+    await flight.at(place, 10);
+    const { status } = await flight.link.command('goto', place.lat + NORTH, place.lon, 12);
+    expect(status).to.equal('no_ack'); // a position target has none
+    await flight.at({ ...place, lat: place.lat + NORTH }, 12);
+  });
+
+  it('IN_PROGRESS is waited out', async () => {
+    await using flight = await SimFlight.start(...COPTER, '--in-progress', '--ack-delay', '2000');
+    await flight.until('there', ({ mavlink_alive }) => mavlink_alive);
+    const began = performance.now();
+    await flight.accepted('mode', 'GUIDED');
+    expect(performance.now() - began).to.be.within(1900, 6000);
+  });
+});
