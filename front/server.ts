@@ -220,7 +220,8 @@ export class FrontServer {
       this.#refuse(req, res, settled, origin);
       return;
     }
-    if (row.method !== 'GET') this.#record(settled, origin, 'accepted');
+    // Reading a secret changes nothing, but who has it since when is what an owner asks afterwards.
+    if (row.method !== 'GET' || row.scope === 'secret_read') this.#record(settled, origin, 'accepted');
     if (row.lane === 'residual') {
       this.#forward(req, res, settled, raw);
       return;

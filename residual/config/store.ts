@@ -39,6 +39,26 @@ export class ConfigStore {
   }
 
   /**
+   * One secret as it stands in the config, for whoever has to enter it elsewhere. Other keys are refused, so that the
+   * right to read a secret is never needed for what is none.
+   * @throws ApiError E_UNKNOWN_KEY
+   */
+  async secret(key: string): Promise<{ key: string; value: unknown; set: boolean }> {
+    const leaf = configLeaf(key);
+    if (leaf?.['x-secret'] !== true) {
+      const reason = leaf === null ? 'There is no such config key' : 'This config key is no secret';
+      throw new ApiError(
+        'E_UNKNOWN_KEY',
+        `${reason}: ${key}. Secret keys: ${keysWith('x-secret').join(', ')}.`,
+      );
+    }
+    const { config } = await loadConfig(this.#paths);
+    const value = key.split('.').reduce<unknown>((at, part) => memberOf(at, part), config);
+    const set = value !== undefined && value !== '';
+    return { key, value: set ? value : null, set };
+  }
+
+  /**
    * Writes one key.
    * @param value a JSON value of the key's type, or its text
    * @throws ApiError E_UNKNOWN_KEY, E_ROOT_ONLY, E_INVALID_VALUE, E_STORE; nothing is written then
@@ -58,7 +78,8 @@ export class ConfigStore {
     const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
     this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
     await done;
-    return { key, value: coerced, persisted: true, restart_required: restartOf(leaf) };
+    const shown = leaf['x-secret'] === true ? MASK : coerced;
+    return { key, value: shown, persisted: true, restart_required: restartOf(leaf) };
   }
 }
 
@@ -66,6 +87,12 @@ export class ConfigStore {
 function fileVersion(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'absent' : `${found.ino} ${found.mtimeNs} ${found.size}`;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 }
 
 function restartOf(leaf: ConfigNode): readonly string[] {

@@ -1,4 +1,4 @@
-import { configPutAnswer, configPutRequest } from '../schemas/config.ts';
+import { configPutAnswer, configPutRequest, configSecretAnswer } from '../schemas/config.ts';
 import type { Row } from './row.ts';
 import { json, PARAM, READ, WRITE } from './row-parts.ts';
 
@@ -49,5 +49,7 @@ export const configRows = [
     relay: 'forbid',
     params: { key: PARAM.configKey },
     summary: 'one secret value',
+    responses: json('the secret as it stands in the config', configSecretAnswer),
+    built: true,
   },
 ] as const satisfies readonly Row[];

@@ -9,8 +9,13 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { FEATURES } from '../routes/row.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { videoConfig } from './video-config.ts';
 
-const toggle = { type: 'boolean', 'x-restart': ['svc-control'] } as const;
+const toggle = {
+  type: 'boolean',
+  description: 'true or false overrides what the profile has',
+  'x-restart': ['svc-control'],
+} as const;
 const origins = {
   type: 'array',
   items: { type: 'string', pattern: '^https?://[A-Za-z0-9.:\\[\\]-]{1,128}$' },
@@ -195,7 +200,12 @@ export const configSchema = {
         api: {
           type: 'object',
           properties: {
-            cors_enabled: { type: 'boolean', default: true, 'x-restart': ['svc-control'] },
+            cors_enabled: {
+              type: 'boolean',
+              default: true,
+              description: 'whether browsers from allowed origins may call',
+              'x-restart': ['svc-control'],
+            },
             cors_origins: { ...origins, description: 'browser origins that may call this node' },
             cors_origins_extra: { ...origins, description: 'more of them' },
             hosts: {
@@ -227,6 +237,7 @@ export const configSchema = {
       additionalProperties: false,
       default: {},
     },
+    video: videoConfig,
   },
   additionalProperties: false,
 } as const;
@@ -255,6 +266,17 @@ export const configPutRequest = {
       description: 'dotted path, for example mavlink.source',
     },
     value: { description: 'a JSON value, or its text' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const configSecretAnswer = {
+  type: 'object',
+  required: ['key', 'value', 'set'],
+  properties: {
+    key: { type: 'string' },
+    value: { description: 'the value; null where none was set' },
+    set: { type: 'boolean' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { enabledFeatures, parseConfig } from '../../shared/config.ts';
+import { configSchema } from '../../shared/schemas/config.ts';
+import type { ConfigNode } from '../../shared/schemas/config-keys.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -131,6 +133,27 @@ describe('GET and PUT /api/config', () => {
     expect(text).to.include('h9.example').and.include('name: bench').and.include('require_code: true');
   });
 
+  it('one secret is shown to who may read secrets, masked everywhere else, and no other key is', async () => {
+    const secret = async (key: string) => node.json(`/api/config/secret/${key}`, { headers });
+    expect((await secret('video.password')).body).to.deep.equal({
+      key: 'video.password',
+      value: null,
+      set: false,
+    });
+    const written = await put('video.password', 'hunter22');
+    expect(written.status).to.equal(200);
+    expect(written.body).to.include({ value: '***' });
+    expect((await secret('video.password')).body).to.include({ value: 'hunter22', set: true });
+    expect(JSON.stringify(await get())).to.not.include('hunter22');
+    expect((await put('video.password', '***')).status).to.equal(422);
+    for (const key of ['logging.level', 'no.such', 'video']) {
+      const { status, body } = await secret(key);
+      expect([status, body['code']], key).to.deep.equal([404, 'E_UNKNOWN_KEY']);
+    }
+    const audit = await readFile(`${node.paths.auditDir}/audit.ndjson`, 'utf8');
+    expect(audit).to.include('GET /api/config/secret').and.not.include('hunter22');
+  });
+
   it('the schema says what a settings page needs', async () => {
     const { body } = await node.json('/api/config/schema', { headers });
     const properties = body['properties'] as {
@@ -140,6 +163,31 @@ describe('GET and PUT /api/config', () => {
       default: false,
       'x-root-only': true,
     });
+  });
+
+  it('every key has a description, a default (but for the feature overrides) and bounds', () => {
+    const lacking: string[] = [];
+    const visit = (schema: ConfigNode, path: string): void => {
+      if (schema.properties !== undefined) {
+        for (const [name, child] of Object.entries(schema.properties)) visit(child, `${path}${name}.`);
+        return;
+      }
+      const key = path.slice(0, -1);
+      const bounded =
+        schema.type === 'boolean' ||
+        schema['enum'] !== undefined ||
+        schema['maxLength'] !== undefined ||
+        schema['maximum'] !== undefined ||
+        schema['maxItems'] !== undefined ||
+        String(schema['pattern']).startsWith('^');
+      if (schema['description'] === undefined) lacking.push(`${key}: no description`);
+      if (schema['default'] === undefined && !key.startsWith('features.')) lacking.push(`${key}: no default`);
+      if (!bounded) lacking.push(`${key}: no bound`);
+      if (schema['x-restart'] === undefined)
+        lacking.push(`${key}: does not say which process reads it at start`);
+    };
+    visit(configSchema, '');
+    expect(lacking).to.deep.equal([]);
   });
 });
 

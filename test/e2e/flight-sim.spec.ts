@@ -194,8 +194,8 @@ describe('flights over real processes', () => {
       const place = await flight.ready();
       expect(flight.link.state?.params).to.include({ timed_out: false });
       // Twenty times faster it would disarm again while the take-off is on its way.
-      if (name === 'ArduPilot')
-        await flight.link.call('param_set', { name: 'DISARM_DELAY', value: 0, force: false });
+      const delay = name === 'PX4' ? 'COM_DISARM_PRFLT' : 'DISARM_DELAY';
+      await flight.link.call('param_set', { name: delay, value: 0, force: false });
       expect((await flight.answered('arm')).status).to.equal('accepted');
       await flight.armed(true);
       await flight.airborne(10);
