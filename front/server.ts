@@ -229,7 +229,7 @@ export class FrontServer {
     const handler = this.#options.handlers.get(row.id);
     if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
     const { params, query, principal, forced } = settled;
-    const result = handler({ params, query, body, principal, forced });
+    const result = handler({ params, query, body, principal, forced, headers: req.headers });
     if (!(result instanceof Promise)) {
       sendValue(res, result);
       return;
@@ -290,7 +290,7 @@ export class FrontServer {
     if (decision.row.blast !== 'none') this.#record(decision, origin, 'accepted');
     const { params, query, principal, forced } = decision;
     sockets.accept(req, socket, head, holds(principal), (ws) =>
-      handler({ params, query, principal, forced }, ws),
+      handler({ params, query, principal, forced, headers: req.headers }, ws),
     );
   }
 

@@ -1,5 +1,6 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { loadConfig } from '../shared/config.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
@@ -13,6 +14,9 @@ import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { openLogService } from './logs/log-service.ts';
 import { createResidualServer } from './server.ts';
+import { findCameras } from './video/cameras.ts';
+import { openVideo } from './video/video.ts';
+import { pageHandlers } from './web/page.ts';
 
 type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
 
@@ -29,9 +33,17 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     profile: config.agent.profile,
     log,
   });
+  const video = await openVideo({
+    config,
+    paths,
+    log,
+    cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+  });
   const handlers: ResidualHandlers = {
     ...configHandlers(new ConfigStore(paths)),
     ...logs.handlers,
+    ...video.handlers,
+    ...pageHandlers(join(import.meta.dirname, 'web/static')),
   };
   const server = createResidualServer({
     matcher: compileTable(ROWS).matcher,
@@ -42,12 +54,14 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     log,
   });
   await logs.start();
+  video.start();
   await listenUnix(server, paths.residualSocket);
   return {
     info: {},
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
+      video.stop();
       await logs.stop(); // ends the streams, which would keep their connections open
       await closed;
     },

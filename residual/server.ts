@@ -4,7 +4,7 @@ import express from 'express';
 import { PRINCIPAL_HEADER, verifyPrincipal } from '../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { failureOf, sendFailure, sendValue } from '../shared/http/answer.ts';
-import { hasBody, readJson } from '../shared/http/json-body.ts';
+import { hasBody, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Call, Handler } from '../shared/routes/handler.ts';
 import type { Matcher } from '../shared/routes/match.ts';
@@ -59,16 +59,27 @@ async function serve(options: ResidualOptions, req: IncomingMessage, res: Server
   if (match.kind !== 'found' || found === undefined || row === undefined || handler === undefined) {
     throw new ApiError('E_NOT_IMPLEMENTED');
   }
-  const body =
-    row.bodyKind === 'json' && hasBody(req) ? (await readJson(req, row.limits.bodyBytes)).value : undefined;
+  const body = await bodyOf(req, row);
   const call: Call<Row> = {
     params: found.params,
     query: match.query,
     body,
     principal: subject.principal,
     forced: subject.forced,
+    headers: req.headers,
   };
   sendValue(res, await handler(call));
+}
+
+async function bodyOf(req: IncomingMessage, row: Row): Promise<unknown> {
+  switch (row.bodyKind) {
+    case 'none':
+      return undefined;
+    case 'json':
+      return hasBody(req) ? (await readJson(req, row.limits.bodyBytes)).value : undefined;
+    case 'raw':
+      return hasBody(req) ? readBytes(req, row.limits.bodyBytes) : Buffer.alloc(0);
+  }
 }
 
 function fail(log: Logger, res: ServerResponse, error: unknown): void {

@@ -22,6 +22,13 @@ export interface Paths {
   /** Raw MAVLink for the front's WebSockets. */
   readonly mavlinkSocket: string;
   readonly supervisorSocket: string;
+  readonly videoSocket: string;
+  /** Encoded pictures for the residual. */
+  readonly videoMediaSocket: string;
+  /** Where recordings and stored pictures lie unless the config says otherwise. */
+  readonly recordings: string;
+  /** The base profile, kept over a restart. */
+  readonly videoProfile: string;
   readonly paramsDir: string;
   readonly logDir: string;
   /** Where log lines are shipped to. */
@@ -52,6 +59,10 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     linkSocket: join(run, 'link.sock'),
     mavlinkSocket: join(run, 'mavlink.sock'),
     supervisorSocket: join(run, 'supervisor.sock'),
+    videoSocket: join(run, 'video.sock'),
+    videoMediaSocket: join(run, 'video-media.sock'),
+    recordings: join(state, 'recordings'),
+    videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),

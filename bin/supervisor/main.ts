@@ -56,9 +56,13 @@ async function seedDemoConfig(paths: Paths): Promise<void> {
   if (existsSync(paths.config)) return;
   const ground = `agent:\n  profile: ground-station\napi:\n  port: ${GROUND_PORT}\n`;
   const head = '# Written by `npm start`. Change it with PUT /api/config, or by hand and restart.\n';
-  await writeFile(paths.config, `${head}${flags.ground ? ground : ''}mavlink:\n  source: sim\n`, {
-    mode: 0o600,
-  });
+  await writeFile(
+    paths.config,
+    `${head}${flags.ground ? ground : ''}mavlink:\n  source: sim\n${flags.ground ? '' : 'video:\n  source: test\n'}`,
+    {
+      mode: 0o600,
+    },
+  );
 }
 
 async function makeDirectories(paths: Paths): Promise<void> {

@@ -24,6 +24,7 @@ const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWa
 /** Which processes this node runs, in start order. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
+  const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
   const simulated = config.mavlink.source === 'sim';
   const source = simulated ? `tcp:127.0.0.1:${input.simPort}` : sourceOf(config);
   const env = {
@@ -42,6 +43,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   return [
     ...(simulated ? [child('svc-sim', 'bin/sim/main', '--port', String(input.simPort))] : []),
     child('svc-link', 'front/link/main', '--source', source),
+    ...(withVideo ? [child('svc-video', 'residual/video/main')] : []),
     ...(input.withResidual ? [child('svc-residual', 'residual/main')] : []),
     child(
       'svc-control',

@@ -1,7 +1,8 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
+import send from 'send';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
-import { Reply } from '../routes/handler.ts';
+import { FileReply, Reply } from '../routes/handler.ts';
 
 /** The one place that turns a value or an error into bytes, for the front and the residual alike. */
 
@@ -18,12 +19,11 @@ export function sendText(
   mediaType: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  res.writeHead(status, {
-    ...COMMON,
+  const content = {
     'content-type': mediaType,
     'content-length': String(Buffer.byteLength(text)),
-    ...headers,
-  });
+  };
+  res.writeHead(status, { ...COMMON, ...(status === 204 ? {} : content), ...headers });
   res.end(text); // node leaves the body out of an answer to HEAD
 }
 
@@ -32,17 +32,44 @@ export function sendValue(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
+  if (value instanceof FileReply) {
+    sendFile(res, value, headers);
+    return;
+  }
   if (!(value instanceof Reply)) {
     sendText(res, 200, JSON.stringify(value ?? null), 'application/json', headers);
     return;
   }
   const { body, mediaType, status } = value;
+  const all = { ...value.headers, ...headers };
   if (body instanceof Readable) {
-    sendStream(res, status, body, mediaType, headers);
+    sendStream(res, status, body, mediaType, all);
     return;
   }
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  sendText(res, status, text, mediaType, headers);
+  sendText(res, status, text, mediaType, all);
+}
+
+function sendFile(
+  res: ServerResponse,
+  { path, mediaType }: FileReply,
+  headers: Readonly<Record<string, string>>,
+): void {
+  for (const [name, value] of Object.entries({ ...COMMON, ...headers, 'content-type': mediaType }))
+    res.setHeader(name, value);
+  send(res.req, path, { cacheControl: false, dotfiles: 'deny', index: false })
+    .on('error', (error: Error & { readonly status?: number }) => {
+      if (res.headersSent) res.destroy();
+      else if (error.status === 416) {
+        const range = res.getHeader('content-range');
+        sendFailure(
+          res,
+          failureOf(new ApiError('E_RANGE')),
+          typeof range === 'string' ? { 'content-range': range } : {},
+        );
+      } else sendFailure(res, failureOf(new ApiError(error.status === 404 ? 'E_NOT_FOUND' : 'E_STORE')));
+    })
+    .pipe(res);
 }
 
 /** As it comes, without a length; the source ends when the client goes, and the client is cut off when the source fails. */

@@ -1,5 +1,5 @@
 import type { Row } from './row.ts';
-import { PARAM, PUBLIC_READ } from './row-parts.ts';
+import { media, PARAM, PUBLIC_READ } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'dashboard', profiles: 'DG' } as const;
 
@@ -10,6 +10,8 @@ export const dashboardRows = [
     id: 'root.get',
     path: '/',
     summary: 'browser dashboard shell',
+    responses: media('a page', 'text/html'),
+    built: true,
   },
   {
     ...BASE,
@@ -18,5 +20,7 @@ export const dashboardRows = [
     path: '/assets/{*path}',
     params: { path: PARAM.rest },
     summary: 'its assets',
+    responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
+    built: true,
   },
 ] as const satisfies readonly Row[];

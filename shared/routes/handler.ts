@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -9,14 +10,20 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? (Name extends `*${infer Plain}` ? Plain : Name) | PathParams<Rest>
   : never;
 
-type BodyOf<R extends Row> = R['body'] extends JsonSchema ? FromSchema<R['body']> : unknown;
+type BodyOf<R extends Row> = R['body'] extends JsonSchema
+  ? FromSchema<R['body']>
+  : R['bodyKind'] extends 'raw'
+    ? Buffer
+    : unknown;
 
 export interface Call<R extends Row> {
   readonly params: Readonly<Record<PathParams<R['path']>, string>>;
   /** The query as it came, without the question mark; most routes have none to parse. */
   readonly query: string;
-  /** Validated against the row's schema. */
+  /** Validated against the row's schema; the bytes as a Buffer where the row takes them raw. */
   readonly body: BodyOf<R>;
+  /** For the few that mean something to a handler (`if-match`, `range`); behind the proxy no credential is among them. */
+  readonly headers: IncomingHttpHeaders;
   readonly principal: Principal;
   /** The armed guard was overridden. */
   readonly forced: boolean;
@@ -27,11 +34,31 @@ export class Reply {
   readonly status: number;
   readonly body: unknown;
   readonly mediaType: string;
+  /** Lower case, beside the ones that every answer has. */
+  readonly headers: Readonly<Record<string, string>>;
 
   /** @param body sent as JSON, unless it is a string, a Buffer or a Readable with its own media type */
-  constructor(status: number, body: unknown, mediaType = 'application/json') {
+  constructor(
+    status: number,
+    body: unknown,
+    mediaType = 'application/json',
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     this.status = status;
     this.body = body;
+    this.mediaType = mediaType;
+    this.headers = headers;
+  }
+}
+
+/** A file as the answer, with ranges and conditions (RFC 9110). */
+export class FileReply {
+  readonly path: string;
+  readonly mediaType: string;
+
+  /** @param path absolute; the handler made sure that it is one that the caller may have */
+  constructor(path: string, mediaType: string) {
+    this.path = path;
     this.mediaType = mediaType;
   }
 }

@@ -1,5 +1,6 @@
+import * as video from '../schemas/video.ts';
 import type { Row } from './row.ts';
-import { BARE_WRITE, PARAM, READ, WRITE } from './row-parts.ts';
+import { BARE_WRITE, json, LIMITS, media, PARAM, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'video', profiles: 'DG' } as const;
 
@@ -10,6 +11,8 @@ export const videoRows = [
     id: 'video.get',
     path: '/api/video',
     summary: 'pipeline status',
+    responses: json('measured values; null where nothing was measured', video.videoStatus),
+    built: true,
   },
   {
     ...BASE,
@@ -17,6 +20,8 @@ export const videoRows = [
     id: 'video.snapshot.get',
     path: '/api/video/snapshot',
     summary: 'one live JPEG',
+    responses: media('the picture; X-Captured-At says when it was taken', 'image/jpeg'),
+    built: true,
   },
   {
     ...BASE,
@@ -30,6 +35,9 @@ export const videoRows = [
     armed: '-',
     summary: 'store one JPEG, answer its name',
     blast: 'config',
+    bodyKind: 'none',
+    responses: json('the stored picture, to be had as a recording is', video.snapshotStored),
+    built: true,
   },
   {
     ...BASE,
@@ -37,6 +45,8 @@ export const videoRows = [
     id: 'video.profile.get',
     path: '/api/video/profile',
     summary: 'applied profile and live leases',
+    responses: json('what the encoder does', video.profileAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -50,6 +60,9 @@ export const videoRows = [
     armed: '-',
     summary: 'set base profile, or create or renew a lease',
     blast: 'config',
+    body: video.profileRequest,
+    responses: json('what the encoder does', video.profileAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -63,6 +76,9 @@ export const videoRows = [
     armed: '-',
     summary: 'release a lease',
     blast: 'config',
+    query: video.releaseQuery,
+    responses: json('what the encoder does', video.profileAnswer),
+    built: true,
   },
   {
     ...BASE,
@@ -70,6 +86,8 @@ export const videoRows = [
     id: 'video.cameras.get',
     path: '/api/video/cameras',
     summary: 'cameras found',
+    responses: json('V4L2 devices that capture', video.cameras),
+    built: true,
   },
   {
     ...BASE,
@@ -83,6 +101,9 @@ export const videoRows = [
     armed: '-',
     summary: 'start recording',
     blast: 'config',
+    body: video.recordStart,
+    responses: json('it begins with the next key frame', video.recordStarted),
+    built: true,
   },
   {
     ...BASE,
@@ -96,6 +117,9 @@ export const videoRows = [
     armed: '-',
     summary: 'stop recording',
     blast: 'config',
+    bodyKind: 'none',
+    responses: json('the closed recording', video.recordStopped),
+    built: true,
   },
   {
     ...BASE,
@@ -103,6 +127,8 @@ export const videoRows = [
     id: 'video.recordings.get',
     path: '/api/video/recordings',
     summary: 'recordings',
+    responses: json('recordings and stored pictures', video.recordings),
+    built: true,
   },
   {
     ...BASE,
@@ -111,6 +137,9 @@ export const videoRows = [
     path: '/api/video/recordings/{name}',
     params: { name: PARAM.file },
     summary: 'download, HTTP range',
+    limits: LIMITS.stream,
+    responses: media('the file', 'video/mp4'),
+    built: true,
   },
   {
     ...BASE,
@@ -125,5 +154,7 @@ export const videoRows = [
     params: { name: PARAM.file },
     summary: 'delete a recording',
     blast: 'config',
+    responses: json('it is gone', video.removed),
+    built: true,
   },
 ] as const satisfies readonly Row[];

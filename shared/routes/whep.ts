@@ -1,5 +1,5 @@
 import type { Row } from './row.ts';
-import { PARAM, WRITE } from './row-parts.ts';
+import { json, PARAM, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'whep', profiles: 'DG' } as const;
 
@@ -17,6 +17,14 @@ export const whepRows = [
     bodyKind: 'raw',
     summary: 'WebRTC playback offer',
     blast: 'config',
+    responses: {
+      201: {
+        description: 'the answer; Location names the session',
+        mediaType: 'application/sdp',
+        schema: null,
+      },
+    },
+    built: true,
   },
   {
     ...BASE,
@@ -32,6 +40,8 @@ export const whepRows = [
     bodyKind: 'raw',
     summary: 'trickle ICE',
     blast: 'config',
+    responses: { 204: { description: 'taken', mediaType: 'application/json', schema: null } },
+    built: true,
   },
   {
     ...BASE,
@@ -44,8 +54,10 @@ export const whepRows = [
     relay: 'ok',
     armed: '-',
     params: { session: PARAM.id },
-    bodyKind: 'raw',
+    bodyKind: 'none',
     summary: 'end playback',
     blast: 'config',
+    responses: json('it is over', { type: 'object' }),
+    built: true,
   },
 ] as const satisfies readonly Row[];

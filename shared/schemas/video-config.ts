@@ -73,7 +73,7 @@ export const videoConfig = {
       'x-restart': ['svc-video'],
     },
     encoder: {
-      enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_vaapi', 'h264_nvenc', 'h264_qsv'],
+      enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
       default: 'auto',
       description: 'H.264 encoder; auto: the hardware one where there is one that opens, libx264 where not',
       'x-restart': ['svc-video'],

@@ -309,7 +309,14 @@ describe('the dashboard PIN', () => {
         now: node.clocks.now,
       });
     };
-    const call = <Body>(body: Body) => ({ params: {}, query: '', body, principal: ANONYMOUS, forced: false });
+    const call = <Body>(body: Body) => ({
+      params: {},
+      query: '',
+      body,
+      principal: ANONYMOUS,
+      forced: false,
+      headers: {},
+    });
 
     it('first PIN at the gate, then the old one; answers as the schemas say', async () => {
       caller = { trusted: false, gate: false };

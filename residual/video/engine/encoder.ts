@@ -1,0 +1,155 @@
+import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
+import { AV_PICTURE_TYPE_I, AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P } from 'node-av/constants';
+import { messageOf } from '../../../shared/errors.ts';
+import { dictionary, isDrained, must } from './av.ts';
+import { parameterSets } from './h264.ts';
+import type { AccessUnit, Picture, Profile } from './picture.ts';
+
+/** The H.264 encoder: constrained baseline without B frames, one key frame a second, everything a decoder needs in front of each. */
+
+/** As `video.encoder` in the config. */
+export type EncoderChoice = 'auto' | 'libx264' | 'h264_v4l2m2m' | 'h264_nvenc' | 'h264_qsv';
+
+const MICROSECONDS = new Rational(1, 1_000_000);
+const X264 = {
+  preset: 'ultrafast',
+  tune: 'zerolatency',
+  profile: 'baseline',
+  'forced-idr': 1,
+  'x264-params': 'repeat-headers=1:annexb=1:scenecut=0',
+} as const;
+const HARDWARE = ['h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'] as const;
+// More than any encoder of ours keeps back; beyond it the pictures are lost.
+const MAX_INSIDE = 16;
+
+interface Times {
+  readonly capturedAt: number;
+  readonly at: number;
+}
+
+export class H264Encoder {
+  readonly name: string;
+  #profile: Profile;
+  readonly #context: CodecContext;
+  readonly #packet = new Packet();
+  /** By presentation time: what the encoder holds back. */
+  readonly #inside = new Map<bigint, Times>();
+  #parameterSets: Buffer | null = null;
+
+  private constructor(name: string, profile: Profile, context: CodecContext) {
+    this.name = name;
+    this.#profile = profile;
+    this.#context = context;
+    this.#packet.alloc();
+  }
+
+  /**
+   * Opens the first encoder that can be had: of the hardware ones for `auto`, then libx264.
+   * @throws Error with each one's reason when none opens
+   */
+  static async open(choice: EncoderChoice, profile: Profile): Promise<H264Encoder> {
+    const names = choice === 'auto' ? [...HARDWARE, 'libx264'] : [choice];
+    const reasons: string[] = [];
+    for (const name of names) {
+      try {
+        return await H264Encoder.#openOne(name, profile);
+      } catch (error) {
+        reasons.push(messageOf(error));
+      }
+    }
+    throw new Error(`no H.264 encoder opens (${reasons.join('; ')})`);
+  }
+
+  static async #openOne(name: string, profile: Profile): Promise<H264Encoder> {
+    const codec = Codec.findEncoderByName(name as Parameters<typeof Codec.findEncoderByName>[0]);
+    if (codec === null) throw new Error(`${name} is not in this build of FFmpeg`);
+    const context = new CodecContext();
+    context.allocContext3(codec);
+    try {
+      context.width = profile.width;
+      context.height = profile.height;
+      context.pixelFormat = AV_PIX_FMT_YUV420P;
+      context.timeBase = MICROSECONDS;
+      context.framerate = new Rational(profile.fps, 1);
+      context.gopSize = profile.fps;
+      context.maxBFrames = 0;
+      setRate(context, profile.bitrate_kbps);
+      must(await context.open2(codec, name === 'libx264' ? dictionary(X264) : null), name);
+    } catch (error) {
+      context.freeContext();
+      throw error;
+    }
+    return new H264Encoder(name, profile, context);
+  }
+
+  get profile(): Profile {
+    return this.#profile;
+  }
+
+  /** Takes over what can change without a new stream. @returns false when a new encoder is needed */
+  adapt(profile: Profile): boolean {
+    const { width, height, fps } = this.#profile;
+    if (profile.width !== width || profile.height !== height || profile.fps !== fps) return false;
+    if (profile.bitrate_kbps !== this.#profile.bitrate_kbps) {
+      if (this.name !== 'libx264') return false;
+      setRate(this.#context, profile.bitrate_kbps);
+    }
+    this.#profile = profile;
+    return true;
+  }
+
+  /** @param frame in YUV 4:2:0 of the profile's size. @throws Error when the encoder fails; it is of no more use then */
+  async encode(
+    frame: Frame,
+    { capturedAt, at }: Omit<Picture, 'frame'>,
+    key: boolean,
+  ): Promise<AccessUnit[]> {
+    frame.pts = BigInt(Math.round(at));
+    frame.pictType = key ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+    this.#inside.set(frame.pts, { capturedAt, at });
+    if (this.#inside.size > MAX_INSIDE)
+      throw new Error(`${this.name} took ${MAX_INSIDE} pictures and gave none back`);
+    must(await this.#context.sendFrame(frame), this.name);
+    const units: AccessUnit[] = [];
+    for (;;) {
+      const code = await this.#context.receivePacket(this.#packet);
+      if (isDrained(code)) return units;
+      must(code, this.name);
+      const unit = this.#unit();
+      if (unit !== null) units.push(unit);
+    }
+  }
+
+  close(): void {
+    this.#packet.free();
+    this.#context.freeContext();
+  }
+
+  #unit(): AccessUnit | null {
+    const { pts, isKeyframe: key, data } = this.#packet;
+    const times = this.#inside.get(pts);
+    this.#inside.delete(pts);
+    const bytes = data === null ? null : Buffer.from(data); // the packet's own memory goes with it
+    this.#packet.unref();
+    if (bytes === null || times === undefined) return null;
+    return { data: key ? this.#complete(bytes) : bytes, key, ...times };
+  }
+
+  /** A key frame that a decoder can begin with: hardware encoders say SPS and PPS only once. */
+  #complete(unit: Buffer): Buffer {
+    const found = parameterSets(unit);
+    if (found !== null) {
+      this.#parameterSets = found;
+      return unit;
+    }
+    this.#parameterSets ??= this.#context.extraData === null ? null : parameterSets(this.#context.extraData);
+    return this.#parameterSets === null ? unit : Buffer.concat([this.#parameterSets, unit]);
+  }
+}
+
+/** Half a second of buffer: a burst must not fill the radio's queue. */
+function setRate(context: CodecContext, kbps: number): void {
+  context.bitRate = BigInt(kbps * 1000);
+  context.rcMaxRate = BigInt(kbps * 1000);
+  context.rcBufferSize = kbps * 500;
+}

@@ -1,0 +1,32 @@
+/** Frames and bytes over the last seconds, measured. */
+const WINDOW_US = 2_000_000;
+const MAX_SAMPLES = 512;
+
+export class Meter {
+  readonly #samples: { readonly at: number; readonly bytes: number }[] = [];
+
+  /** @param at microseconds of any steady clock */
+  add(at: number, bytes: number): void {
+    this.#samples.push({ at, bytes });
+    this.#forget(at);
+  }
+
+  /** @returns null where there is too little to measure: fewer than two frames within two seconds */
+  read(now: number): { readonly fps: number; readonly kbps: number } | null {
+    this.#forget(now);
+    const first = this.#samples[0];
+    const last = this.#samples.at(-1);
+    if (first === undefined || last === undefined || last.at === first.at) return null;
+    const span = last.at - first.at;
+    const bytes = this.#samples.reduce((sum, sample) => sum + sample.bytes, 0) - first.bytes;
+    return {
+      fps: Math.round(((this.#samples.length - 1) * 1e7) / span) / 10,
+      kbps: Math.round((bytes * 8000) / span),
+    };
+  }
+
+  #forget(now: number): void {
+    while (this.#samples.length > MAX_SAMPLES || now - (this.#samples[0]?.at ?? now) > WINDOW_US)
+      this.#samples.shift();
+  }
+}

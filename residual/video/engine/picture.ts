@@ -1,0 +1,38 @@
+import type { Frame } from 'node-av';
+
+/** What flows through the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
+
+/** One raw picture. Whoever is handed it may use it until it returns; to keep it, clone the frame. */
+export interface Picture {
+  readonly frame: Frame;
+  /** Unix time of capture, ms; of arrival where the source does not tell. */
+  readonly capturedAt: number;
+  /** CLOCK_MONOTONIC at capture, microseconds. */
+  readonly at: number;
+}
+
+/** One encoded picture: an H.264 access unit in Annex B, SPS and PPS before every key frame. */
+export interface AccessUnit {
+  readonly data: Buffer;
+  readonly key: boolean;
+  readonly capturedAt: number;
+  readonly at: number;
+}
+
+export interface Profile {
+  readonly width: number;
+  readonly height: number;
+  readonly fps: number;
+  readonly bitrate_kbps: number;
+}
+
+export interface VideoClock {
+  /** Unix time, ms. */
+  wall(): number;
+  /** CLOCK_MONOTONIC, microseconds: the same in every process of this machine. */
+  micros(): number;
+}
+
+export function systemVideoClock(): VideoClock {
+  return { wall: () => Date.now(), micros: () => Number(process.hrtime.bigint() / 1000n) };
+}

@@ -1,0 +1,295 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Frame } from 'node-av';
+import { Backoff } from '../../../shared/backoff.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import { cloneFrame } from './av.ts';
+import { type EncoderChoice, H264Encoder } from './encoder.ts';
+import { Meter } from './meter.ts';
+import type { AccessUnit, Picture, Profile, VideoClock } from './picture.ts';
+import { Scaler } from './scaler.ts';
+import type { VideoSource } from './source.ts';
+
+/** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: the config wants none. */
+export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
+
+export interface PipelineStatus {
+  readonly state: PipelineState;
+  /** Why it is lost. */
+  readonly problem: string | null;
+  readonly source: string | null;
+  /** Null where the source brings H.264 by itself, and before the first frame. */
+  readonly encoder: string | null;
+  /** What the encoder does at the moment; null as for `encoder`. */
+  readonly profile: Profile | null;
+  /** Measured over two seconds; null when nothing comes. */
+  readonly fps: number | null;
+  readonly bitrate_kbps: number | null;
+  readonly frames: number;
+  /** Pictures that were not encoded because the encoder was still busy. */
+  readonly dropped: number;
+  readonly last_frame_age_ms: number | null;
+  readonly restarts: number;
+}
+
+export interface PipelineOptions {
+  /** The source for one attempt; null when there is no camera at the moment. */
+  readonly open: () => VideoSource | null;
+  readonly encoder: EncoderChoice;
+  readonly profile: Profile;
+  readonly clock: VideoClock;
+  readonly log: Logger;
+  readonly onUnit: (unit: AccessUnit) => void;
+}
+
+const LIMITS = {
+  firstPictureMs: 10_000,
+  stallMs: 3000,
+  watchMs: 250,
+  searchMs: 2000,
+  firstBackoffMs: 250,
+  longestBackoffMs: 5000,
+  keyIntervalUs: 200_000,
+} as const;
+
+interface Applying {
+  readonly resolve: (profile: Profile) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Source, scaler, encoder: begun anew when the camera is lost, and changed in flight when another profile is wanted. */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #stopped = new AbortController();
+  readonly #meter = new Meter();
+  #done: Promise<void> = Promise.resolve();
+  #state: PipelineState = 'starting';
+  #problem: string | null = null;
+  #source: string | null = null;
+  #wanted: Profile;
+  #encoder: H264Encoder | null = null;
+  #scaler = new Scaler();
+  #busy: Promise<void> | null = null;
+  #latest: { frame: Frame; capturedAt: number; at: number } | null = null;
+  #keyWanted = false;
+  #keyAt = 0;
+  #dueAt = 0;
+  #lastAt: number | null = null;
+  #frames = 0;
+  #dropped = 0;
+  #restarts = 0;
+  readonly #applying = new Set<Applying>();
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#wanted = options.profile;
+  }
+
+  start(): void {
+    this.#done = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#done;
+  }
+
+  status(): PipelineStatus {
+    const now = this.#options.clock.micros();
+    const measured = this.#meter.read(now);
+    return {
+      state: this.#state,
+      problem: this.#problem,
+      source: this.#source,
+      encoder: this.#encoder?.name ?? null,
+      profile: this.#encoder?.profile ?? null,
+      fps: measured?.fps ?? null,
+      bitrate_kbps: measured?.kbps ?? null,
+      frames: this.#frames,
+      dropped: this.#dropped,
+      last_frame_age_ms: this.#lastAt === null ? null : Math.round((now - this.#lastAt) / 1000),
+      restarts: this.#restarts,
+    };
+  }
+
+  /** The next picture becomes a key frame; at most five a second. */
+  requestKey(): void {
+    this.#keyWanted = true;
+  }
+
+  /** The newest raw picture; null where there is none. The caller may use it until it awaits. */
+  get latest(): Picture | null {
+    return this.#latest;
+  }
+
+  /**
+   * Resolves with what the encoder does once a picture went through it.
+   * @throws ApiError E_NO_PIPELINE when no pictures come, or they come encoded
+   */
+  async apply(profile: Profile): Promise<Profile> {
+    this.#wanted = profile;
+    if (this.#state !== 'running' || this.#encoder === null)
+      throw new ApiError('E_NO_PIPELINE', `There is no encoder at work: ${this.#why()}.`);
+    return new Promise((resolve, reject) => this.#applying.add({ resolve, reject }));
+  }
+
+  #why(): string {
+    switch (this.#state) {
+      case 'running':
+        return 'the pictures come encoded already';
+      case 'searching':
+        return 'no camera was found';
+      case 'off':
+        return 'video.source is none';
+      case 'starting':
+        return 'it is starting';
+      case 'lost':
+        return this.#problem ?? 'the camera is lost';
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopped;
+    const backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
+    while (!signal.aborted) {
+      const source = this.#options.open();
+      this.#source = source?.name ?? null;
+      if (source === null) {
+        this.#state = 'searching';
+        await delay(LIMITS.searchMs, undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+        continue;
+      }
+      this.#state = 'starting';
+      const before = this.#frames;
+      const problem = await this.#attempt(source, signal);
+      await this.#close(problem);
+      if (signal.aborted) return;
+      if (this.#frames > before) backoff.reset();
+      this.#restarts++;
+      this.#state = 'lost';
+      this.#problem = problem;
+      this.#options.log.warn(`video: ${source.name}: ${problem}`);
+      await delay(backoff.next(), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+
+  /** @returns why it ended */
+  async #attempt(source: VideoSource, stopped: AbortSignal): Promise<string> {
+    const attempt = new AbortController();
+    let problem = 'the source ended';
+    const end = (why: string): void => {
+      if (attempt.signal.aborted) return;
+      problem = why;
+      attempt.abort();
+    };
+    const onStop = (): void => end('stopped');
+    stopped.addEventListener('abort', onStop, { once: true });
+    const began = this.#options.clock.micros();
+    let heardAt: number | null = null;
+    const watch = setInterval(() => {
+      const limit = heardAt === null ? LIMITS.firstPictureMs : LIMITS.stallMs;
+      if (this.#options.clock.micros() - (heardAt ?? began) > limit * 1000) end(`no picture for ${limit} ms`);
+    }, LIMITS.watchMs);
+    const hear = (at: number): void => {
+      heardAt = at;
+      this.#state = 'running';
+      this.#problem = null;
+    };
+    try {
+      await source.run(
+        {
+          onPicture: (picture) => {
+            if (attempt.signal.aborted) return;
+            hear(picture.at);
+            this.#offer(picture, end);
+          },
+          onUnit: (unit) => {
+            if (attempt.signal.aborted) return;
+            hear(unit.at);
+            this.#emit(unit);
+          },
+        },
+        attempt.signal,
+      );
+    } catch (error) {
+      end(messageOf(error));
+    } finally {
+      clearInterval(watch);
+      stopped.removeEventListener('abort', onStop);
+    }
+    return problem;
+  }
+
+  /** Takes every picture that is due; one that comes while the encoder is busy is dropped, so that none is ever late. */
+  #offer(picture: Picture, fail: (why: string) => void): void {
+    const period = 1e6 / this.#wanted.fps;
+    // A picture may come a little early; more than a quarter of a period is another picture.
+    if (picture.at < this.#dueAt - period / 4) return;
+    if (this.#busy !== null) {
+      this.#dropped++;
+      return;
+    }
+    this.#dueAt = Math.max(this.#dueAt + period, picture.at + period / 2);
+    const { capturedAt, at } = picture;
+    const frame = cloneFrame(picture.frame);
+    this.#latest?.frame.free();
+    this.#latest = { frame, capturedAt, at };
+    const own = cloneFrame(frame);
+    this.#busy = this.#encode(own, capturedAt, at)
+      .catch((error: unknown) => fail(messageOf(error)))
+      .finally(() => {
+        own.free();
+        this.#busy = null;
+      });
+  }
+
+  async #encode(frame: Frame, capturedAt: number, at: number): Promise<void> {
+    const wanted = this.#wanted;
+    const encoder = await this.#encoderFor(wanted);
+    const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height);
+    try {
+      const key = this.#keyWanted && at - this.#keyAt > LIMITS.keyIntervalUs;
+      if (key) {
+        this.#keyWanted = false;
+        this.#keyAt = at;
+      }
+      for (const unit of await encoder.encode(scaled, { capturedAt, at }, key)) this.#emit(unit);
+    } finally {
+      if (scaled !== frame) scaled.free();
+    }
+    if (wanted !== this.#wanted) return; // changed meanwhile: the next picture tells
+    for (const waiting of this.#applying) waiting.resolve(wanted);
+    this.#applying.clear();
+  }
+
+  async #encoderFor(wanted: Profile): Promise<H264Encoder> {
+    if (this.#encoder?.adapt(wanted) === true) return this.#encoder;
+    this.#encoder?.close();
+    this.#encoder = null;
+    this.#encoder = await H264Encoder.open(this.#options.encoder, wanted);
+    this.#options.log.info(
+      `video: ${this.#encoder.name} ${wanted.width}x${wanted.height} ${wanted.fps} fps ${wanted.bitrate_kbps} kbit/s`,
+    );
+    return this.#encoder;
+  }
+
+  #emit(unit: AccessUnit): void {
+    this.#frames++;
+    this.#lastAt = unit.at;
+    this.#meter.add(unit.at, unit.data.length);
+    this.#options.onUnit(unit);
+  }
+
+  async #close(why: string): Promise<void> {
+    await this.#busy;
+    this.#encoder?.close();
+    this.#encoder = null;
+    this.#scaler.close();
+    this.#latest?.frame.free();
+    this.#latest = null;
+    this.#dueAt = 0;
+    for (const waiting of this.#applying)
+      waiting.reject(new ApiError('E_NO_PIPELINE', `The camera is lost: ${why}.`));
+    this.#applying.clear();
+  }
+}

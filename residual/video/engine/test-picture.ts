@@ -1,0 +1,139 @@
+import { STRIP_CELLS, stripCells, stripHeight } from './clock-strip.ts';
+import { GLYPH_ADVANCE, GLYPH_HEIGHT, GLYPH_WIDTH, glyph } from './glyphs.ts';
+
+/** The planes of a picture in planar YUV 4:2:0, limited range. */
+export interface Planes {
+  readonly y: Buffer;
+  readonly u: Buffer;
+  readonly v: Buffer;
+  /** Bytes from one row to the next, for y, u and v. */
+  readonly strides: readonly [number, number, number];
+}
+
+const BLACK = 16;
+const WHITE = 235;
+// The eight bars of a colour-bar card at 75 %, as Y, U, V (ITU-R BT.601).
+const BARS: readonly (readonly [number, number, number])[] = [
+  [180, 128, 128],
+  [162, 44, 142],
+  [131, 156, 44],
+  [112, 72, 58],
+  [84, 184, 198],
+  [65, 100, 212],
+  [35, 212, 114],
+  [16, 128, 128],
+];
+
+/** Draws the moving test picture: colour bars, a sweeping bar, the time of day in UTC, the frame number and the clock strip. */
+export class TestPicture {
+  readonly #width: number;
+  readonly #height: number;
+  /** Pixels to a dot of the font. */
+  readonly #scale: number;
+  /** Rows from one line of text to the next. */
+  readonly #line: number;
+  readonly #background: Planes;
+
+  /** @param width @param height pixels, both even */
+  constructor(width: number, height: number) {
+    this.#width = width;
+    this.#height = height;
+    this.#scale = Math.max(1, Math.floor(width / 256));
+    this.#line = (GLYPH_HEIGHT + 3) * this.#scale;
+    this.#background = colourBars(width, height);
+    // Grey under the strip and the text: in colour they would be harder to read.
+    const grey = Math.ceil((stripHeight(height) + 2 * this.#line + 6 * this.#scale) / 2) * (width / 2);
+    this.#background.u.fill(128, 0, grey);
+    this.#background.v.fill(128, 0, grey);
+  }
+
+  /** Fills `planes` with frame `number` taken at `timeMs` (Unix time). */
+  draw(planes: Planes, timeMs: number, number: number): void {
+    const { y: luma } = planes;
+    copyPlane(this.#background.y, this.#width, luma, planes.strides[0], this.#height);
+    copyPlane(this.#background.u, this.#width / 2, planes.u, planes.strides[1], this.#height / 2);
+    copyPlane(this.#background.v, this.#width / 2, planes.v, planes.strides[2], this.#height / 2);
+    const stride = planes.strides[0];
+    const bar = Math.max(4, this.#width >> 5);
+    const step = Math.max(2, this.#width >> 7);
+    this.#fill(
+      luma,
+      stride,
+      (number * step) % (this.#width - bar),
+      this.#height >> 1,
+      bar,
+      this.#height >> 2,
+      WHITE,
+    );
+    const scale = this.#scale;
+    const top = stripHeight(this.#height) + 4 * scale;
+    this.#write(luma, stride, new Date(timeMs).toISOString().replace('T', ' '), 4 * scale, top, scale);
+    this.#write(luma, stride, `TEST #${number}`, 4 * scale, top + this.#line, scale);
+    this.#strip(luma, stride, timeMs);
+  }
+
+  #strip(luma: Buffer, stride: number, timeMs: number): void {
+    const height = stripHeight(this.#height);
+    stripCells(timeMs).forEach((white, cell) => {
+      const from = Math.round((cell * this.#width) / STRIP_CELLS);
+      const to = Math.round(((cell + 1) * this.#width) / STRIP_CELLS);
+      this.#fill(luma, stride, from, 0, to - from, height, white ? WHITE : BLACK);
+    });
+  }
+
+  #write(luma: Buffer, stride: number, text: string, left: number, top: number, scale: number): void {
+    const width = text.length * GLYPH_ADVANCE * scale;
+    this.#fill(luma, stride, left - scale, top - scale, width + scale, (GLYPH_HEIGHT + 2) * scale, BLACK);
+    for (const [index, character] of [...text].entries()) {
+      glyph(character).forEach((dots, row) => {
+        for (let column = 0; column < GLYPH_WIDTH; column++) {
+          if (((dots >> (GLYPH_WIDTH - 1 - column)) & 1) === 0) continue;
+          const x = left + (index * GLYPH_ADVANCE + column) * scale;
+          this.#fill(luma, stride, x, top + row * scale, scale, scale, WHITE);
+        }
+      });
+    }
+  }
+
+  #fill(
+    luma: Buffer,
+    stride: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    value: number,
+  ): void {
+    const right = Math.min(this.#width, x + width);
+    const bottom = Math.min(this.#height, y + height);
+    for (let row = y; row < bottom; row++) luma.fill(value, row * stride + x, row * stride + right);
+  }
+}
+
+function copyPlane(from: Buffer, width: number, to: Buffer, stride: number, rows: number): void {
+  if (width === stride) {
+    from.copy(to, 0, 0, width * rows);
+    return;
+  }
+  for (let row = 0; row < rows; row++) from.copy(to, row * stride, row * width, (row + 1) * width);
+}
+
+function colourBars(width: number, height: number): Planes {
+  const planes: Planes = {
+    y: Buffer.alloc(width * height),
+    u: Buffer.alloc((width * height) / 4),
+    v: Buffer.alloc((width * height) / 4),
+    strides: [width, width / 2, width / 2],
+  };
+  const paint = (plane: Buffer, columns: number, rows: number, part: 0 | 1 | 2): void => {
+    for (let column = 0; column < columns; column++) {
+      const colour = BARS[Math.floor((column * BARS.length) / columns)];
+      plane[column] = colour === undefined ? BLACK : colour[part];
+    }
+    for (let row = 1; row < rows; row++) plane.copy(plane, row * columns, 0, columns);
+  };
+  paint(planes.y, width, height, 0);
+  paint(planes.u, width / 2, height / 2, 1);
+  paint(planes.v, width / 2, height / 2, 2);
+  return planes;
+}

@@ -1,0 +1,51 @@
+/** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
+import { mkdir } from 'node:fs/promises';
+import { loadConfig } from '../../shared/config.ts';
+import { runService, type Service } from '../../shared/ipc/child.ts';
+import { createLogger, type Logger } from '../../shared/logger.ts';
+import { pathsFrom } from '../../shared/paths.ts';
+import { findCameras } from './cameras.ts';
+import { Engine } from './engine/engine.ts';
+import { openVideoSource } from './engine/open-source.ts';
+import { systemVideoClock } from './engine/picture.ts';
+import { quietFfmpeg } from './engine/quiet.ts';
+import { RadioSender } from './engine/radio-sender.ts';
+import { parseSourceSpec } from './engine/source.ts';
+import { recordingsDirectory } from './recordings.ts';
+
+async function start(log: Logger): Promise<Service> {
+  const paths = pathsFrom(process.env);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  quietFfmpeg();
+  const { agent, video } = config;
+  const spec = parseSourceSpec(config);
+  const clock = systemVideoClock();
+  // A ground station receives from the radio; what it has, it does not send back.
+  const sends = agent.profile === 'drone' && video.radio !== '';
+  const engine = new Engine({
+    open: () =>
+      openVideoSource(spec, {
+        clock,
+        size: video.hero,
+        cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+      }),
+    encoder: video.encoder,
+    profile: video.hero,
+    radio: sends ? new RadioSender(video.radio, Math.random, log) : null,
+    recordings: {
+      directory: recordingsDirectory(config, paths),
+      reserveBytes: video.recording.reserve_mb * 1e6,
+    },
+    controlSocket: paths.videoSocket,
+    mediaSocket: paths.videoMediaSocket,
+    clock,
+    log,
+  });
+  await engine.start();
+  return { info: {}, stop: async () => engine.stop() };
+}
+
+const log = createLogger('svc-video', process.env['SVC_LOG_LEVEL']);
+await runService(log, async () => start(log));

@@ -1,0 +1,68 @@
+// A WHEP client (draft-ietf-wish-whep): one receive-only video track.
+
+const GATHER_MS = 500;
+// A picture that stood still for so long is a broken one.
+const STALL_MS = 5000;
+
+/**
+ * Plays `url` in `video`.
+ * @param {Record<string, string>} headers the credential
+ * @returns {Promise<{ended: Promise<void>, stop(): void, peer: RTCPeerConnection}>}
+ * @throws {Error} with the node's sentence and `status`
+ */
+export async function play(video, url, headers) {
+  const peer = new RTCPeerConnection();
+  const { receiver } = peer.addTransceiver('video', { direction: 'recvonly' });
+  // As soon as a picture is decoded: this is what somebody flies by.
+  if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
+  video.srcObject = new MediaStream([receiver.track]);
+  await peer.setLocalDescription(await peer.createOffer());
+  await gathered(peer);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/sdp' },
+    body: peer.localDescription.sdp,
+  });
+  if (response.status !== 201) {
+    peer.close();
+    const body = await response.json().catch(() => ({}));
+    throw Object.assign(new Error(body.detail ?? `HTTP ${response.status}`), { status: response.status });
+  }
+  const session = response.headers.get('location');
+  const stop = () => {
+    peer.close();
+    fetch(session, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined); // the node notices by itself
+  };
+  await peer.setRemoteDescription({ type: 'answer', sdp: await response.text() });
+  const ended = new Promise((resolve) => {
+    const finish = () => {
+      clearInterval(watch);
+      stop();
+      resolve();
+    };
+    let seen = performance.now();
+    let frames = 0;
+    const watch = setInterval(() => {
+      const now = video.getVideoPlaybackQuality().totalVideoFrames;
+      if (now !== frames) seen = performance.now();
+      frames = now;
+      if (performance.now() - seen > STALL_MS) finish();
+    }, 500);
+    peer.addEventListener('connectionstatechange', () => {
+      if (['failed', 'closed', 'disconnected'].includes(peer.connectionState)) finish();
+    });
+    addEventListener('pagehide', finish, { once: true });
+  });
+  return { ended, stop, peer };
+}
+
+async function gathered(peer) {
+  if (peer.iceGatheringState === 'complete') return;
+  await new Promise((resolve) => {
+    setTimeout(resolve, GATHER_MS);
+    peer.addEventListener(
+      'icegatheringstatechange',
+      () => peer.iceGatheringState === 'complete' && resolve(),
+    );
+  });
+}

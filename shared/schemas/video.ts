@@ -1,0 +1,196 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** Bodies and answers of the video routes. */
+
+const nullable = (type: 'string' | 'integer' | 'number', description: string) =>
+  ({ type: [type, 'null'], description }) as const;
+
+const profileName = { enum: ['hero', 'thumbnail'] } as const;
+const holder = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[A-Za-z0-9._:-]+$',
+  not: { const: 'vision' },
+  description: "who holds the lease; `vision` is the node's own",
+} as const;
+
+export const profileRequest = {
+  type: 'object',
+  required: ['profile'],
+  properties: {
+    profile: { ...profileName, description: 'without a holder: the base profile' },
+    holder,
+    lease_s: { type: 'integer', minimum: 5, maximum: 120, default: 30, description: 'seconds' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const releaseQuery = {
+  type: 'object',
+  required: ['holder'],
+  properties: { holder },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const profileAnswer = {
+  type: 'object',
+  required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],
+  properties: {
+    profile: { ...profileName, description: 'what the encoder does' },
+    width: { type: 'integer' },
+    height: { type: 'integer' },
+    fps: { type: 'integer' },
+    bitrate_kbps: { type: 'integer' },
+    base_profile: profileName,
+    leases: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['holder', 'profile', 'lease_s', 'expires_at'],
+        properties: {
+          holder: { type: 'string' },
+          profile: profileName,
+          lease_s: { type: 'integer' },
+          expires_at: { type: 'string', description: 'RFC 3339' },
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
+const recording = {
+  type: ['object', 'null'],
+  required: ['name', 'started_at', 'duration_seconds', 'size_bytes'],
+  properties: {
+    name: { type: 'string', description: 'the file that is written at the moment' },
+    started_at: { type: 'string', description: 'RFC 3339' },
+    duration_seconds: { type: 'number' },
+    size_bytes: { type: 'integer' },
+  },
+} as const;
+
+export const videoStatus = {
+  type: 'object',
+  required: [
+    'state',
+    'source',
+    'encoder',
+    'fps',
+    'bitrate_kbps',
+    'frames',
+    'dropped',
+    'viewers',
+    'recording',
+  ],
+  properties: {
+    state: {
+      enum: ['off', 'down', 'searching', 'starting', 'running', 'lost'],
+      description:
+        'off: the config wants none; down: svc-video does not run; searching: no camera; lost: it failed and is tried again',
+    },
+    problem: nullable('string', 'why it is lost'),
+    source: nullable('string', 'where the pictures come from'),
+    encoder: nullable('string', 'null where the pictures come encoded'),
+    profile: { type: ['object', 'null'], description: 'what the encoder does' },
+    fps: nullable('number', 'measured over two seconds'),
+    bitrate_kbps: nullable('integer', 'measured over two seconds'),
+    frames: nullable('integer', 'since svc-video started'),
+    dropped: nullable('integer', 'pictures that the encoder was too busy for'),
+    last_frame_age_ms: nullable('integer', 'null before the first'),
+    restarts: nullable('integer', 'of the source'),
+    viewers: { type: 'integer', description: 'WebRTC sessions' },
+    whep_url: nullable('string', 'path of the playback endpoint; null where the feature is off'),
+    recording,
+    recording_problem: nullable('string', 'why the last recording ended by itself'),
+    radio: { type: ['object', 'null'], description: 'RTP to the radio: to, packets, bytes, failed' },
+  },
+} as const satisfies JsonSchema;
+
+export const cameras = {
+  type: 'object',
+  required: ['cameras', 'source', 'problem'],
+  properties: {
+    cameras: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['device_path', 'type', 'label', 'width', 'height'],
+        properties: {
+          device_path: { type: 'string' },
+          type: { const: 'v4l2' },
+          label: { type: ['string', 'null'] },
+          width: { type: ['integer', 'null'] },
+          height: { type: ['integer', 'null'] },
+        },
+      },
+    },
+    source: { type: ['string', 'null'], description: 'the one in use' },
+    problem: { type: ['string', 'null'] },
+  },
+} as const satisfies JsonSchema;
+
+const storedFile = {
+  type: 'object',
+  required: ['name', 'kind', 'size_bytes', 'modified_at'],
+  properties: {
+    name: { type: 'string' },
+    kind: { enum: ['recording', 'snapshot'] },
+    size_bytes: { type: 'integer' },
+    modified_at: { type: 'string', description: 'RFC 3339' },
+  },
+} as const;
+
+export const snapshotStored = {
+  ...storedFile,
+  required: [...storedFile.required, 'captured_at'],
+  properties: { ...storedFile.properties, captured_at: { type: 'string', description: 'RFC 3339' } },
+} as const satisfies JsonSchema;
+
+export const recordStart = {
+  type: 'object',
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_-]{1,48}$',
+      description: 'added to the file name, which begins with the time',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const recordStarted = { ...recording, type: 'object' } as const satisfies JsonSchema;
+
+export const recordStopped = {
+  ...recording,
+  type: 'object',
+  required: [...recording.required, 'files', 'stopped_at'],
+  properties: {
+    ...recording.properties,
+    files: {
+      type: 'array',
+      items: { type: 'string' },
+      description: "a change of the picture's size begins another",
+    },
+    stopped_at: { type: 'string', description: 'RFC 3339' },
+  },
+} as const satisfies JsonSchema;
+
+export const recordings = {
+  type: 'object',
+  required: ['recordings', 'recording', 'free_bytes'],
+  properties: {
+    recordings: { type: 'array', items: storedFile, description: 'newest first; stored pictures among them' },
+    recording,
+    free_bytes: {
+      type: ['integer', 'null'],
+      description: 'of the disk; null where nothing was recorded yet',
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const removed = {
+  type: 'object',
+  required: ['name', 'deleted'],
+  properties: { name: { type: 'string' }, deleted: { const: true } },
+} as const satisfies JsonSchema;
