@@ -64,6 +64,9 @@ export class Recordings {
   /** Writes one picture whole or not at all. @returns what was stored */
   async storeSnapshot(jpeg: Buffer, capturedAt: string): Promise<StoredFile> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
+    const free = await this.freeBytes();
+    // As large as the picture again, so that what else writes on this disk is not the one to fail.
+    if (free !== null && free < 2 * jpeg.length) throw new ApiError('E_DISK_FULL');
     const name = `${capturedAt.replaceAll(/[-:]/g, '')}.jpg`;
     const partial = join(this.directory, `.${name}.${randomBytes(4).toString('hex')}`);
     const file = await open(partial, 'wx', 0o640);

@@ -19,6 +19,8 @@ function allowed(row: Row): readonly number[] {
   if (!runs(row)) return [501];
   // A body that no schema takes; a query that lacks what its schema asks for.
   if (row.bodyKind === 'json' || row.query?.required !== undefined) return [422];
+  // A body of a type that the route does not take.
+  if (row.bodyKind === 'raw') return [415];
   // 101: a WebSocket was opened. 404: this vehicle has no parameter x1. 409: paired already. 503: no vehicle, or not ready.
   return [101, 200, 404, 409, 503];
 }

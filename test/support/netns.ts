@@ -69,8 +69,8 @@ export class RemoteHost {
     await ip('link', 'set', here, 'up');
     await ip('-n', name, ...family, 'addr', 'add', far, 'dev', there, ...nodad);
     await ip('-n', name, 'link', 'set', there, 'up');
+    await ip('-n', name, 'link', 'set', 'lo', 'up');
     if (pool !== undefined) {
-      await ip('-n', name, 'link', 'set', 'lo', 'up');
       await ip('-n', name, 'route', 'add', 'local', pool, 'dev', 'lo');
     }
     const script = join(import.meta.dirname, 'remote-caller.ts');
@@ -78,6 +78,11 @@ export class RemoteHost {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     return new RemoteHost(name, near.replace(/\/\d+$/, ''), caller);
+  }
+
+  /** What runs a program on that host when put before it. */
+  get prefix(): readonly string[] {
+    return ['ip', 'netns', 'exec', this.#name];
   }
 
   async call(request: RemoteRequest): Promise<RemoteAnswer> {

@@ -23,6 +23,8 @@ export interface NodeOptions {
   readonly port?: number;
   /** Added to the environment, for example a PATH with a fake program first. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A program and its arguments that run the supervisor, for example in a network namespace. */
+  readonly prefix?: readonly string[];
 }
 
 /** A real node: supervisor and all its processes, in directories of its own, on a port of its own. */
@@ -88,9 +90,10 @@ export class TestNode {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
+    const [program = process.execPath, ...rest] = [...(options.prefix ?? []), process.execPath];
     const supervisor = spawn(
-      process.execPath,
-      [join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])],
+      program,
+      [...rest, join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])],
       {
         env: { ...process.env, PATH: SAFE_PATH, ...env, ...options.env },
         stdio: ['ignore', 'ignore', 'pipe'],

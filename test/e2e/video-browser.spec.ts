@@ -1,0 +1,198 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
+import type { TestNode } from '../support/node.ts';
+import { decodeFile } from '../support/pictures.ts';
+import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
+
+const PIN = '271828';
+
+describe('video in a browser', function () {
+  this.timeout(90_000);
+  let node: TestNode;
+  let browser: Browser;
+  before(async function () {
+    const why = noChromium();
+    if (why !== null) {
+      this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
+      this.skip();
+    }
+    node = await startVideoNode();
+    await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
+    browser = await openChromium();
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  /** Opens the page and signs in with the PIN, as a person does. */
+  async function watch(): Promise<Page> {
+    const page = await browser.newPage();
+    await page.goto(`${node.url}/`);
+    await page.fill('#secret', PIN);
+    await page.click('button');
+    await page.waitForFunction(() => document.querySelector('video')?.videoWidth !== 0);
+    return page;
+  }
+
+  const status = async () => (await node.json('/api/video', { headers: KEYED })).body;
+  const viewers = async (wanted: number): Promise<void> => {
+    while ((await status())['viewers'] !== wanted) await new Promise((resolve) => setTimeout(resolve, 100));
+  };
+
+  it('signs in with the PIN and shows a clock that runs', async () => {
+    const page = await watch();
+    const reads = await readClocks(page, 40);
+    expect(reads[0]).to.include({ width: 1280, height: 720 });
+    for (const [index, read] of reads.entries()) {
+      expect(ageOf(read)).to.be.within(-5, 2000);
+      if (index > 0) expect(read.clock).to.be.above(reads[index - 1]?.clock ?? 0);
+    }
+    await page.close();
+    await viewers(0);
+  });
+
+  it('a wrong PIN shows the node’s own sentence', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${node.url}/`);
+    await page.fill('#secret', '0000');
+    await page.click('button');
+    await page.waitForFunction(() => /PIN|wrong/i.test(document.getElementById('state')?.textContent ?? ''));
+    await page.close();
+  });
+
+  it('a change of the profile is followed on the same connection', async () => {
+    const page = await watch();
+    await node.post('/api/video/profile', { profile: 'thumbnail' }, KEYED);
+    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+    const [small] = await readClocks(page, 1);
+    expect(small).to.include({ width: 320, height: 180 });
+    await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
+    await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+    await page.close();
+  });
+
+  it('ten viewers of one encode', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${node.url}/`); // its own player waits for a credential
+    await page.evaluate(
+      async ([count, headers]) => {
+        const player: string = '/assets/whep-player.js';
+        const { play } = (await import(player)) as {
+          play: (video: HTMLVideoElement, url: string, headers: Record<string, string>) => Promise<unknown>;
+        };
+        for (let index = 0; index < count; index++) {
+          const video = document.createElement('video');
+          Object.assign(video, { muted: true, autoplay: true });
+          // Within the window: the browser tells of no pictures that nobody can see.
+          Object.assign(video.style, {
+            position: 'fixed',
+            top: '0',
+            left: `${index * 100}px`,
+            width: '100px',
+          });
+          document.body.append(video);
+          await play(video, '/whep', headers);
+        }
+      },
+      [10, KEYED] as const,
+    );
+    await viewers(10);
+    const before = await readClocks(page, 1, 1);
+    for (let index = 1; index <= 10; index++) {
+      const reads = await readClocks(page, 3, index);
+      expect(reads.at(-1)?.clock, `viewer ${index}`).to.be.above(before[0]?.clock ?? 0);
+      expect(reads.every((read) => ageOf(read) < 5000)).to.equal(true);
+    }
+    expect(await status()).to.include({ encoder: 'libx264', viewers: 10 });
+    await page.close();
+    await viewers(0);
+  });
+
+  it('kill -9 of svc-video: the same page shows pictures of now again within 3 s', async () => {
+    const page = await watch();
+    await readClocks(page, 5);
+    const killed = Date.now();
+    process.kill(node.pid('svc-video'), 'SIGKILL');
+    let age = Infinity;
+    let read = (await readClocks(page, 1))[0];
+    // Pictures that were under way come first; a new one was taken after the kill.
+    while (
+      read === undefined ||
+      (age = read.now - (killed % 2 ** 32)) < 0 ||
+      read.clock - (killed % 2 ** 32) < 100
+    )
+      [read] = await readClocks(page, 1);
+    expect(age).to.be.below(3000);
+    expect(await page.textContent('#state')).to.equal('live');
+    await page.close();
+    await pictures(node);
+  });
+
+  it('a browser that vanishes without a word is dropped within 10 s', async () => {
+    const other = await openChromium();
+    try {
+      const page = await other.newPage();
+      await page.goto(`${node.url}/`);
+      await page.fill('#secret', PIN);
+      await page.click('button');
+      await viewers(1);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth !== 0);
+      const since = Date.now();
+      for (const pid of await descendants()) process.kill(pid, 'SIGKILL');
+      await viewers(0);
+      expect(Date.now() - since).to.be.below(10_500);
+    } finally {
+      await other.close().catch(() => undefined); // it was killed
+    }
+
+    /** The processes of the second browser: the Chromium processes that were not there before it. */
+    async function descendants(): Promise<number[]> {
+      const found: number[] = [];
+      const root = await mainPid();
+      const parents = new Map<number, number>();
+      for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+        const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => ''); // it ended meanwhile
+        const parent = /^\d+ \(.*\) \S (\d+)/.exec(stat)?.[1];
+        if (parent !== undefined) parents.set(Number(name), Number(parent));
+      }
+      for (const pid of parents.keys()) {
+        let at: number | undefined = pid;
+        while (at !== undefined && at !== root) at = parents.get(at);
+        if (at === root) found.push(pid);
+      }
+      return found;
+    }
+
+    async function mainPid(): Promise<number> {
+      const session = await other.newBrowserCDPSession();
+      const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+      const main = processInfo.find(({ type }) => type === 'browser');
+      if (main === undefined) throw new Error('no browser process');
+      return main.id;
+    }
+  });
+
+  it('a recording cut off by kill -9 plays to its last second, and goes on in another file', async () => {
+    const started = await node.post('/api/video/record/start', { name: 'cut' }, KEYED);
+    expect(started.status, JSON.stringify(started.body)).to.equal(200);
+    await unitsOf(node, (all) => all.length > 120);
+    const killed = Date.now();
+    process.kill(node.pid('svc-video'), 'SIGKILL');
+    let files: string[] = [];
+    while (files.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      files = (await readdir(node.paths.recordings)).toSorted();
+    }
+    const [first = '', second = ''] = files;
+    const film = await decodeFile(join(node.paths.recordings, first));
+    expect(killed - (film.pictures.at(-1)?.clock ?? 0)).to.be.within(-100, 1500);
+    expect(film.pictures.length).to.be.above(60);
+    await unitsOf(node, (all) => all.length > 40);
+    await node.json('/api/video/record/stop', { method: 'POST', headers: KEYED });
+    expect((await decodeFile(join(node.paths.recordings, second))).pictures.length).to.be.above(10);
+  });
+});

@@ -1,0 +1,105 @@
+import { Codec, CodecContext, FormatContext, Frame, Packet } from 'node-av';
+import { AV_CODEC_ID_H264, AV_CODEC_ID_MJPEG, type AVCodecID, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { readStrip } from '../../residual/video/engine/clock-strip.ts';
+
+/** What a decoded picture tells. */
+export interface Seen {
+  readonly width: number;
+  readonly height: number;
+  /** The burnt-in clock, Unix ms; null where it cannot be read. */
+  readonly clock: number | null;
+}
+
+function look(frame: Frame): Seen {
+  const { width, height } = frame;
+  const luma = frame.data?.[0] ?? Buffer.alloc(0);
+  const stride = frame.linesize[0] ?? width;
+  const white = (x: number, y: number): boolean => (luma[y * stride + x] ?? 0) > 128;
+  return { width, height, clock: readStrip(white, width, height, Date.now()) };
+}
+
+async function decode(codecId: AVCodecID, packets: readonly Buffer[]): Promise<Seen[]> {
+  const codec = Codec.findDecoder(codecId);
+  if (codec === null) throw new Error('no decoder');
+  const context = new CodecContext();
+  context.allocContext3(codec);
+  await context.open2(codec);
+  const packet = new Packet();
+  const frame = new Frame();
+  packet.alloc();
+  frame.alloc();
+  const seen: Seen[] = [];
+  try {
+    for (const data of [...packets, null]) {
+      if (data !== null) packet.data = data;
+      const sent = await context.sendPacket(data === null ? null : packet);
+      if (sent < 0) throw new Error(`decoder: ${sent}`);
+      while ((await context.receiveFrame(frame)) >= 0) seen.push(look(frame));
+    }
+    return seen;
+  } finally {
+    packet.free();
+    frame.free();
+    context.freeContext();
+  }
+}
+
+export async function decodeJpeg(jpeg: Buffer): Promise<Seen> {
+  const [seen] = await decode(AV_CODEC_ID_MJPEG, [jpeg]);
+  if (seen === undefined) throw new Error('no picture in it');
+  return seen;
+}
+
+/** @param units access units in Annex B, from a key frame on */
+export async function decodeH264(units: readonly Buffer[]): Promise<Seen[]> {
+  return decode(AV_CODEC_ID_H264, units);
+}
+
+export interface Film {
+  readonly pictures: readonly Seen[];
+  /** Presentation times from the first, seconds. */
+  readonly times: readonly number[];
+}
+
+/** Every picture of a file, as a player finds them. @throws Error when it does not open */
+export async function decodeFile(path: string): Promise<Film> {
+  const input = new FormatContext();
+  input.allocContext();
+  if ((await input.openInput(path)) < 0) throw new Error(`${path} does not open`);
+  await input.findStreamInfo();
+  const index = input.findBestStream(AVMEDIA_TYPE_VIDEO);
+  const stream = input.streams[index];
+  const codec = stream === undefined ? null : Codec.findDecoder(stream.codecpar.codecId);
+  if (stream === undefined || codec === null) throw new Error(`${path} has no picture`);
+  const context = new CodecContext();
+  context.allocContext3(codec);
+  context.parametersToContext(stream.codecpar);
+  await context.open2(codec);
+  const packet = new Packet();
+  const frame = new Frame();
+  packet.alloc();
+  frame.alloc();
+  const pictures: Seen[] = [];
+  const times: number[] = [];
+  const drain = async (): Promise<void> => {
+    while ((await context.receiveFrame(frame)) >= 0) {
+      pictures.push(look(frame));
+      times.push((Number(frame.pts) * stream.timeBase.num) / stream.timeBase.den);
+    }
+  };
+  try {
+    while ((await input.readFrame(packet)) >= 0) {
+      await context.sendPacket(packet);
+      packet.unref();
+      await drain();
+    }
+    await context.sendPacket(null);
+    await drain();
+    return { pictures, times: times.map((time) => time - (times[0] ?? 0)) };
+  } finally {
+    packet.free();
+    frame.free();
+    context.freeContext();
+    await input.closeInput();
+  }
+}
