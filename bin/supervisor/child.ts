@@ -4,6 +4,7 @@ import { ApiError } from '../../shared/errors.ts';
 import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
 import { LineSplitter } from '../../shared/ipc/lines.ts';
 import { redact } from '../../shared/logger.ts';
+import { memoryOf } from '../../shared/process/memory.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */
 
@@ -12,7 +13,17 @@ export interface ChildSpec {
   /** Node's arguments: flags, entry file, its arguments. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
+  readonly memoryMiB: number;
 }
+
+/** Times that a test makes shorter. */
+export interface WatchLimits {
+  readonly pingMs: number;
+  readonly hungMs: number;
+  readonly memoryMs: number;
+}
+export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000 };
 
 export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
 
@@ -46,18 +57,21 @@ const LIMITS = {
   failureWindowMs: 60_000,
   parkedRetryMs: 30_000,
   readyMs: 20_000,
-  pingMs: 5000,
-  hungMs: 15_000,
   killMs: 10_000,
   restartMs: 20_000,
   lastWords: 20,
   lineChars: 64 * 1024,
+  /** Samples in a row above the ceiling: one may catch a moment that the collector ends by itself. */
+  overCeiling: 3,
+  /** Part of the ceiling at which the log says so. */
+  nearCeiling: 0.8,
 } as const;
 
 export class SupervisedChild {
   readonly spec: ChildSpec;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
+  readonly #limits: WatchLimits;
   readonly #backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
   #state: ChildState = 'stopped';
   #info: Readonly<Record<string, unknown>> = {};
@@ -75,7 +89,8 @@ export class SupervisedChild {
   #restart: Promise<Restarted> | null = null;
   readonly #waiting = new Set<() => void>();
 
-  constructor(spec: ChildSpec, init: Init, hooks: ChildHooks) {
+  constructor(spec: ChildSpec, init: Init, hooks: ChildHooks, limits: WatchLimits = WATCH_LIMITS) {
+    this.#limits = limits;
     this.spec = spec;
     this.#init = init;
     this.#hooks = hooks;
@@ -122,13 +137,21 @@ export class SupervisedChild {
       }
     });
     const watchdog = this.#watch(child);
+    const scales = this.#weigh(child);
     child.on('error', (error) => this.#hear(`cannot run: ${error.message}`));
     // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too.
     child.on('close', (code, signal) => {
       watchdog.stop();
+      scales.stop();
       this.#ended(signal ?? `code ${code ?? 'unknown'}`);
     });
     this.#send(child, { type: 'init', ...this.#init });
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.#stopping = true;
+    this.#process?.kill('SIGKILL');
   }
 
   /** SIGTERM, then SIGKILL after 10 s; resolves when the process is gone. */
@@ -209,10 +232,10 @@ export class SupervisedChild {
     let seq = 0;
     const late = setTimeout(() => this.#hang(child, `not ready within ${LIMITS.readyMs} ms`), LIMITS.readyMs);
     const ping = setInterval(() => {
-      if (performance.now() - answeredAt > LIMITS.hungMs)
-        this.#hang(child, `no answer to pings for ${LIMITS.hungMs} ms`);
+      if (performance.now() - answeredAt > this.#limits.hungMs)
+        this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
       else this.#send(child, { type: 'ping', seq: ++seq });
-    }, LIMITS.pingMs);
+    }, this.#limits.pingMs);
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
       if (message.type !== 'ready') return;
@@ -224,6 +247,38 @@ export class SupervisedChild {
       stop() {
         clearTimeout(late);
         clearInterval(ping);
+      },
+    };
+  }
+
+  /** Samples its memory; one that stays above its ceiling is stopped, which counts as a failure. */
+  #weigh(child: ChildProcess): { stop(): void } {
+    const { memoryMiB } = this.spec;
+    let over = 0;
+    let warned = false;
+    let kill: NodeJS.Timeout | null = null;
+    const sample = async (): Promise<void> => {
+      const mib = Math.round((child.pid === undefined ? null : await memoryOf(child.pid)) ?? 0);
+      if (this.#process !== child || kill !== null) return;
+      if (!warned && mib > memoryMiB * LIMITS.nearCeiling) {
+        warned = true;
+        this.#hear(`svc-supervisor: ${this.spec.name} takes ${mib} MiB; its ceiling is ${memoryMiB} MiB`);
+      }
+      over = mib > memoryMiB ? over + 1 : 0;
+      if (over < LIMITS.overCeiling) return;
+      this.#hear(`svc-supervisor: killed: ${mib} MiB above its ceiling of ${memoryMiB} MiB`);
+      child.kill('SIGTERM');
+      kill = setTimeout(() => child.kill('SIGKILL'), LIMITS.killMs);
+    };
+    const timer = setInterval(() => {
+      sample().catch((error: unknown) =>
+        this.#hear(`svc-supervisor: memory of ${this.spec.name}: ${String(error)}`),
+      );
+    }, this.#limits.memoryMs);
+    return {
+      stop() {
+        clearInterval(timer);
+        if (kill !== null) clearTimeout(kill);
       },
     };
   }

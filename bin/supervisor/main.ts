@@ -14,11 +14,13 @@ import { createLogger } from '../../shared/logger.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import type { Config } from '../../shared/schemas/config.ts';
 import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
+import { WATCH_LIMITS, type WatchLimits } from './child.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
 import { printScreen } from './screen.ts';
 import { Supervisor } from './supervisor.ts';
+import { SystemdNotify, withoutNotify } from './systemd-notify.ts';
 
 // Linux keeps 108 bytes for the path of a Unix socket.
 const MAX_SOCKET_PATH = 107;
@@ -29,6 +31,9 @@ const { values: flags } = parseArgs({
     demo: { type: 'boolean', default: false },
     ground: { type: 'boolean', default: false },
     'no-residual': { type: 'boolean', default: false },
+    // For tests: times of the watch in ms, and memory ceilings in MiB, as JSON.
+    'watch-limits': { type: 'string' },
+    ceilings: { type: 'string' },
   },
 });
 
@@ -118,10 +123,22 @@ async function supervise(
   };
   let again = false;
   let askToStop: (signal: string) => void = () => undefined;
+  let asked = 0;
   const stop = new Promise<string>((resolve) => {
     askToStop = resolve;
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        resolve(signal);
+        if (++asked < 2) return;
+        supervisor.kill(); // a second one means now
+        process.exit(1);
+      });
+    }
+  });
+  const systemd = new SystemdNotify({
+    env: process.env,
+    pid: process.pid,
+    onProblem: (text) => log.warn(text),
   });
   const supervisor = new Supervisor({
     onRestartSelf: () => {
@@ -134,16 +151,20 @@ async function supervise(
       paths,
       root: CODE_ROOT,
       extension: EXTENSION,
-      env,
+      env: withoutNotify(env),
       withResidual,
       // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
       drainMs: flags.demo ? 1500 : 5000,
       simPort: config.mavlink.source === 'sim' ? await anyFreePort() : 0,
+      ceilings: JSON.parse(flags.ceilings ?? '{}') as Record<string, number>,
     }),
+    limits: { ...WATCH_LIMITS, ...(JSON.parse(flags['watch-limits'] ?? '{}') as Partial<WatchLimits>) },
     onLine,
     onState: (name, state) => {
       const time = new Date().toISOString();
       onLine(JSON.stringify({ time, level: 'info', service: 'svc-supervisor', msg: `${name} is ${state}` }));
+      systemd.status(supervisor.summary);
+      if (supervisor.settled) systemd.ready();
       if (flags.demo && (state === 'waiting' || state === 'parked')) complain(supervisor, name, state);
     },
   });
@@ -153,6 +174,7 @@ async function supervise(
   const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
   const signal = await stop;
   aborted.abort();
+  await systemd.stopping();
   if (!flags.demo) log.info(`stopping: ${signal}`);
   await screen;
   await supervisor.stop();

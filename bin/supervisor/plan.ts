@@ -16,10 +16,24 @@ export interface PlanInput {
   readonly drainMs: number;
   /** TCP port for the simulated flight controller, when it is the source. */
   readonly simPort: number;
+  /** Other memory ceilings by name, MiB. */
+  readonly ceilings: Readonly<Record<string, number>>;
 }
 
 // Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
 const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
+
+/**
+ * What each process may take of the memory, MiB: three to five times of what it takes when it works hard. svc-link carries the
+ * flight controller, and nothing here knows whether it is armed: its ceiling is one that only a leak reaches.
+ */
+const CEILINGS_MIB = {
+  'svc-sim': 256,
+  'svc-link': 384,
+  'svc-video': 448,
+  'svc-residual': 384,
+  'svc-control': 320,
+} as const;
 
 /** Which processes this node runs, in start order. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
@@ -35,11 +49,21 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_LOG_LEVEL: config.logging.level,
     NODE_COMPILE_CACHE: join(paths.state, 'compile-cache'),
   };
-  const child = (name: string, entry: string, ...args: string[]): ChildSpec => ({
-    name,
-    args: [...NODE_FLAGS, join(root, entry + extension), ...args],
-    env,
-  });
+  const child = (name: keyof typeof CEILINGS_MIB, entry: string, ...args: string[]): ChildSpec => {
+    const memoryMiB = input.ceilings[name] ?? CEILINGS_MIB[name];
+    return {
+      name,
+      // V8 collects harder towards its own limit, and fails with a stack that says where, before the ceiling is reached.
+      args: [
+        ...NODE_FLAGS,
+        `--max-old-space-size=${Math.round(memoryMiB * 0.75)}`,
+        join(root, entry + extension),
+        ...args,
+      ],
+      env,
+      memoryMiB,
+    };
+  };
   return [
     ...(simulated ? [child('svc-sim', 'bin/sim/main', '--port', String(input.simPort))] : []),
     child('svc-link', 'front/link/main', '--source', source),

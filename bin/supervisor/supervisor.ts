@@ -9,6 +9,7 @@ import {
   type ChildStatus,
   type Restarted,
   SupervisedChild,
+  type WatchLimits,
 } from './child.ts';
 
 export interface SupervisorOptions {
@@ -19,6 +20,7 @@ export interface SupervisorOptions {
   readonly onState: (name: string, state: ChildState) => void;
   /** Somebody asked for the whole node to begin anew. */
   readonly onRestartSelf: () => void;
+  readonly limits: WatchLimits;
 }
 
 /**
@@ -34,13 +36,18 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#children = options.children.map(
       (spec) =>
-        new SupervisedChild(spec, this.#init, {
-          onLine: options.onLine,
-          onState: (state) => {
-            this.#server.broadcast('services', this.status());
-            options.onState(spec.name, state);
+        new SupervisedChild(
+          spec,
+          this.#init,
+          {
+            onLine: options.onLine,
+            onState: (state) => {
+              this.#server.broadcast('services', this.status());
+              options.onState(spec.name, state);
+            },
           },
-        }),
+          options.limits,
+        ),
     );
     this.#server = new RpcServer({
       path: options.socketPath,
@@ -69,6 +76,24 @@ export class Supervisor {
     await front?.stop();
     await Promise.all(others.map(async (child) => child.stop()));
     await this.#server.stop();
+  }
+
+  /** Ends everything at once: somebody asked twice. */
+  kill(): void {
+    for (const child of this.#children) child.kill();
+  }
+
+  /** Every process runs, or was given up for the moment: nothing more is to be waited for. */
+  get settled(): boolean {
+    return this.#children.every(({ state }) => state === 'running' || state === 'parked');
+  }
+
+  /** For a person, for example `svc-video is parked, 4 of 5 processes run`. */
+  get summary(): string {
+    const running = this.#children.filter(({ state }) => state === 'running').length;
+    const others = this.#children.filter(({ state }) => state !== 'running');
+    const named = others.map(({ spec, state }) => `${spec.name} is ${state}, `).join('');
+    return `${named}${running} of ${this.#children.length} processes run`;
   }
 
   get allRunning(): boolean {

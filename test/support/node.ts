@@ -90,10 +90,14 @@ export class TestNode {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
-    const [program = process.execPath, ...rest] = [...(options.prefix ?? []), process.execPath];
+    const [program, ...before] = options.prefix ?? [];
     const supervisor = spawn(
-      program,
-      [...rest, join(ROOT, 'bin/supervisor/main.ts'), ...(options.args ?? [])],
+      program ?? process.execPath,
+      [
+        ...(program === undefined ? [] : [...before, process.execPath]),
+        join(ROOT, 'bin/supervisor/main.ts'),
+        ...(options.args ?? []),
+      ],
       {
         env: { ...process.env, PATH: SAFE_PATH, ...env, ...options.env },
         stdio: ['ignore', 'ignore', 'pipe'],
