@@ -27,6 +27,14 @@ export interface NodeOptions {
   readonly prefix?: readonly string[];
 }
 
+function directoriesIn(base: string): Readonly<Record<string, string>> {
+  return {
+    SVC_ETC_DIR: join(base, 'etc'),
+    SVC_RUN_DIR: join(base, 'run'),
+    SVC_STATE_DIR: join(base, 'state'),
+  };
+}
+
 /** A real node: supervisor and all its processes, in directories of its own, on a port of its own. */
 export class TestNode {
   readonly base: string;
@@ -74,12 +82,7 @@ export class TestNode {
   /** As `start`, without waiting for anything. */
   static async launch(options: NodeOptions = {}): Promise<TestNode> {
     const base = await tempDir();
-    const env = {
-      SVC_ETC_DIR: join(base, 'etc'),
-      SVC_RUN_DIR: join(base, 'run'),
-      SVC_STATE_DIR: join(base, 'state'),
-    };
-    const paths = pathsFrom(env);
+    const paths = pathsFrom(directoriesIn(base));
     await mkdir(paths.etc, { recursive: true });
     const port = options.port ?? (await freePort());
     const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n  endpoints: []\n';
@@ -90,6 +93,19 @@ export class TestNode {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
+    return TestNode.#spawn(base, port, options);
+  }
+
+  /** Starts the supervisor of a node that died, over its own files. */
+  static async resume(dead: TestNode, options: NodeOptions): Promise<TestNode> {
+    dead.#client.stop();
+    const node = TestNode.#spawn(dead.base, dead.port, options);
+    await node.until((services) => services.length > 1);
+    return node;
+  }
+
+  static #spawn(base: string, port: number, options: NodeOptions): TestNode {
+    const env = directoriesIn(base);
     const [program, ...before] = options.prefix ?? [];
     const supervisor = spawn(
       program ?? process.execPath,
@@ -103,7 +119,12 @@ export class TestNode {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
-    return new TestNode(base, paths, port, supervisor);
+    return new TestNode(base, pathsFrom(env), port, supervisor);
+  }
+
+  /** Resolves when the supervisor has ended. */
+  async gone(): Promise<void> {
+    if (!this.#dead) await once(this.supervisor, 'exit');
   }
 
   get services(): readonly ChildStatus[] {
