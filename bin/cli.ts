@@ -31,7 +31,8 @@ export async function main(): Promise<void> {
  */
 function patternFor(first: string | undefined): string {
   const folder = join(import.meta.dirname, 'commands');
-  if (first === undefined || !/^[a-z][a-z-]*$/.test(first)) return '**/*.{ts,js}';
+  // Completion is about all of them.
+  if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return '**/*.{ts,js}';
   if (existsSync(join(folder, first + EXTENSION))) return `${first}.{ts,js}`;
   return existsSync(join(folder, first)) ? `${first}/**/*.{ts,js}` : '**/*.{ts,js}';
 }

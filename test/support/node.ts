@@ -194,8 +194,8 @@ export class TestNode {
     }
   }
 
-  /** Stops the node as an operator would; resolves with the supervisor's exit code. */
-  async stop(): Promise<number | null> {
+  /** Stops the node as an operator would; resolves with the supervisor's exit code. @param keep its files too */
+  async stop({ keep = false } = {}): Promise<number | null> {
     this.#client.stop();
     if (this.supervisor.exitCode === null && this.supervisor.signalCode === null) {
       const gone = once(this.supervisor, 'exit');
@@ -203,7 +203,12 @@ export class TestNode {
       await gone;
     }
     this.#findSecrets();
-    await removeDir(this.base);
+    if (!keep) await this.remove();
     return this.supervisor.exitCode;
+  }
+
+  /** Removes the files of a node that was stopped and kept. */
+  async remove(): Promise<void> {
+    await removeDir(this.base);
   }
 }

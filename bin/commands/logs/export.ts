@@ -20,9 +20,11 @@ export default class LogsExportCommand extends NodeCommand {
     const { json: _json, host: _host, key: _key, output, ...conditions } = flags as Record<string, unknown>;
     const source = this.stream(`/api/logs/export${queryOf(conditions)}`);
     let bytes = 0;
+    const shows = typeof output === 'string' && process.stderr.isTTY;
     const counted = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of source) {
         bytes += chunk.length;
+        if (shows) process.stderr.write(`\r${(bytes / 1e6).toFixed(1)} MB`); // how much there will be, nobody knows
         yield chunk;
       }
     };
@@ -35,6 +37,7 @@ export default class LogsExportCommand extends NodeCommand {
     try {
       await pipeline(Readable.from(counted()), createWriteStream(part));
       await rename(part, output);
+      if (shows) process.stderr.write('\r\u001b[K');
     } catch (error) {
       await rm(part, { force: true });
       throw error;

@@ -1,0 +1,88 @@
+import { access, constants, lstat, readFile, statfs } from 'node:fs/promises';
+import { loadConfig } from '../../shared/config.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { Paths } from '../../shared/paths.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
+
+/** What can be said from the files alone, whether the node runs or not. */
+
+const LEAST_FREE = { fail: 0.02, warn: 0.1 } as const;
+
+export async function checkFiles(paths: Paths): Promise<readonly Check[]> {
+  return [
+    ...(await Promise.all([paths.etc, paths.state, paths.run].map(directory))),
+    await config(paths),
+    ...(await Promise.all([
+      secretFile('pairing file', paths.pairing, 'Claim the node again, or restore pairing.json.bak.'),
+      secretFile('PIN file', paths.dashboardPin, 'Set the PIN again with the pairing key.'),
+      secretFile('token store', paths.mcpToken, 'Run `sudo svc mcp revoke --all`, then mint new tokens.'),
+    ])),
+    await disk(paths.state),
+  ];
+}
+
+async function directory(path: string): Promise<Check> {
+  const name = `folder ${path}`;
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'EACCES') return null;
+    throw error;
+  });
+  if (found === null)
+    return warn(name, 'It is not there, or you may not look.', 'Start the node once, or use sudo.');
+  if (!found.isDirectory()) return fail(name, 'It is no folder.', 'Move it away and start the node again.');
+  if ((found.mode & 0o002) !== 0)
+    return fail(name, 'Everybody may write in it.', `Run: sudo chmod o-w ${path}`);
+  const writable = await access(path, constants.W_OK).then(
+    () => true,
+    () => false, // asked for by another user than the node's
+  );
+  return ok(
+    name,
+    `There, mode ${(found.mode & 0o777).toString(8)}${writable ? '' : ', not writable for you'}.`,
+  );
+}
+
+async function config(paths: Paths): Promise<Check> {
+  const { problem } = await loadConfig(paths);
+  return problem === null
+    ? ok('config', `${paths.config} is valid, or absent.`)
+    : fail('config', problem, 'Mend the file; until then the last good copy is in force.');
+}
+
+async function secretFile(name: string, path: string, advice: string): Promise<Check> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (found === null) return skip(name, `${path} does not exist: nothing was set.`);
+  if (!found.isFile())
+    return fail(name, `${path} is no regular file; the node does not follow it.`, 'Remove it.');
+  if ((found.mode & 0o077) !== 0)
+    return fail(
+      name,
+      `${path} has mode ${(found.mode & 0o777).toString(8)}; the node refuses it.`,
+      `Run: sudo chmod 600 ${path}`,
+    );
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return typeof value === 'object' && value !== null
+      ? ok(name, `${path} is readable and private.`)
+      : fail(name, `${path} holds no object.`, advice);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES')
+      return skip(name, `You may not read ${path}; use sudo.`);
+    return fail(name, `${path}: ${messageOf(error)}`, advice);
+  }
+}
+
+async function disk(path: string): Promise<Check> {
+  const found = await statfs(path).catch(() => null);
+  if (found === null) return skip('disk', `${path} cannot be looked at.`);
+  const free = found.bavail / found.blocks;
+  const inodes = found.files === 0 ? 1 : found.ffree / found.files;
+  const least = Math.min(free, inodes);
+  const text = `${(free * 100).toFixed(0)} % of the space and ${(inodes * 100).toFixed(0)} % of the inodes are free.`;
+  const advice = 'Delete recordings (`DELETE /api/video/recordings/{name}`), or lower logging.store.max_mb.';
+  if (least < LEAST_FREE.fail) return fail('disk', text, advice);
+  return least < LEAST_FREE.warn ? warn('disk', text, advice) : ok('disk', text);
+}

@@ -1,0 +1,60 @@
+import { access, constants, readdir } from 'node:fs/promises';
+import { freemem, totalmem } from 'node:os';
+import { type Check, fail, ok, skip, warn } from './check.ts';
+
+/** What can be said of the machine, whether the node runs or not. */
+
+/** Before this project began; a board without a clock wakes in 1970. */
+const EARLIEST_MS = Date.UTC(2024, 0, 1);
+const WANTED_MAJOR = 24;
+
+export async function checkMachine(): Promise<readonly Check[]> {
+  return [clock(), runtime(), memory(), await serialPorts()];
+}
+
+function clock(): Check {
+  const now = new Date();
+  return now.getTime() < EARLIEST_MS
+    ? fail(
+        'clock',
+        `It says ${now.toISOString()}.`,
+        'Give it the time: network, GPS, or `sudo date -s`. Tokens and logs depend on it.',
+      )
+    : ok('clock', `It says ${now.toISOString()}.`);
+}
+
+function runtime(): Check {
+  const major = Number(process.versions.node.split('.')[0]);
+  return major >= WANTED_MAJOR
+    ? ok('runtime', `Node ${process.versions.node}.`)
+    : fail(
+        'runtime',
+        `Node ${process.versions.node} is too old.`,
+        'Run `npm ci`, which brings the right one.',
+      );
+}
+
+function memory(): Check {
+  const free = freemem() / totalmem();
+  const text = `${(free * 100).toFixed(0)} % of ${Math.round(totalmem() / 2 ** 20)} MiB are free.`;
+  return free < 0.05
+    ? warn('memory', text, 'See which process takes it: `svc top`, then s.')
+    : ok('memory', text);
+}
+
+async function serialPorts(): Promise<Check> {
+  const names = (await readdir('/dev')).filter((name) => /^tty(?:ACM|USB|AMA)\d+$/.test(name));
+  if (names.length === 0)
+    return skip('serial ports', 'There is none; a flight controller on USB would be /dev/ttyACM0.');
+  const closed: string[] = [];
+  for (const name of names) {
+    await access(`/dev/${name}`, constants.R_OK | constants.W_OK).catch(() => closed.push(name)); // that is the finding
+  }
+  return closed.length === 0
+    ? ok('serial ports', `${names.join(', ')}: you may use them.`)
+    : warn(
+        'serial ports',
+        `${closed.join(', ')}: you may not use them.`,
+        'The node’s user must be in group dialout: `sudo usermod -aG dialout svc`.',
+      );
+}

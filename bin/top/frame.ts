@@ -1,0 +1,183 @@
+import { styleText } from 'node:util';
+
+/** What `svc top` draws, from what the API answered. Pure: the same snapshot gives the same lines. */
+
+/** Any answer of the API: its members may be absent or null, and are shown as a dash then. */
+export type Json = Readonly<Record<string, unknown>>;
+
+export interface Snapshot {
+  /** `GET /api/status/full`; null while the node does not answer. */
+  readonly status: Json | null;
+  /** `GET /api/v1/diagnostics`. */
+  readonly diagnostics: Json | null;
+  /** Newest first: entries of `GET /api/logs?level=warn`. */
+  readonly warnings: readonly Json[];
+  /** Why there is no status. */
+  readonly problem: string | null;
+  /** Unix time, ms. */
+  readonly at: number;
+}
+
+export interface FrameOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly colour: boolean;
+  /** Processes by memory instead of in their own order. */
+  readonly byMemory: boolean;
+}
+
+const NONE = '–';
+
+/** At most `rows` lines, none wider than `columns`. */
+export function drawFrame(snapshot: Snapshot, options: FrameOptions): readonly string[] {
+  const { columns, rows, colour } = options;
+  const paint = (style: 'bold' | 'red' | 'yellow' | 'dim', line: string): string =>
+    colour ? styleText(style, line, { validateStream: false }) : line;
+  const lines: string[] = [];
+  const put = (line: string, style?: 'bold' | 'red' | 'yellow' | 'dim'): void => {
+    const cut = clip(line, columns);
+    lines.push(style === undefined ? cut : paint(style, cut));
+  };
+  const time = new Date(snapshot.at).toISOString().slice(11, 19);
+  const { status } = snapshot;
+  if (status === null) {
+    put(`svc top ${time}`, 'bold');
+    put(`no node: ${snapshot.problem ?? 'it does not answer'}; trying again`, 'red');
+    return lines.slice(0, rows);
+  }
+  put(
+    `svc ${text(status, 'version')}  ${text(status, 'profile')}  up ${span(at(status, 'uptime_seconds'))}  ${time}`,
+    'bold',
+  );
+  const host = record(status, 'resources');
+  put(
+    `host     cpu ${number(host, 'cpu_percent', 0)} %  memory ${number(host, 'memory_percent', 0)} %  disk ${number(host, 'disk_percent', 0)} %  ` +
+      `temperature ${number(record(status, 'health'), 'temperature', 0)} C  load ${loads(host)}`,
+  );
+  const config = record(status, 'config');
+  if (typeof at(config, 'problem') === 'string') put(`config   BROKEN: ${text(config, 'problem')}`, 'red');
+  vehicle(status, put);
+  const links = endpoints(snapshot.diagnostics);
+  put('');
+  put(
+    `${'process'.padEnd(16)} ${'state'.padEnd(9)} ${'pid'.padStart(7)} ${'restarts'.padStart(8)} ${'MiB'.padStart(7)} ${'up'.padStart(9)}`,
+    'dim',
+  );
+  const processes = list(status, 'services').toSorted((a, b) =>
+    options.byMemory ? Number(at(b, 'memory_mb') ?? 0) - Number(at(a, 'memory_mb') ?? 0) : 0,
+  );
+  for (const process of processes) {
+    const state = text(process, 'state');
+    put(
+      `${text(process, 'name').padEnd(16)} ${state.padEnd(9)} ${text(process, 'pid').padStart(7)} ${text(process, 'restarts').padStart(8)} ` +
+        `${number(process, 'memory_mb', 1).padStart(7)} ${span(at(process, 'uptime_seconds')).padStart(9)}`,
+      state === 'running' ? undefined : 'red',
+    );
+  }
+  if (links.length > 0) {
+    put('');
+    for (const link of links) put(link);
+  }
+  if (snapshot.warnings.length > 0) {
+    put('');
+    for (const entry of snapshot.warnings) {
+      const level = text(entry, 'level');
+      put(
+        `${text(entry, 'timestamp').slice(11, 19)} ${level.padEnd(5)} ${text(entry, 'logger')} ${text(entry, 'message')}`,
+        level === 'error' ? 'red' : 'yellow',
+      );
+    }
+  }
+  return lines.slice(0, rows);
+}
+
+function vehicle(status: Json, put: (text: string, style?: 'bold' | 'red') => void): void {
+  const telemetry = record(status, 'telemetry');
+  const armed = at(status, 'armed');
+  const simulated = at(status, 'fc_simulated') === true ? '  SIMULATED' : '';
+  put(
+    `vehicle  ${text(status, 'fc_link_hint')} ${text(status, 'fc_firmware')}  mode ${text(telemetry, 'mode')}  ` +
+      `${armed === true ? 'ARMED' : armed === false ? 'disarmed' : `armed: ${show(armed)}`}${simulated}`,
+    armed === true ? 'red' : 'bold',
+  );
+  const battery = record(telemetry, 'battery');
+  const gps = record(telemetry, 'gps');
+  const position = record(telemetry, 'position');
+  const ekf = at(record(telemetry, 'ekf'), 'ok');
+  put(
+    `         battery ${number(battery, 'voltage', 1)} V ${number(battery, 'remaining', 0)} %  gps fix ${text(gps, 'fix_type')} ` +
+      `sats ${text(gps, 'satellites')}  ekf ${ekf === true ? 'ok' : ekf === false ? 'NOT OK' : NONE}`,
+  );
+  put(
+    `         ${number(position, 'lat', 6)} ${number(position, 'lon', 6)}  height ${number(position, 'alt_rel', 1)} m  ` +
+      `speed ${number(record(telemetry, 'velocity'), 'groundspeed', 1)} m/s`,
+  );
+}
+
+function endpoints(diagnostics: Json | null): readonly string[] {
+  const mavlink = record(diagnostics, 'mavlink');
+  if (Object.keys(mavlink).length === 0) return [];
+  const counters = record(mavlink, 'counters');
+  const source =
+    `mavlink  ${text(mavlink, 'source')}  rx ${text(counters, 'rx_frames')} tx ${text(counters, 'tx_frames')} ` +
+    `lost ${text(counters, 'rx_lost')} bad ${text(counters, 'rx_bad_crc')}`;
+  const others = list(mavlink, 'endpoints').map((endpoint) => {
+    const peers = list(endpoint, 'peers').length;
+    const problem = at(endpoint, 'problem');
+    return `         ${text(endpoint, 'name')}  peers ${peers}${typeof problem === 'string' ? `  ${problem}` : ''}`;
+  });
+  return [source, ...others];
+}
+
+function at(value: Json | null, name: string): unknown {
+  return value !== null && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function record(value: Json | null, name: string): Json {
+  const member = at(value, name);
+  return typeof member === 'object' && member !== null ? (member as Json) : {};
+}
+
+function list(value: Json, name: string): readonly Json[] {
+  const member = at(value, name);
+  const members: readonly unknown[] = Array.isArray(member) ? member : [];
+  return members.filter((each): each is Json => typeof each === 'object' && each !== null);
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : NONE;
+}
+
+function text(value: Json, name: string): string {
+  return show(at(value, name));
+}
+
+function number(value: Json, name: string, digits: number): string {
+  const member = at(value, name);
+  return typeof member === 'number' ? member.toFixed(digits) : NONE;
+}
+
+function loads(host: Json): string {
+  const load = at(host, 'load_avg');
+  return Array.isArray(load) && typeof load[0] === 'number' ? load[0].toFixed(2) : NONE;
+}
+
+function span(seconds: unknown): string {
+  if (typeof seconds !== 'number') return NONE;
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor((seconds % 3600) / 60);
+  if (hours >= 24) return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+  return hours > 0
+    ? `${hours}h ${minutes}m`
+    : minutes > 0
+      ? `${minutes}m ${Math.floor(seconds % 60)}s`
+      : `${Math.floor(seconds)}s`;
+}
+
+/** Cut to the width; control characters, with which a log line could repaint the terminal, become spaces. */
+function clip(line: string, columns: number): string {
+  const plain = [...line].map((character) => (/\p{Cc}/u.test(character) ? ' ' : character));
+  return plain.length <= columns ? plain.join('') : `${plain.slice(0, Math.max(0, columns - 1)).join('')}…`;
+}
