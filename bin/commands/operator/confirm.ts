@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline/promises';
+import { Args } from '@oclif/core';
+import { bootTime } from '../../../shared/operator/boot-clock.ts';
+import { operatorFiles } from '../../../shared/operator/operator-files.ts';
+import {
+  CODE_PATTERN,
+  ensureOperatorKey,
+  pendingCall,
+  signCall,
+} from '../../../shared/operator/signed-confirm.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class OperatorConfirmCommand extends NodeCommand {
+  static override summary = 'Look at one call of an AI client, and sign it if it shall happen.';
+  static override description =
+    'The client shows the code. The signature holds for 60 s and for this one call with these arguments on this node.';
+  static override examples = ['<%= config.bin %> operator confirm 7KQ2MZPA'];
+  static override args = { code: Args.string({ description: 'as the client shows it', required: true }) };
+
+  async run(): Promise<{ readonly signed: boolean; readonly tool: string; readonly node: string }> {
+    const { args } = await this.parse(OperatorConfirmCommand);
+    const code = args.code.toUpperCase();
+    const files = operatorFiles(process.env);
+    const call = CODE_PATTERN.test(code) ? pendingCall(files, code, bootTime()) : null;
+    if (call === null)
+      this.error(`Nothing waits under ${code}, or it waited too long. Let the client ask again.`, {
+        exit: 1,
+      });
+    this.log(`tool       ${call.tool}`);
+    this.log(`node       ${call.node}`);
+    this.log(`arguments  ${JSON.stringify(call.args, null, 2).replaceAll('\n', '\n           ')}`);
+    if (!(await this.ask())) {
+      this.log('Not signed.');
+      process.exitCode = 1;
+      return { signed: false, tool: call.tool, node: call.node };
+    }
+    if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
+    await signCall(files, call, bootTime());
+    this.log('Signed; the client has 60 s to repeat the call.');
+    return { signed: true, tool: call.tool, node: call.node };
+  }
+
+  private async ask(): Promise<boolean> {
+    if (!process.stdin.isTTY) this.error('A person signs, in a terminal.', { exit: 2 });
+    const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return /^y(?:es)?$/i.test(await prompt.question('Shall this happen? [y/N] '));
+    } finally {
+      prompt.close();
+    }
+  }
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+// The entry of the connector. Compiled it runs on the machine's own Node from 20 on; a checkout runs its TypeScript with the
+// Node 24 that `npm ci` brought.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const source = here('../connector/main.ts');
+const compiled = here('../dist/connector/main.js');
+const [major, minor] = process.versions.node.split('.').map(Number);
+const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
+
+if (existsSync(source) && runsTypeScript) await import(source);
+else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
+else {
+  const node = here('../node_modules/node/bin/node');
+  if (!existsSync(node)) {
+    process.stderr.write('svc-mcp: run `npm ci` first, or `npm run build`.\n');
+    process.exit(1);
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('close', (code) => process.exit(code ?? 1));
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import { Denial } from './denial.ts';
+import type { Plane } from './planes/plane.ts';
+import { type Principal, readToken } from './principal.ts';
+
+/**
+ * Who a bearer token speaks for. The node verifies it: here it is shown to the node whose it is, and believed for two seconds.
+ * Every later call carries it again, so that a revocation holds at the very next one.
+ */
+
+const BELIEVED_MS = 2000;
+const MAX_KNOWN = 256;
+const PROBE_MS = 3000;
+
+export class BearerAuth {
+  readonly #plane: Plane;
+  readonly #now: () => number;
+  readonly #known = new Map<string, number>();
+
+  /** @param now Unix time, ms */
+  constructor(plane: Plane, now: () => number) {
+    this.#plane = plane;
+    this.#now = now;
+  }
+
+  /** @throws Denial unauthorized, token_invalid, token_expired, token_revoked, rest_down */
+  async authenticate(req: IncomingMessage): Promise<Principal> {
+    const [, token] = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(req.headers.authorization ?? '') ?? [];
+    if (token === undefined) throw new Denial('unauthorized', 'Send a scoped token: Authorization: Bearer …');
+    return this.verify(token);
+  }
+
+  async verify(token: string): Promise<Principal> {
+    const principal = readToken(token, this.#now());
+    const until = this.#known.get(token);
+    if (until !== undefined && until > this.#now()) return principal;
+    this.#known.delete(token);
+    await this.#probe(principal);
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(token, this.#now() + BELIEVED_MS);
+    return principal;
+  }
+
+  async #probe(principal: Principal): Promise<void> {
+    const { nodes } = this.#plane;
+    const own = nodes.find(({ target }) => target.id === principal.deviceId);
+    const node = own ?? (nodes.length === 1 ? nodes[0] : undefined);
+    if (node === undefined)
+      throw new Denial('token_invalid', 'The token is of a node that is not one of these.');
+    try {
+      await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal);
+    } catch (error) {
+      // A token without `read` is a good one all the same: the node has verified it before it looked at scopes.
+      if (!(error instanceof Denial) || error.reason !== 'scope_missing') throw error;
+    }
+  }
+}

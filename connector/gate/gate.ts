@@ -1,0 +1,163 @@
+import type { Scope } from '../../shared/auth/scopes.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/logger.ts';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
+import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
+import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
+import { CODE_PATTERN, fileCall, isSigned, spend } from '../../shared/operator/signed-confirm.ts';
+import { Denial } from '../denial.ts';
+import type { NodeClient } from '../planes/node-client.ts';
+import type { Principal } from '../principal.ts';
+import { redactArguments } from '../redaction.ts';
+import { type Arguments, classOfCall, type Tool } from '../tools/tool.ts';
+import { bind } from './call-hash.ts';
+import type { FlightSafety } from './flight-safety.ts';
+
+/**
+ * Whether a call may happen (spec/specification.md 5). Everything that can refuse it without a person is looked at before a
+ * confirmation is, and a confirmation is used up last, so that none is spent on a call that fails for another reason.
+ */
+
+export interface GateCall {
+  readonly tool: Tool;
+  readonly args: Arguments;
+  readonly principal: Principal;
+  readonly node: NodeClient;
+  /** The client asked its user, who agreed; null where it cannot ask or was not asked yet. */
+  readonly elicited: boolean | null;
+}
+
+/** What the gate found: the class, and what the caller is to do next. */
+export type Verdict =
+  | { readonly kind: 'pass'; readonly scope: Scope; readonly confirmed: boolean }
+  /** Only a confirmation by the client's user is missing. */
+  | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
+
+export interface GateOptions {
+  readonly operator: OperatorFiles;
+  readonly flight: FlightSafety;
+  readonly log: Logger;
+}
+
+export class Gate {
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Scope and enforcement: what no confirmation can change. @throws Denial scope_missing, ws_proxy_enforce_off */
+  async admit({ tool, args, principal, node }: GateCall): Promise<Scope> {
+    const scope = classOfCall(tool, args);
+    if (principal.scopes !== null && !principal.scopes.includes(scope))
+      throw new Denial('scope_missing', undefined, { required: scope, granted: principal.scopes });
+    const second = tool.alsoNeeds;
+    if (second !== undefined && principal.scopes !== null && !principal.scopes.includes(second))
+      throw new Denial('scope_missing', undefined, { required: second, granted: principal.scopes });
+    if (affectsFlight(tool, scope) && !(await this.#options.flight.isEnforced(node, principal)))
+      throw new Denial('ws_proxy_enforce_off');
+    return scope;
+  }
+
+  /** @throws Denial confirm_required, operator_present_stale */
+  async judge(call: GateCall, scope: Scope): Promise<Verdict> {
+    switch (scope) {
+      case 'read':
+      case 'secret_read':
+      case 'safe_write':
+        return { kind: 'pass', scope, confirmed: false };
+      case 'admin':
+        return this.#admin(call);
+      case 'flight':
+        return this.#flight(call);
+      case 'destructive':
+        return this.#destructive(call);
+    }
+  }
+
+  #admin({ args, tool, node, elicited }: GateCall): Verdict {
+    if (args['confirm'] === true || elicited === true)
+      return { kind: 'pass', scope: 'admin', confirmed: true };
+    if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
+    const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(redactArguments(args))}?`;
+    return { kind: 'ask', scope: 'admin', question };
+  }
+
+  async #flight(call: GateCall): Promise<Verdict> {
+    const passed = { kind: 'pass', scope: 'flight', confirmed: true } as const;
+    if (await this.#options.flight.isWaived(call.node, call.principal)) return passed;
+    if (call.args['confirm_id'] !== undefined) {
+      this.#spendSignature(call);
+      return passed;
+    }
+    if (this.#operatorPresent()) return passed;
+    throw await this.#unsigned(call, 'operator_present_stale');
+  }
+
+  async #destructive(call: GateCall): Promise<Verdict> {
+    const { tool, args } = call;
+    const phrase = tool.phrase ?? `${tool.name.toUpperCase()} ON THIS NODE`;
+    // Not told back: a client that only repeats what a refusal says has not read the description.
+    if (args['confirm'] !== phrase)
+      throw new Denial('confirm_required', 'Say the words of the description of this tool in `confirm`.');
+    const passed = { kind: 'pass', scope: 'destructive', confirmed: true } as const;
+    if (await this.#options.flight.isWaived(call.node, call.principal)) return passed;
+    if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
+    this.#spendSignature(call);
+    return passed;
+  }
+
+  #operatorPresent(): boolean {
+    try {
+      const age = presenceAge(this.#options.operator, bootTime());
+      return age !== null && age <= STALE_S;
+    } catch (error) {
+      this.#options.log.warn(`operator signal: ${messageOf(error)}`); // a signal that cannot be believed is none
+      return false;
+    }
+  }
+
+  #spendSignature({ tool, args, node }: GateCall): void {
+    const { operator, log } = this.#options;
+    const code = String(args['confirm_id']).toUpperCase();
+    const refused = new Denial(
+      'confirm_required',
+      'This call was not signed, or for other arguments, or too long ago. Leave confirm_id out to get a new code.',
+    );
+    if (!CODE_PATTERN.test(code)) throw refused;
+    try {
+      if (!isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())) throw refused;
+    } catch (error) {
+      if (error instanceof Denial) throw error;
+      log.warn(`signed confirm: ${messageOf(error)}`);
+      throw refused;
+    }
+    if (!spend(operator, code)) throw refused;
+  }
+
+  /** The refusal, with a code under which a person may sign the call. */
+  async #unsigned(
+    { tool, args, node }: GateCall,
+    reason: 'operator_present_stale' | 'confirm_required',
+  ): Promise<Denial> {
+    const bound = bind(tool.name, node.target.id, args);
+    const code = await fileCall(
+      this.#options.operator,
+      { ...bound, args: redactArguments(args) },
+      bootTime(),
+    );
+    const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
+    return new Denial(
+      reason,
+      reason === 'operator_present_stale'
+        ? `Nobody stands by. A person keeps \`svc operator hold\` running, or: ${how}`
+        : how,
+      { confirm_id: code },
+    );
+  }
+}
+
+/** Flight by its class, or because what it does reaches the aircraft whatever its class. */
+export function affectsFlight(tool: Tool, scope: Scope): boolean {
+  return scope === 'flight' || tool.routes.includes('command.post');
+}

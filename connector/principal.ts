@@ -1,0 +1,77 @@
+import { isScope, SCOPES, type Scope } from '../shared/auth/scopes.ts';
+import { Denial } from './denial.ts';
+
+/**
+ * On whose behalf a call is made (spec/specification.md 5, connector principals).
+ *   token   a scoped token of a node; what it may do is the node's decision, each time
+ *   stdio   whoever launched the connector: every scope but flight and destructive
+ *   socket  whoever can open the Unix socket: no scope check, but every gate
+ */
+export interface Principal {
+  readonly kind: 'token' | 'stdio' | 'socket';
+  /** For the audit and the rate limits; never a secret. */
+  readonly id: string;
+  readonly operatorId: string;
+  /** Null for the socket, which the scope check does not concern. */
+  readonly scopes: readonly Scope[] | null;
+  /** Travels to the node in place of the pairing key; only for `token`. */
+  readonly token: string | null;
+  /** The device whose token it is; null where it may be any. */
+  readonly deviceId: string | null;
+}
+
+export const STDIO: Principal = {
+  kind: 'stdio',
+  id: 'stdio',
+  operatorId: 'local',
+  scopes: SCOPES.filter((scope) => scope !== 'flight' && scope !== 'destructive'),
+  token: null,
+  deviceId: null,
+};
+
+export const SOCKET: Principal = {
+  kind: 'socket',
+  id: 'socket',
+  operatorId: 'local',
+  scopes: null,
+  token: null,
+  deviceId: null,
+};
+
+const MAX_TOKEN_CHARS = 8192;
+
+/**
+ * What a token says of itself. Nothing of it is believed until the node has accepted the token: it only saves a round trip
+ * where the caller's own claims already rule a call out.
+ * @param now Unix time, ms
+ * @throws Denial token_invalid, token_expired
+ */
+export function readToken(token: string, now: number): Principal {
+  const claims = parse(token);
+  const { tokenId, operatorId, iss, scopes, expiresAt } = claims;
+  if (
+    typeof tokenId !== 'string' ||
+    typeof operatorId !== 'string' ||
+    typeof iss !== 'string' ||
+    !Array.isArray(scopes) ||
+    !scopes.every(isScope) ||
+    typeof expiresAt !== 'number'
+  )
+    throw new Denial('token_invalid');
+  if (expiresAt <= now) throw new Denial('token_expired');
+  const [, deviceId = null] = /^agent:(.+)$/.exec(iss) ?? [];
+  if (deviceId === null) throw new Denial('token_invalid', 'The token is not one that a node has minted.');
+  return { kind: 'token', id: tokenId, operatorId, scopes, token, deviceId };
+}
+
+function parse(token: string): Readonly<Record<string, unknown>> {
+  const dot = token.lastIndexOf('.');
+  if (dot < 1 || token.length > MAX_TOKEN_CHARS) throw new Denial('token_invalid');
+  try {
+    const value: unknown = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Denial('token_invalid');
+}

@@ -1,0 +1,74 @@
+/** Texts with which a person begins. */
+
+interface Prompt {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly arguments: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly required: boolean;
+  }[];
+  readonly text: (args: Readonly<Record<string, string>>) => string;
+}
+
+const NODE = { name: 'node', description: 'id of the node', required: true } as const;
+const REPORT = 'Say what was not measured (null) as such. Do not change anything.';
+
+export const PROMPTS: readonly Prompt[] = [
+  {
+    name: 'fleet_health',
+    title: 'Health of the fleet',
+    description: 'Which nodes answer, and what is wrong with them.',
+    arguments: [],
+    text: () =>
+      `Use fleet.list_nodes, then status.full for each node that is online. List what is wrong, worst first. ${REPORT}`,
+  },
+  {
+    name: 'preflight_brief',
+    title: 'Before the flight',
+    description: 'Whether this vehicle is ready to fly.',
+    arguments: [NODE],
+    text: ({ node }) =>
+      `Brief me before a flight of node ${node ?? ''}: status.full, telemetry.snapshot, logs.query with level warn. ` +
+      `Cover battery, GPS, estimator, home, link, video, disk, recent warnings; end with ready or not ready and why. ${REPORT}`,
+  },
+  {
+    name: 'postflight_debrief',
+    title: 'After the flight',
+    description: 'What happened in the last flight.',
+    arguments: [NODE],
+    text: ({ node }) =>
+      `Debrief the last flight of node ${node ?? ''} from logs.query, logs.aggregate (battery, link) and telemetry.snapshot. ${REPORT}`,
+  },
+  {
+    name: 'tune_and_optimize',
+    title: 'Parameters',
+    description: 'Look at the parameters, propose, change nothing.',
+    arguments: [NODE],
+    text: ({ node }) =>
+      `Read params.read_all of node ${node ?? ''} and propose changes with reasons, one by one. ${REPORT}`,
+  },
+  {
+    name: 'triage_issue',
+    title: 'Find a fault',
+    description: 'Narrow a symptom down.',
+    arguments: [NODE, { name: 'symptom', description: 'what was seen', required: true }],
+    text: ({ node, symptom }) =>
+      `Node ${node ?? ''} shows this: "${symptom ?? ''}". Find the likely causes with status.full, status.diagnostics, services.list ` +
+      `and logs.query; say for each what speaks for it, and what I should check. ${REPORT}`,
+  },
+];
+
+/** @returns null where there is no such prompt */
+export function getPrompt(
+  name: string,
+  args: Readonly<Record<string, string>>,
+): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } | null {
+  const prompt = PROMPTS.find((each) => each.name === name);
+  if (prompt === undefined) return null;
+  return {
+    description: prompt.description,
+    messages: [{ role: 'user', content: { type: 'text', text: prompt.text(args) } }],
+  };
+}

@@ -1,0 +1,45 @@
+import { redact as blot } from '../shared/logger.ts';
+
+/** Takes secrets out of what is answered or written down: by the name of a member, and by the shape of a text. */
+
+const NAMES =
+  /pass(?:word|wd|phrase)|secret|api_?key|token|psk|private_?key|pairing_?key|credential|authorization|bearer/i;
+/** Members whose name only sounds like a secret. */
+const HARMLESS = /^(?:token_id|tokenId|token_accept_enabled|pairing_code_required|code_required)$/;
+/** The pairing code of these answers and arguments; elsewhere `code` is an error's. */
+const PAIRING_CODE = /^[A-HJKMNP-Z2-9]{6}$/;
+const MASK = '[REDACTED]';
+
+/** @returns a copy; booleans and nulls are kept, so that it shows whether something was set */
+export function redactValue(value: unknown): unknown {
+  if (typeof value === 'string') return blot(value);
+  if (Array.isArray(value)) return value.map(redactValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      isSecret(name, member) ? mask(member) : redactValue(member),
+    ]),
+  );
+}
+
+/** Arguments of a call: a config write names its key beside the value. */
+export function redactArguments(args: Readonly<Record<string, unknown>>): unknown {
+  const { key, value } = args;
+  const named = typeof key === 'string' && NAMES.test(key) && value !== undefined;
+  return redactValue(named ? { ...args, value: MASK } : args);
+}
+
+function isSecret(name: string, member: unknown): boolean {
+  if (HARMLESS.test(name)) return false;
+  if (name === 'code') return typeof member === 'string' && PAIRING_CODE.test(member);
+  return NAMES.test(name);
+}
+
+function mask(value: unknown): unknown {
+  if (value === null || value === '' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map(mask);
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mask(member)]));
+  return MASK;
+}

@@ -1,0 +1,229 @@
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+} from '@modelcontextprotocol/server';
+import { messageOf } from '../shared/errors.ts';
+import type { Logger } from '../shared/logger.ts';
+import type { ConnectorAudit } from './audit/audit.ts';
+import type { Caller } from './calls.ts';
+import { Denial } from './denial.ts';
+import type { RateLimiter } from './gate/rate-limit.ts';
+import type { NodeClient } from './planes/node-client.ts';
+import type { Plane } from './planes/plane.ts';
+import { STDIO } from './principal.ts';
+import { redactValue } from './redaction.ts';
+import { asRecord } from './tools/tool.ts';
+
+/** `svc://{node}/…`: what can be read without calling a tool, and followed. */
+
+const FIXED = {
+  status: ['Node status', '/api/status'],
+  telemetry: ['Node telemetry', '/api/telemetry'],
+  system: ['Node system', '/api/system'],
+  services: ['Node services', '/api/services'],
+  vision: ['Node vision', '/api/vision/status'],
+  params: ['Node parameters', '/api/params'],
+} as const;
+/** One of many, with a name in its address. */
+const NAMED = {
+  params: ['One parameter', '/api/params/'],
+  services: ['One service', '/api/services'],
+  plugins: ['One extension', '/api/plugins/'],
+} as const;
+/** What changes by itself, so that following it is worth something. */
+const FOLLOWED: ReadonlySet<string> = new Set(['status', 'telemetry']);
+const POLL_MS = 2000;
+const MAX_FOLLOWERS = 64;
+
+interface Follower {
+  readonly uri: string;
+  readonly caller: Caller;
+  readonly tell: (uri: string) => Promise<void>;
+  last: string;
+}
+
+export interface ResourcesOptions {
+  readonly plane: Plane;
+  readonly rate: RateLimiter;
+  readonly audit: ConnectorAudit;
+  readonly log: Logger;
+  /** Subscriptions of the 2026 era, which the HTTP entry keeps: whether there is one, and how it is told. */
+  readonly isListenedTo: () => boolean;
+  readonly onUpdated: (uri: string) => void;
+}
+
+export class Resources {
+  readonly #options: ResourcesOptions;
+  readonly #followers = new Set<Follower>();
+  readonly #timer: NodeJS.Timeout;
+  /** What was last seen of each address, for the listeners of the 2026 era. */
+  readonly #seen = new Map<string, string>();
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.#poll(), POLL_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#followers.clear();
+  }
+
+  async list(caller: Caller): Promise<ListResourcesResult> {
+    const resources = this.#options.plane.nodes.flatMap(({ target }) =>
+      Object.entries(FIXED).map(([kind, [title]]) => ({
+        uri: `svc://${target.id}/${kind}`,
+        name: `${target.id}-${kind}`,
+        title: `${title} (${target.name ?? target.id})`,
+        mimeType: 'application/json',
+      })),
+    );
+    this.#record(caller, 'resources/list', {}, '*', `${resources.length}`);
+    return Promise.resolve({ resources });
+  }
+
+  templates(caller: Caller): ListResourceTemplatesResult {
+    const template = (kind: string, title: string, more: string) => ({
+      uriTemplate: `svc://{node}/${kind}${more}`,
+      name: title,
+      mimeType: 'application/json',
+    });
+    const resourceTemplates = [
+      ...Object.entries(FIXED).map(([kind, [title]]) => template(kind, title, '')),
+      ...Object.entries(NAMED).map(([kind, [title]]) => template(kind, title, '/{name}')),
+    ];
+    this.#record(caller, 'resources/templates/list', {}, '*', `${resourceTemplates.length}`);
+    return { resourceTemplates };
+  }
+
+  /** @throws Denial */
+  async read(uri: string, caller: Caller, signal: AbortSignal): Promise<ReadResourceResult> {
+    const { principal } = caller;
+    let at = '*';
+    try {
+      if (principal.scopes !== null && !principal.scopes.includes('read'))
+        throw new Denial('scope_missing', undefined, { required: 'read', granted: principal.scopes });
+      const { node, path, pick } = this.#parse(uri, caller);
+      at = node.target.id;
+      this.#options.rate.spend(principal.id);
+      const value = pick(await node.json({ method: 'GET', path }, principal, signal));
+      this.#record(caller, `resource:${uri}`, { uri }, at, 'read');
+      const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
+      const text = JSON.stringify(maySee ? value : redactValue(value), null, 2);
+      return { contents: [{ uri, mimeType: 'application/json', text }] };
+    } catch (error) {
+      if (error instanceof Denial) this.#record(caller, `resource:${uri}`, { uri }, at, error);
+      throw error;
+    }
+  }
+
+  /** @throws Denial for what does not change by itself, or beyond the bound */
+  subscribe(uri: string, caller: Caller, tell: Follower['tell']): void {
+    this.#parse(uri, caller);
+    if (!FOLLOWED.has(uri.split('/').at(-1) ?? ''))
+      throw new Denial('not_supported', 'Only status and telemetry can be followed.');
+    if (this.#followers.size >= MAX_FOLLOWERS) throw new Denial('rate_limited', 'Too many subscriptions.');
+    this.unsubscribe(uri, caller);
+    this.#followers.add({ uri, caller, tell, last: '' });
+  }
+
+  unsubscribe(uri: string, { session }: Caller): void {
+    for (const follower of this.#followers)
+      if (follower.uri === uri && follower.caller.session === session) this.#followers.delete(follower);
+  }
+
+  /** The connection is gone. */
+  forget({ session }: Caller): void {
+    for (const follower of this.#followers)
+      if (follower.caller.session === session) this.#followers.delete(follower);
+  }
+
+  async #poll(): Promise<void> {
+    for (const follower of this.#followers) {
+      const { uri, caller, tell } = follower;
+      try {
+        const { node, path } = this.#parse(uri, caller);
+        const now = JSON.stringify(await node.json({ method: 'GET', path }, caller.principal));
+        if (now === follower.last) continue;
+        follower.last = now;
+        await tell(uri);
+      } catch (error) {
+        this.#options.log.debug(`following ${uri}: ${messageOf(error)}`); // away for a moment: the next look tells
+      }
+    }
+    if (this.#options.isListenedTo()) await this.#pollAll();
+  }
+
+  /** Who listens for what, only the SDK knows; it passes on what somebody asked for. */
+  async #pollAll(): Promise<void> {
+    for (const node of this.#options.plane.nodes) {
+      for (const kind of ['status', 'telemetry'] as const) {
+        const uri = `svc://${node.target.id}/${kind}`;
+        try {
+          const now = JSON.stringify(await node.json({ method: 'GET', path: FIXED[kind][1] }, STDIO));
+          if (now === this.#seen.get(uri)) continue;
+          this.#seen.set(uri, now);
+          this.#options.onUpdated(uri);
+        } catch (error) {
+          this.#options.log.debug(`following ${uri}: ${messageOf(error)}`);
+        }
+      }
+    }
+  }
+
+  #parse(
+    uri: string,
+    { principal }: Caller,
+  ): { node: NodeClient; path: string; pick: (value: unknown) => unknown } {
+    const [, id = '', kind = '', name] =
+      /^svc:\/\/([^/]{1,128})\/([a-z]{1,32})(?:\/([A-Za-z0-9._@-]{1,128}))?$/.exec(uri) ?? [];
+    const unknown = new Denial('not_found', `There is no resource ${uri.slice(0, 200)}.`);
+    if (id === '') throw unknown;
+    const node = this.#options.plane.resolve(id, principal);
+    if (name !== undefined) {
+      if (kind !== 'params' && kind !== 'services' && kind !== 'plugins') throw unknown;
+      const [, path] = NAMED[kind];
+      if (kind !== 'services') return { node, path: path + encodeURIComponent(name), pick: (value) => value };
+      return { node, path, pick: (value) => oneService(value, name) };
+    }
+    if (!Object.hasOwn(FIXED, kind)) throw unknown;
+    const pick =
+      kind === 'params'
+        ? (value: unknown): unknown => asRecord(value)['params'] ?? {}
+        : (value: unknown): unknown => value;
+    return { node, path: FIXED[kind as keyof typeof FIXED][1], pick };
+  }
+
+  #record(
+    caller: Caller,
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    node: string,
+    result: string | Denial,
+  ): void {
+    const { principal, session, transport } = caller;
+    this.#options.audit.write({
+      tokenId: principal.id,
+      operatorId: principal.operatorId,
+      tool,
+      args,
+      node,
+      decision: typeof result === 'string' ? 'allowed' : 'denied',
+      result: typeof result === 'string' ? result : `${result.reason}: ${result.message}`,
+      latencyMs: 0,
+      mcpSession: session,
+      plane: transport,
+    });
+  }
+}
+
+function oneService(value: unknown, name: string): unknown {
+  const { services } = asRecord(value);
+  const found = Array.isArray(services)
+    ? services.find((each) => asRecord(each)['name'] === name)
+    : undefined;
+  if (found === undefined) throw new Denial('not_found', `There is no service ${name}.`);
+  return found;
+}

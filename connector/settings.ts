@@ -1,0 +1,141 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** Flags, environment and defaults of svc-mcp (spec/specification.md 4); a flag wins over the environment. */
+
+export type TransportChoice = 'auto' | 'stdio' | 'http' | 'unix';
+
+export interface Settings {
+  readonly target: 'agent' | 'local-fleet' | 'fleet';
+  /** agent: the node; local-fleet: the fleet file, where it was given as an argument. */
+  readonly place: string | null;
+  readonly transport: TransportChoice;
+  readonly httpHost: string;
+  readonly httpPort: number;
+  readonly fleetFile: string;
+  /** A fleet given whole in the environment. */
+  readonly inlineFleet: string | null;
+  readonly token: string | null;
+  readonly agentKey: string | null;
+  readonly nodeId: string | null;
+  readonly owner: string | null;
+  readonly auditPath: string;
+  readonly runDir: string;
+  readonly sim: boolean;
+  readonly flightEnforced: boolean;
+  readonly discover: boolean;
+  readonly mdns: boolean;
+  readonly verify: boolean;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+}
+
+export class UsageError extends Error {}
+
+export const USAGE = `svc-mcp: a drone or its ground station for AI clients, through the Model Context Protocol.
+
+  svc-mcp --target agent <host>             one node; its pairing key in SVC_MCP_AGENT_KEY
+  svc-mcp --target local-fleet [fleet.json] many nodes of one LAN
+  svc-mcp audit verify                      checks the chain of the audit file
+
+  --transport auto|stdio|http|unix   default auto: stdio when a client launched it
+  --http-port 8091, --http-host 127.0.0.1
+  --fleet-file ~/.svc/mcp/fleet.json
+  --token TOKEN                      the launch principal (SVC_MCP_TOKEN)
+  --node-id ID                       the node's device id (SVC_NODE_ID)
+  --audit-path ~/.svc/mcp/audit.ndjson
+  --flight-enforced                  flight tools on; checked against the node's config
+  --sim                              every target is a simulator; refuses to start otherwise
+  --discover                         local-fleet: adopt unpaired nodes of the LAN
+  --no-mdns                          do not advertise this connector
+  --verify                           check each node and credential, print, exit 0 or 1
+  --gcs                              fleet mode: not in this build
+`;
+
+const TARGETS = ['agent', 'local-fleet', 'fleet'] as const;
+const TRANSPORTS = ['auto', 'stdio', 'http', 'unix'] as const;
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** @throws UsageError with a sentence that names the flag */
+export function readSettings(argv: readonly string[], env: Env): Settings {
+  const { values, positionals } = parse(argv);
+  const home = join(homedir(), '.svc', 'mcp');
+  const target = oneOf(values.target, TARGETS, '--target');
+  if (target === undefined) throw new UsageError('--target is required: agent, local-fleet or fleet');
+  if (positionals.length > 1) throw new UsageError(`unexpected argument ${positionals[1] ?? ''}`);
+  const given = (name: string): string | null =>
+    env[name] === undefined || env[name] === '' ? null : env[name];
+  const level = LEVELS.find((each) => each === env['SVC_MCP_LOG_LEVEL']) ?? 'info';
+  const discover = values.discover === true || env['SVC_MCP_DISCOVER'] === '1';
+  if (discover && target !== 'local-fleet') throw new UsageError('--discover is for --target local-fleet');
+  return {
+    target,
+    place: positionals[0] ?? (target === 'agent' ? given('SVC_AGENT_HOST') : null),
+    transport: oneOf(values.transport, TRANSPORTS, '--transport') ?? 'auto',
+    httpHost: values['http-host'] ?? '127.0.0.1',
+    httpPort: portOf(values['http-port'] ?? given('SVC_MCP_HTTP_PORT') ?? '8091'),
+    fleetFile: values['fleet-file'] ?? given('SVC_MCP_FLEET_PATH') ?? join(home, 'fleet.json'),
+    inlineFleet: given('SVC_MCP_FLEET'),
+    token: values.token ?? given('SVC_MCP_TOKEN'),
+    agentKey: given('SVC_MCP_AGENT_KEY'),
+    nodeId: values['node-id'] ?? given('SVC_NODE_ID'),
+    owner: given('SVC_MCP_OWNER'),
+    auditPath: values['audit-path'] ?? given('SVC_MCP_AUDIT_PATH') ?? join(home, 'audit.ndjson'),
+    runDir: given('SVC_RUN_DIR') ?? '/run/svc',
+    sim: values.sim === true,
+    flightEnforced: values['flight-enforced'] === true,
+    discover,
+    mdns: values['no-mdns'] !== true,
+    verify: values.verify === true,
+    logLevel: level,
+  };
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        target: { type: 'string' },
+        transport: { type: 'string' },
+        'http-port': { type: 'string' },
+        'http-host': { type: 'string' },
+        'fleet-file': { type: 'string' },
+        gcs: { type: 'string' },
+        'convex-url': { type: 'string' },
+        'mqtt-url': { type: 'string' },
+        token: { type: 'string' },
+        'node-id': { type: 'string' },
+        'audit-path': { type: 'string' },
+        sim: { type: 'boolean' },
+        'flight-enforced': { type: 'boolean' },
+        discover: { type: 'boolean' },
+        'no-mdns': { type: 'boolean' },
+        verify: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<T extends string>(
+  value: string | undefined,
+  choices: readonly T[],
+  flag: string,
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = choices.find((choice) => choice === value);
+  if (found === undefined) throw new UsageError(`${flag} ${value}: it is ${choices.join(', ')}`);
+  return found;
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError(`--http-port ${text} is no port`);
+  return port;
+}

@@ -1,0 +1,28 @@
+import { flightTools } from './flight.ts';
+import { logTools } from './logs.ts';
+import { nodeTools } from './node.ts';
+import { paramTools } from './params.ts';
+import { statusTools } from './status.ts';
+import { classOf, type Tool } from './tool.ts';
+import { videoTools } from './video.ts';
+
+const NAME = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Every tool by its name; the same in every mode. @throws Error for two of one name, or a route that is not in the table */
+export function compileCatalogue(): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  for (const tool of [
+    ...statusTools,
+    ...flightTools,
+    ...paramTools,
+    ...nodeTools,
+    ...logTools,
+    ...videoTools,
+  ]) {
+    if (!NAME.test(tool.name) || tools.has(tool.name))
+      throw new Error(`a second or a bad tool name: ${tool.name}`);
+    classOf(tool); // its routes exist
+    tools.set(tool.name, tool);
+  }
+  return new Map([...tools].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,266 @@
+import { configClass, serviceClass } from '../gate/escalation.ts';
+import { name, queryOf, reading, writing } from './parts.ts';
+import type { Tool } from './tool.ts';
+
+/** Config, services, extensions, pairing, radio, network, system. */
+
+const id = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]*$',
+} as const;
+
+export const nodeTools: readonly Tool[] = [
+  reading(
+    { name: 'config.get', title: 'Configuration', description: 'The whole configuration, secrets masked.' },
+    'config.get',
+  ),
+  writing(
+    {
+      name: 'config.set',
+      title: 'Set a config key',
+      description: 'Writes one key. The answer says which process must restart.',
+    },
+    'config.put',
+    {
+      input: {
+        properties: {
+          key: { type: 'string', minLength: 1, maxLength: 256, description: 'for example agent.name' },
+          value: { type: 'string', maxLength: 4096 },
+        },
+        required: ['key', 'value'],
+      },
+      body: ({ key, value }) => ({ key, value }),
+    },
+    { escalate: configClass, idempotent: true },
+  ),
+  writing(
+    {
+      name: 'services.restart',
+      title: 'Restart a service',
+      description: 'Restarts one process of the node; what carries the link to the vehicle counts as flight.',
+    },
+    'services.name.restart.post',
+    {
+      input: { properties: { name }, required: ['name'] },
+      params: ({ name: unit }) => ({ name: String(unit) }),
+    },
+    { escalate: serviceClass },
+  ),
+  writing(
+    {
+      name: 'admin.agent.restart_supervisor',
+      title: 'Restart the node software',
+      description: 'All processes of the node begin anew; the link to the vehicle is interrupted.',
+    },
+    'system.restart-supervisor.post',
+    {},
+    { least: 'flight' },
+  ),
+  writing(
+    {
+      name: 'system.reboot',
+      title: 'Reboot',
+      description: 'Reboots the computer. Words for `confirm`: REBOOT THIS NODE.',
+    },
+    'system.reboot.post',
+    {},
+    { phrase: 'REBOOT THIS NODE' },
+  ),
+  writing(
+    {
+      name: 'system.shutdown',
+      title: 'Shut down',
+      description:
+        'Powers the computer off; somebody has to go there to start it. Words for `confirm`: SHUTDOWN THIS NODE.',
+    },
+    'system.shutdown.post',
+    {},
+    { phrase: 'SHUTDOWN THIS NODE' },
+  ),
+  reading({ name: 'plugins.list', title: 'Extensions', description: 'Installed extensions.' }, 'plugins.get'),
+  reading(
+    {
+      name: 'plugins.info',
+      title: 'One extension',
+      description: 'One installed extension with its manifest.',
+    },
+    'plugins.id.get',
+    {
+      input: { properties: { id }, required: ['id'] },
+      run: async ({ ask, args }) => ({
+        value: { plugin: await ask({ method: 'GET', path: `/api/plugins/${String(args['id'])}` }) },
+      }),
+    },
+  ),
+  writing(
+    {
+      name: 'plugins.install',
+      title: 'Install an extension',
+      description: 'From an address that the node fetches.',
+    },
+    'plugins.install-from-url.post',
+    {
+      input: {
+        properties: {
+          url: { type: 'string', maxLength: 2048, pattern: '^https?://' },
+          sha256: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+        },
+        required: ['url'],
+      },
+      body: ({ url, sha256 }) => ({ url, ...(sha256 === undefined ? {} : { expected_sha256: sha256 }) }),
+    },
+  ),
+  ...(['enable', 'disable'] as const).map((verb) =>
+    writing(
+      {
+        name: `plugins.${verb}`,
+        title: `${verb === 'enable' ? 'Enable' : 'Disable'} an extension`,
+        description: `Makes an installed extension ${verb === 'enable' ? 'run' : 'stop'}.`,
+      },
+      `plugins.id.${verb}.post`,
+      { input: { properties: { id }, required: ['id'] }, params: (args) => ({ id: String(args['id']) }) },
+      { idempotent: true },
+    ),
+  ),
+  writing(
+    {
+      name: 'plugins.remove',
+      title: 'Remove an extension',
+      description: 'Uninstalls it. Words for `confirm`: PLUGINS.REMOVE ON THIS NODE.',
+    },
+    'plugins.id.delete',
+    {
+      input: { properties: { id, keep_data: { type: 'boolean' } }, required: ['id'] },
+      params: (args) => ({ id: String(args['id']) }),
+      query: ({ keep_data: keep }) => queryOf({ keep_data: keep === true ? 1 : undefined }),
+    },
+  ),
+  writing(
+    {
+      name: 'plugins.config',
+      title: 'Set an extension’s key',
+      description: 'Writes one config key of an extension.',
+    },
+    'plugins.id.config.put',
+    {
+      input: {
+        properties: {
+          id,
+          key: name,
+          value: { type: ['string', 'number', 'boolean', 'object', 'array'] },
+          scope: { enum: ['drone', 'global'] },
+        },
+        required: ['id', 'key', 'value'],
+      },
+      params: (args) => ({ id: String(args['id']) }),
+      body: ({ key, value, scope }) => ({ key, value, ...(scope === undefined ? {} : { scope }) }),
+    },
+    { idempotent: true },
+  ),
+  writing(
+    { name: 'admin.node.rename', title: 'Rename the node', description: 'Sets agent.name.' },
+    'config.put',
+    {
+      input: { properties: { name: { type: 'string', minLength: 1, maxLength: 64 } }, required: ['name'] },
+      body: ({ name: value }) => ({ key: 'agent.name', value }),
+    },
+    { idempotent: true },
+  ),
+  reading(
+    { name: 'admin.pairing.info', title: 'Pairing', description: 'Whether the node is paired.' },
+    'pairing.info.get',
+  ),
+  reading(
+    {
+      name: 'admin.pairing.generate_code',
+      title: 'Pairing code',
+      description: 'The code with which the node can be claimed.',
+    },
+    'pairing.code.get',
+    { least: 'admin' },
+  ),
+  writing(
+    {
+      name: 'admin.pairing.claim',
+      title: 'Claim the node',
+      description: 'Pairs an unpaired node. The answer holds its key, so the caller needs secret_read too.',
+    },
+    'pairing.claim.post',
+    {
+      input: {
+        properties: { user_id: { type: 'string', minLength: 1, maxLength: 128 } },
+        required: ['user_id'],
+      },
+      body: ({ user_id: user }) => ({ user_id: user }),
+    },
+    { alsoNeeds: 'secret_read' },
+  ),
+  writing(
+    {
+      name: 'admin.pairing.unpair',
+      title: 'Unpair',
+      description:
+        'Forgets the owner; every key, token and session ends. Words for `confirm`: UNPAIR THIS NODE.',
+    },
+    'pairing.unpair.post',
+    {},
+    { phrase: 'UNPAIR THIS NODE' },
+  ),
+  writing(
+    {
+      name: 'admin.wfb.channel',
+      title: 'Radio channel',
+      description: 'Moves the video and telemetry radio to another channel.',
+    },
+    'wfb.channel.post',
+    {
+      input: {
+        properties: { channel: { type: 'integer', minimum: 1, maximum: 233 } },
+        required: ['channel'],
+      },
+      body: ({ channel }) => ({ channel }),
+    },
+    { idempotent: true },
+  ),
+  writing(
+    { name: 'admin.wfb.tx_power', title: 'Radio power', description: 'Sets the transmit power, dBm.' },
+    'wfb.tx-power.put',
+    {
+      input: {
+        properties: { power_dbm: { type: 'integer', minimum: 1, maximum: 33 } },
+        required: ['power_dbm'],
+      },
+      body: ({ power_dbm: power }) => ({ tx_power_dbm: power }),
+    },
+    { idempotent: true },
+  ),
+  writing(
+    {
+      name: 'admin.network.wifi_join',
+      title: 'Join a Wi-Fi',
+      description: 'Connects the node to a Wi-Fi network.',
+    },
+    'network.client.join.put',
+    {
+      input: {
+        properties: {
+          ssid: { type: 'string', minLength: 1, maxLength: 32 },
+          passphrase: { type: 'string', minLength: 8, maxLength: 63 },
+        },
+        required: ['ssid'],
+      },
+      body: ({ ssid, passphrase }) => ({ ssid, ...(passphrase === undefined ? {} : { passphrase }) }),
+    },
+  ),
+  writing(
+    {
+      name: 'admin.network.wifi_leave',
+      title: 'Leave the Wi-Fi',
+      description: 'Disconnects the node from its Wi-Fi network.',
+    },
+    'network.client.delete',
+    {},
+  ),
+];

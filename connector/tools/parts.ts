@@ -1,0 +1,73 @@
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from './tool.ts';
+
+/** The shapes that most tools have. */
+
+export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 };
+
+interface Head {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** A tool that is one GET of the node, answered as it is. */
+export function reading(head: Head, route: string, options: Partial<Tool> = {}): Tool {
+  return {
+    ...head,
+    routes: [route],
+    input: { properties: {} },
+    output: answerOf(route),
+    idempotent: true,
+    run: async ({ ask }) => ({ value: asRecord(await ask({ method: 'GET', path: pathOf(route) })) }),
+    ...options,
+  };
+}
+
+/** What every write answers. */
+export const WRITTEN: JsonSchema = {
+  type: 'object',
+  required: ['ok', 'status'],
+  properties: {
+    ok: { type: 'boolean' },
+    status: { enum: ['completed', 'failed'] },
+    data: { description: "the node's own answer" },
+  },
+};
+
+export interface Writing {
+  readonly input?: Tool['input'];
+  readonly params?: (args: ToolContext['args']) => Readonly<Record<string, string>>;
+  readonly query?: (args: ToolContext['args']) => string;
+  /** Undefined: no body. */
+  readonly body?: (args: ToolContext['args']) => unknown;
+}
+
+/** A tool that is one write of the node. */
+export function writing(head: Head, route: string, what: Writing, options: Partial<Tool> = {}): Tool {
+  const row = rowOf(route);
+  return {
+    ...head,
+    routes: [route],
+    input: what.input ?? { properties: {} },
+    output: WRITTEN,
+    idempotent: false,
+    run: async ({ ask, args }) => {
+      const data = await ask({
+        method: row.method,
+        path: pathOf(route, what.params?.(args) ?? {}) + (what.query?.(args) ?? ''),
+        ...(what.body === undefined ? {} : { body: what.body(args) }),
+        timeoutMs: row.limits.timeoutMs + 2000,
+      });
+      return { value: { ok: true, status: 'completed', data } };
+    },
+    ...options,
+  };
+}
+
+/** A query of those arguments that were given. */
+export function queryOf(values: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`;
+}

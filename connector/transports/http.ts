@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import {
+  type NodeIncomingMessageLike,
+  NodeStreamableHTTPServerTransport,
+  toNodeHandler,
+  toWebRequest,
+} from '@modelcontextprotocol/node';
+import {
+  type AuthInfo,
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type Server,
+} from '@modelcontextprotocol/server';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/logger.ts';
+import { Denial } from '../denial.ts';
+import type { Principal } from '../principal.ts';
+import { buildServer, type ServerDeps } from '../server.ts';
+
+/**
+ * Streamable HTTP at `POST /mcp`: requests of the 2026 era each for themselves, those of the 2025 era in sessions, because
+ * only there a client can be asked something. The same code serves the Unix socket, where the way in is the credential.
+ */
+
+export interface HttpOptions {
+  readonly deps: ServerDeps;
+  /** http or unix, for the audit. */
+  readonly transport: string;
+  /** Whose request it is. @throws Denial for nobody's */
+  readonly authenticate: (req: IncomingMessage) => Promise<Principal>;
+  /** Host names by which it may be called; null on a Unix socket, which no browser reaches. */
+  readonly hosts: ReadonlySet<string> | null;
+  readonly health: () => Promise<Readonly<Record<string, unknown>> & { readonly ok: boolean }>;
+  readonly onRefused: (req: IncomingMessage, denial: Denial) => void;
+  /** Steady, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_SESSIONS = 128;
+const IDLE_MS = 600_000;
+const REAP_MS = 60_000;
+
+interface Session {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly transport: NodeStreamableHTTPServerTransport;
+  readonly server: Server;
+  usedAt: number;
+}
+
+export class HttpFace {
+  readonly #options: HttpOptions;
+  readonly #server: HttpServer;
+  readonly #modern: McpHttpHandler;
+  readonly #bus = new InMemoryServerEventBus();
+  readonly #sessions = new Map<string, Session>();
+  #reaper: NodeJS.Timeout | null = null;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    const { deps, transport, log } = options;
+    this.#modern = createMcpHandler(({ authInfo }) => buildServer(deps, transport, principalOf(authInfo)), {
+      legacy: 'reject',
+      bus: this.#bus,
+      maxRequestBodySize: MAX_BODY_BYTES,
+      onerror: (error) => log.debug(messageOf(error)),
+    });
+    this.#server = createServer((req, res) => {
+      this.#serve(req, res).catch((error: unknown) => this.#fail(res, error));
+    });
+    this.#server.requestTimeout = 30_000;
+  }
+
+  /** Whether a client of the 2026 era listens for changes. */
+  get isListenedTo(): boolean {
+    return this.#bus.listenerCount > 0;
+  }
+
+  /** For `resources/updated` of the 2026 era. */
+  notifyUpdated(uri: string): void {
+    this.#modern.notify.resourceUpdated(uri);
+  }
+
+  /** For whoever made the tools' list change. */
+  notifyTools(): void {
+    this.#modern.notify.toolsChanged();
+    for (const { server } of this.#sessions.values())
+      server.sendToolListChanged().catch((error: unknown) => this.#options.log.debug(messageOf(error)));
+  }
+
+  get server(): HttpServer {
+    return this.#server;
+  }
+
+  start(): void {
+    this.#reaper = setInterval(() => this.#reap(), REAP_MS);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#reaper !== null) clearInterval(this.#reaper);
+    await Promise.all([...this.#sessions.values()].map(async ({ server }) => server.close()));
+    await this.#modern.close();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (!this.#isOurs(req)) {
+      answer(res, 403, { error: 'forbidden', message: 'This Host or Origin is not one of this connector.' });
+      return;
+    }
+    const path = (req.url ?? '').split('?', 1)[0];
+    if (path === '/healthz' && req.method === 'GET') {
+      const health = await this.#options.health();
+      answer(res, health.ok ? 200 : 503, health);
+      return;
+    }
+    if (path !== '/mcp') {
+      answer(res, 404, { error: 'not found' });
+      return;
+    }
+    let principal: Principal;
+    try {
+      principal = await this.#options.authenticate(req);
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error;
+      this.#options.onRefused(req, error);
+      const status = error.reason === 'rest_down' ? 503 : 401;
+      res.setHeader(
+        'www-authenticate',
+        `Bearer realm="svc-mcp", error="invalid_token", error_description="${error.reason}"`,
+      );
+      answer(res, status, { error: error.reason, message: error.message });
+      return;
+    }
+    await this.#mcp(req, res, principal);
+  }
+
+  async #mcp(req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
+    const auth: AuthInfo = {
+      token: '',
+      clientId: principal.id,
+      scopes: [...(principal.scopes ?? [])],
+      extra: { principal },
+    };
+    const withAuth = Object.assign(req, { auth });
+    const given = req.headers['mcp-session-id'];
+    if (typeof given === 'string') {
+      const session = this.#sessions.get(given);
+      // Another caller's session is as good as none, and is not told apart from it.
+      if (session === undefined || session.principal.id !== principal.id) {
+        answer(res, 404, { jsonrpc: '2.0', error: { code: -32001, message: 'Session not found' }, id: null });
+        return;
+      }
+      session.usedAt = this.#options.now();
+      await session.transport.handleRequest(withAuth, res);
+      return;
+    }
+    const body = req.method === 'POST' ? await readJson(req, res) : undefined;
+    if (body === FAILED) return;
+    const like = withAuth as NodeIncomingMessageLike; // of a request, method and url are always there
+    const request = await toWebRequest(like, body, { maxRequestBodySize: MAX_BODY_BYTES });
+    if (req.method === 'POST' && !(await isLegacyRequest(request.clone(), body))) {
+      await toNodeHandler(this.#modern)(like, res, body);
+      return;
+    }
+    if (isInitialize(body)) {
+      await this.#open(withAuth, res, body, principal);
+      return;
+    }
+    if (req.method === 'POST')
+      await toNodeHandler(this.#modern)(like, res, body); // refuses it in the era's own words
+    else
+      answer(res, 405, { jsonrpc: '2.0', error: { code: -32000, message: 'Method not allowed' }, id: null });
+  }
+
+  async #open(req: IncomingMessage, res: ServerResponse, body: unknown, principal: Principal): Promise<void> {
+    const { deps, transport: name, now } = this.#options;
+    this.#makeRoom();
+    const server = buildServer(deps, name, principal);
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, { id, principal, transport, server, usedAt: now() });
+      },
+      onsessionclosed: (id) => {
+        this.#sessions.delete(id);
+      },
+    });
+    await server.connect(transport);
+    await transport.handleRequest(req, res, body);
+  }
+
+  /** The one that was used longest ago goes. */
+  #makeRoom(): void {
+    if (this.#sessions.size < MAX_SESSIONS) return;
+    const [oldest] = [...this.#sessions.values()].toSorted((a, b) => a.usedAt - b.usedAt);
+    if (oldest !== undefined) this.#end(oldest);
+  }
+
+  #reap(): void {
+    const now = this.#options.now();
+    for (const session of this.#sessions.values()) if (now - session.usedAt > IDLE_MS) this.#end(session);
+  }
+
+  #end(session: Session): void {
+    this.#sessions.delete(session.id);
+    session.server.close().catch((error: unknown) => this.#options.log.debug(messageOf(error)));
+  }
+
+  /** A page of another origin, or one that made a name of its own point here, is no client. */
+  #isOurs({ headers }: IncomingMessage): boolean {
+    const { hosts } = this.#options;
+    if (hosts === null) return true;
+    const host = hostOf(headers.host);
+    if (host === null || !hosts.has(host)) return false;
+    if (headers.origin === undefined) return true;
+    try {
+      return hosts.has(new URL(headers.origin).hostname.replace(/^\[|\]$/g, ''));
+    } catch {
+      return false; // `null`, or no origin at all
+    }
+  }
+
+  #fail(res: ServerResponse, error: unknown): void {
+    this.#options.log.error(`request failed: ${messageOf(error)}`);
+    if (res.headersSent) res.destroy();
+    else answer(res, 500, { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' }, id: null });
+  }
+}
+
+function principalOf(authInfo: AuthInfo | undefined): Principal {
+  const principal = authInfo?.extra?.['principal'];
+  if (typeof principal !== 'object' || principal === null) throw new Error('a request without a principal');
+  return principal as Principal;
+}
+
+function hostOf(header: string | undefined): string | null {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+))(?::\d{1,5})?$/.exec(header ?? '');
+  return match?.[1] ?? match?.[2]?.toLowerCase() ?? null;
+}
+
+function answer(res: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+  });
+  res.end(text);
+}
+
+const FAILED = Symbol('failed');
+
+/** The body; FAILED where the answer has been given already. */
+async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) {
+      answer(res, 413, {
+        jsonrpc: '2.0',
+        error: { code: -32600, message: 'The body is too large' },
+        id: null,
+      });
+      return FAILED;
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    answer(res, 400, { jsonrpc: '2.0', error: { code: -32700, message: 'The body is no JSON' }, id: null });
+    return FAILED;
+  }
+}
+
+function isInitialize(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+}

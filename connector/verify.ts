@@ -1,0 +1,69 @@
+import { Denial } from './denial.ts';
+import type { NodeClient } from './planes/node-client.ts';
+import type { Plane } from './planes/plane.ts';
+import { type Principal, STDIO } from './principal.ts';
+import { asRecord } from './tools/tool.ts';
+
+const PROBE_MS = 3000;
+
+/** What `--verify` prints of each node: a sentence, and whether all is well. Changes nothing. */
+export async function verifyPlane(
+  plane: Plane,
+  principal: Principal,
+): Promise<{ readonly ok: boolean; readonly lines: readonly string[] }> {
+  const results = await Promise.all(plane.nodes.map(async (node) => verifyNode(node, principal)));
+  return {
+    ok: results.every(({ ok }) => ok),
+    lines: results.map(({ ok, line }) => `${ok ? '✓' : '✗'} ${line}`),
+  };
+}
+
+async function verifyNode(
+  node: NodeClient,
+  principal: Principal,
+): Promise<{ readonly ok: boolean; readonly line: string }> {
+  const { id, baseUrl } = node.target;
+  const at = `${id} at ${baseUrl}`;
+  try {
+    const status = asRecord(
+      await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal),
+    );
+    const vehicle = status['fc_connected'] === true ? 'vehicle connected' : 'no vehicle';
+    return { ok: true, line: `Connected: ${at}, version ${String(status['version'])}, ${vehicle}` };
+  } catch (error) {
+    if (!(error instanceof Denial)) throw error;
+    return { ok: false, line: `Not connected: ${at}\n    ${await reasonOf(error, node, principal)}` };
+  }
+}
+
+/** Tells apart what the node's 401 does not. */
+async function reasonOf(error: Denial, node: NodeClient, principal: Principal): Promise<string> {
+  switch (error.reason) {
+    case 'rest_down':
+      return `unreachable: ${error.message}`;
+    case 'unauthorized':
+      return node.target.key === null
+        ? 'unauthorised: no pairing key. Put it into SVC_MCP_AGENT_KEY, or into the fleet file.'
+        : 'unauthorised: the node does not accept this pairing key.';
+    case 'token_revoked':
+      return (await acceptsTokens(node)) === false
+        ? 'disabled: the node does not honour tokens. Run `sudo svc mcp enable` on it.'
+        : `revoked or unknown: the node does not honour the token ${principal.id}.`;
+    default:
+      return `${error.reason}: ${error.message}`;
+  }
+}
+
+/** Whether tokens are honoured at all, as the key's holder may ask; null where it cannot be found out. */
+async function acceptsTokens(node: NodeClient): Promise<boolean | null> {
+  if (node.target.key === null) return null;
+  try {
+    const status = asRecord(
+      await node.json({ method: 'GET', path: '/api/mcp/status', timeoutMs: PROBE_MS }, STDIO),
+    );
+    return status['accept_enabled'] === true;
+  } catch (error) {
+    if (error instanceof Denial) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+
+/** A moment that every process of this machine understands, that nobody can set, and that a reboot makes void. */
+export interface BootTime {
+  readonly boot_id: string;
+  /** Seconds since the boot. */
+  readonly uptime: number;
+}
+
+export function bootTime(): BootTime {
+  return { boot_id: bootId(), uptime: uptime() };
+}
+
+/** Seconds since `then`; null where it belongs to another boot, lies in the future or is no time at all. */
+export function ageOf(then: unknown, now: BootTime): number | null {
+  if (typeof then !== 'object' || then === null) return null;
+  const { boot_id: boot, uptime: at } = then as Partial<Record<keyof BootTime, unknown>>;
+  if (boot !== now.boot_id || typeof at !== 'number') return null;
+  const age = now.uptime - at;
+  return age >= -1 ? Math.max(0, age) : null;
+}
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'unknown'; // not Linux: the operator's laptop
+    throw error;
+  }
+}

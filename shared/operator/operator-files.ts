@@ -1,0 +1,58 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where an operator's signals to the connector lie: files of the same user on the same machine. */
+export interface OperatorFiles {
+  readonly directory: string;
+  /** Renewed every second by `svc operator hold`. */
+  readonly presence: string;
+  /** The operator's Ed25519 key, and the public half that the connector trusts. */
+  readonly key: string;
+  readonly publicKey: string;
+  /** Calls that wait for a signature, and the signatures. */
+  readonly pending: string;
+  readonly signed: string;
+}
+
+/** @param env `SVC_OPERATOR_DIR`, else below the home directory */
+export function operatorFiles(env: Readonly<Record<string, string | undefined>>): OperatorFiles {
+  const directory = env['SVC_OPERATOR_DIR'] ?? join(homedir(), '.svc', 'operator');
+  return {
+    directory,
+    presence: join(directory, 'presence.json'),
+    key: join(directory, 'key.pem'),
+    publicKey: join(directory, 'key.pub'),
+    pending: join(directory, 'pending'),
+    signed: join(directory, 'signed'),
+  };
+}
+
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * A file that only its owner, who must be this user or root, may write; null where there is none.
+ * @throws Error naming what is wrong with it: a foreign or a writable file is no signal of anybody
+ */
+export function readOwnFile(path: string): string | null {
+  let found: ReturnType<typeof lstatSync>;
+  try {
+    found = lstatSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const uid = process.getuid?.();
+  if (!found.isFile() || found.size > MAX_BYTES) throw new Error(`${path} is no plain file`);
+  if (uid !== undefined && found.uid !== uid && found.uid !== 0) throw new Error(`${path} is another user's`);
+  if ((found.mode & 0o022) !== 0) throw new Error(`${path} can be written by others`);
+  return readFileSync(path, 'utf8');
+}
+
+export function readOwnJson(path: string): Readonly<Record<string, unknown>> | null {
+  const text = readOwnFile(path);
+  if (text === null) return null;
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw new Error(`${path} holds no object`);
+  return value as Readonly<Record<string, unknown>>;
+}

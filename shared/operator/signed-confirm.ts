@@ -1,0 +1,125 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomInt, sign, verify } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomic } from '../files/atomic-write.ts';
+import { ageOf, type BootTime } from './boot-clock.ts';
+import { type OperatorFiles, readOwnFile, readOwnJson } from './operator-files.ts';
+
+/**
+ * A confirmation of one call by a person (spec/decisions.md 11): the connector files the call under a code, the person looks at
+ * it with `svc operator confirm <code>` and signs it with their Ed25519 key, the client repeats the call with the code. The
+ * signature covers tool, node, the hash of the arguments and the code; it holds for 60 s and for one call.
+ */
+
+export interface PendingCall {
+  readonly code: string;
+  readonly tool: string;
+  readonly node: string;
+  readonly argsHash: string;
+  /** For the person to read; secrets are masked. */
+  readonly args: unknown;
+}
+
+export const CODE_PATTERN = /^[A-HJKMNP-Z2-9]{8}$/;
+const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
+const PENDING_S = 300;
+const SIGNED_S = 60;
+// As many as a person could ever look at; the oldest go.
+const MAX_PENDING = 32;
+
+function pathOf(directory: string, code: string): string {
+  if (!CODE_PATTERN.test(code)) throw new Error('a code is eight letters and digits');
+  return join(directory, `${code}.json`);
+}
+
+function payload({ code, tool, node, argsHash }: Omit<PendingCall, 'args'>, at: BootTime): Buffer {
+  return Buffer.from(JSON.stringify(['svc/confirm/v1', code, tool, node, argsHash, at.boot_id, at.uptime]));
+}
+
+/** Files a call for a person to look at. @returns its code */
+export async function fileCall(
+  files: OperatorFiles,
+  call: Omit<PendingCall, 'code'>,
+  now: BootTime,
+): Promise<string> {
+  const code = Array.from({ length: 8 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  await mkdir(files.pending, { recursive: true, mode: 0o700 });
+  sweep(files, now);
+  await writeAtomic(pathOf(files.pending, code), JSON.stringify({ ...call, code, at: now }), 0o600);
+  return code;
+}
+
+/** What waits under the code; null where nothing does, or for too long. @throws Error for a code or a file that is none */
+export function pendingCall(files: OperatorFiles, code: string, now: BootTime): PendingCall | null {
+  const found = readOwnJson(pathOf(files.pending, code));
+  const age = found === null ? null : ageOf(found['at'], now);
+  if (found === null || age === null || age > PENDING_S) return null;
+  return found as unknown as PendingCall;
+}
+
+/** Makes the operator's key where there is none yet. @returns whether it was made now */
+export async function ensureOperatorKey(files: OperatorFiles): Promise<boolean> {
+  if (existsSync(files.key)) return false;
+  await mkdir(files.directory, { recursive: true, mode: 0o700 });
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  await writeAtomic(files.key, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
+  await writeAtomic(files.publicKey, publicKey.export({ type: 'spki', format: 'pem' }).toString(), 0o644);
+  return true;
+}
+
+/** Signs what waits under the code. @throws Error without a key */
+export async function signCall(files: OperatorFiles, call: PendingCall, now: BootTime): Promise<void> {
+  const key = readOwnFile(files.key);
+  if (key === null) throw new Error(`there is no key at ${files.key}`);
+  const signature = sign(null, payload(call, now), createPrivateKey(key)).toString('base64url');
+  await mkdir(files.signed, { recursive: true, mode: 0o700 });
+  await writeAtomic(pathOf(files.signed, call.code), JSON.stringify({ ...call, at: now, signature }), 0o600);
+}
+
+/**
+ * Whether a person has signed exactly this call less than 60 s ago. Does not use the signature up.
+ * @throws Error for files that somebody else may have written
+ */
+export function isSigned(files: OperatorFiles, call: Omit<PendingCall, 'args'>, now: BootTime): boolean {
+  const key = readOwnFile(files.publicKey);
+  const found = readOwnJson(pathOf(files.signed, call.code));
+  if (key === null || found === null) return false;
+  const { at, signature, tool, node, argsHash, code } = found;
+  const age = ageOf(at, now);
+  if (age === null || age > SIGNED_S || typeof signature !== 'string') return false;
+  if (tool !== call.tool || node !== call.node || argsHash !== call.argsHash || code !== call.code)
+    return false;
+  return verify(
+    null,
+    payload(call, at as BootTime),
+    createPublicKey(key),
+    Buffer.from(signature, 'base64url'),
+  );
+}
+
+/** Uses the signature up. @returns false where another call was faster */
+export function spend(files: OperatorFiles, code: string): boolean {
+  try {
+    rmSync(pathOf(files.signed, code));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  rmSync(pathOf(files.pending, code), { force: true });
+  return true;
+}
+
+/** Forgets what nobody signed in time. */
+function sweep(files: OperatorFiles, now: BootTime): void {
+  const codes = readdirSync(files.pending)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length));
+  const live = codes.filter((code) => {
+    if (CODE_PATTERN.test(code) && pendingCall(files, code, now) !== null) return true;
+    rmSync(join(files.pending, `${code}.json`), { force: true });
+    return false;
+  });
+  for (const code of live.slice(0, Math.max(0, live.length - MAX_PENDING + 1)))
+    rmSync(join(files.pending, `${code}.json`), { force: true });
+}

@@ -1,0 +1,154 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Denial } from '../../connector/denial.ts';
+import { bind, canonical, sameCall } from '../../connector/gate/call-hash.ts';
+import { RateLimiter } from '../../connector/gate/rate-limit.ts';
+import { redactArguments, redactValue } from '../../connector/redaction.ts';
+import type { BootTime } from '../../shared/operator/boot-clock.ts';
+import { operatorFiles } from '../../shared/operator/operator-files.ts';
+import { presenceAge, renewPresence } from '../../shared/operator/presence.ts';
+import {
+  ensureOperatorKey,
+  fileCall,
+  isSigned,
+  pendingCall,
+  signCall,
+  spend,
+} from '../../shared/operator/signed-confirm.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const at = (uptime: number, boot = 'b1'): BootTime => ({ boot_id: boot, uptime });
+
+describe('what a confirmation is bound to', () => {
+  it('the order of members says nothing; any other change is another call', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.string(),
+        fc.jsonValue(),
+        (args, name, value) => {
+          const turned = Object.fromEntries(Object.entries(args).toReversed());
+          expect(sameCall(bind('t', 'n', args), bind('t', 'n', turned))).to.equal(true);
+          const other = { ...args, [name]: value };
+          const counts = !['confirm', 'confirm_id', 'node'].includes(name);
+          const same = canonical(other) === canonical(args) || !counts;
+          expect(sameCall(bind('t', 'n', args), bind('t', 'n', other))).to.equal(same);
+          expect(sameCall(bind('t', 'n', args), bind('t', 'm', args))).to.equal(false);
+          expect(sameCall(bind('t', 'n', args), bind('u', 'n', args))).to.equal(false);
+        },
+      ),
+      { seed: 8, numRuns: 300 },
+    );
+  });
+});
+
+describe('a signed confirmation', () => {
+  let home: string;
+  before(async () => {
+    home = await tempDir();
+  });
+  after(async () => removeDir(home));
+
+  it('holds for this call, for 60 s, in this boot, once', async () => {
+    const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/a` });
+    const call = bind('flight.arm', 'n1', {});
+    const code = await fileCall(files, { ...call, args: {} }, at(100));
+    const pending = pendingCall(files, code, at(110));
+    expect(pending).to.include({ tool: 'flight.arm', node: 'n1', code });
+    if (pending === null) return;
+    expect(isSigned(files, { ...call, code }, at(110))).to.equal(false);
+    await ensureOperatorKey(files);
+    await signCall(files, pending, at(120));
+    expect(isSigned(files, { ...call, code }, at(179))).to.equal(true);
+    expect(isSigned(files, { ...call, code }, at(181)), 'too late').to.equal(false);
+    expect(isSigned(files, { ...call, code }, at(130, 'b2')), 'after a reboot').to.equal(false);
+    expect(isSigned(files, { ...call, node: 'n2', code }, at(130)), 'another node').to.equal(false);
+    expect(
+      isSigned(files, { ...bind('flight.arm', 'n1', { x: 1 }), code }, at(130)),
+      'other arguments',
+    ).to.equal(false);
+    expect(isSigned(files, { ...bind('flight.land', 'n1', {}), code }, at(130)), 'another tool').to.equal(
+      false,
+    );
+    expect(spend(files, code)).to.equal(true);
+    expect(spend(files, code), 'a second time').to.equal(false);
+    expect(isSigned(files, { ...call, code }, at(130))).to.equal(false);
+  });
+
+  it('by another key is none', async () => {
+    const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/b` });
+    const other = operatorFiles({ SVC_OPERATOR_DIR: `${home}/c` });
+    const call = bind('flight.arm', 'n1', {});
+    const code = await fileCall(files, { ...call, args: {} }, at(1));
+    await ensureOperatorKey(files);
+    await ensureOperatorKey(other);
+    const pending = pendingCall(files, code, at(1));
+    if (pending !== null) await signCall({ ...files, key: other.key }, pending, at(2));
+    expect(isSigned(files, { ...call, code }, at(3))).to.equal(false);
+  });
+});
+
+describe('the operator-present signal', () => {
+  it('is as old as it is, void after a reboot, and none when others may write it', async () => {
+    const home = await tempDir();
+    const files = operatorFiles({ SVC_OPERATOR_DIR: home });
+    try {
+      expect(presenceAge(files, at(5))).to.equal(null);
+      await renewPresence(files, at(5), 1);
+      expect(presenceAge(files, at(12))).to.equal(7);
+      expect(presenceAge(files, at(12, 'b2'))).to.equal(null);
+      expect(presenceAge(files, at(1)), 'from the future').to.equal(null);
+      await chmod(files.presence, 0o666);
+      expect(() => presenceAge(files, at(12))).to.throw(/written by others/);
+      await mkdir(`${home}/d`);
+      await writeFile(`${home}/d/presence.json`, 'null', { mode: 0o600 });
+      expect(() => presenceAge(operatorFiles({ SVC_OPERATOR_DIR: `${home}/d` }), at(1))).to.throw(
+        /no object/,
+      );
+    } finally {
+      await removeDir(home);
+    }
+  });
+});
+
+describe('the rate limit', () => {
+  it('lets a burst through, then ten a second, and says how long to wait', () => {
+    const clock = { now: 0 };
+    const limiter = new RateLimiter({ perSecond: 10, burst: 3 }, () => clock.now);
+    for (let call = 0; call < 3; call++) limiter.spend('a');
+    expect(() => limiter.spend('a'))
+      .to.throw(Denial)
+      .with.deep.property('detail', { retryAfterMs: 100 });
+    limiter.spend('b');
+    clock.now += 100;
+    limiter.spend('a');
+  });
+});
+
+describe('redaction', () => {
+  it('masks by name and by shape, keeps what is no secret', () => {
+    const seen = redactValue({
+      ssid: 'field',
+      passphrase: 'correct horse',
+      list: [{ psk: 'x', apiKey: '', token_id: 'mct_1' }],
+      code: 'ABCDEF',
+      error: { code: 'E_ARMED' },
+      text: `key svc_${'a'.repeat(43)}`,
+      pairing_code_required: true,
+    });
+    expect(seen).to.deep.equal({
+      ssid: 'field',
+      passphrase: '[REDACTED]',
+      list: [{ psk: '[REDACTED]', apiKey: '', token_id: 'mct_1' }],
+      code: '[REDACTED]',
+      error: { code: 'E_ARMED' },
+      text: 'key ***',
+      pairing_code_required: true,
+    });
+    expect(redactArguments({ key: 'network.hotspot.password', value: 'x' })).to.deep.equal({
+      key: 'network.hotspot.password',
+      value: '[REDACTED]',
+    });
+  });
+});

@@ -1,0 +1,543 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect } from 'chai';
+import { compileCatalogue } from '../../connector/tools/catalogue.ts';
+import { classOf } from '../../connector/tools/tool.ts';
+import { createAjv } from '../../shared/schemas/validator.ts';
+import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+import { KEYED, startVideoNode } from '../support/video-node.ts';
+
+const CONFIG = "video:\n  source: test\n  radio: ''\nmcp:\n  token_accept_enabled: true\n";
+
+describe('the connector and a real node', function () {
+  this.timeout(40_000);
+  let node: TestNode;
+  let home: string;
+  let agent: string[];
+  const mint = async (...scopes: string[]): Promise<string> => {
+    const { body } = await node.post('/api/mcp/tokens', { scopes, label: 'test' }, KEYED);
+    return String(body['token']);
+  };
+  before(async () => {
+    home = await tempDir();
+    node = await startVideoNode({ config: CONFIG, simulated: true });
+    agent = ['--target', 'agent', node.url];
+  });
+  after(async () => {
+    await node.stop();
+    await removeDir(home);
+  });
+
+  describe('over stdio, launched without a token', () => {
+    let client: Client;
+    const asked: string[] = [];
+    let agrees = true;
+    before(async () => {
+      client = await connectStdio({ args: agent, home, key: KEY }, (question) => {
+        asked.push(question);
+        return agrees;
+      });
+    });
+    after(async () => client.close());
+
+    it('lists every tool but those of the flight and destructive classes, with schemas and honest annotations', async () => {
+      const { tools } = await client.listTools();
+      const all = [...compileCatalogue().values()];
+      const wanted = all
+        .filter((tool) => !['flight', 'destructive'].includes(classOf(tool)))
+        .map(({ name }) => name);
+      expect(tools.map(({ name }) => name)).to.deep.equal(wanted);
+      for (const tool of tools) {
+        expect(tool.inputSchema['type'], tool.name).to.equal('object');
+        expect(tool.outputSchema?.['type'], tool.name).to.equal('object');
+        expect(tool.annotations?.readOnlyHint, tool.name).to.be.a('boolean');
+      }
+      expect(tools.find(({ name }) => name === 'config.set')?.annotations).to.include({
+        readOnlyHint: false,
+        idempotentHint: true,
+      });
+    });
+
+    it('every read tool answers what its output schema says, from the node', async () => {
+      const ajv = createAjv();
+      const args: Readonly<Record<string, Record<string, unknown>>> = {
+        'params.get': { name: 'RTL_ALT' },
+        'params.explain': { name: 'RTL_ALT' },
+        'logs.aggregate': { metric: 'cpu.percent' },
+        'logs.tail': { seconds: 1 },
+        'audit.search': { query: 'tool:status' },
+        'plugins.info': { id: 'x' },
+      };
+      const notHere = [
+        'plugins.list',
+        'plugins.info',
+        'vision.status',
+        'params.diff_from_default',
+        'params.optimize',
+      ];
+      const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
+      expect(reads.length).to.be.above(20);
+      for (const tool of reads) {
+        const result = await client.callTool({ name: tool.name, arguments: args[tool.name] ?? {} });
+        const at = `${tool.name}: ${JSON.stringify(result.content).slice(0, 300)}`;
+        if (notHere.includes(tool.name)) {
+          expect(result.isError, at).to.equal(true);
+          expect(at).to.include('not_supported');
+          continue;
+        }
+        expect(result.isError ?? false, at).to.equal(false);
+        const validate = ajv.compile(tool.output as object);
+        expect(validate(result.structuredContent), `${at} ${JSON.stringify(validate.errors)}`).to.equal(true);
+      }
+    });
+
+    it('a picture comes as an image beside its time', async () => {
+      const { kinds, value } = await callTool(client, 'video.snapshot');
+      expect(kinds).to.deep.equal(['text', 'image']);
+      expect(Date.now() - Date.parse(String(value['captured_at']))).to.be.below(5000);
+    });
+
+    it('an admin call asks the user; agreed it happens, declined it does not', async () => {
+      agrees = true;
+      const set = await callTool(client, 'config.set', { key: 'agent.name', value: 'alpha' });
+      expect(set.value).to.include({ ok: true });
+      expect(asked.at(-1)).to.include('config.set').and.include('alpha');
+      agrees = false;
+      const declined = await callTool(client, 'config.set', { key: 'agent.name', value: 'beta' });
+      expect([declined.isError, declined.value['reason']]).to.deep.equal([true, 'confirm_required']);
+      const { value } = await callTool(client, 'config.get');
+      expect((value['agent'] as { name: string }).name).to.equal('alpha');
+    });
+
+    it('confirm: true in the arguments does as well, and nobody is asked', async () => {
+      const before = asked.length;
+      const { value } = await callTool(client, 'admin.node.rename', { name: 'gamma', confirm: true });
+      expect(value).to.include({ ok: true });
+      expect(asked.length).to.equal(before);
+    });
+
+    const refused: readonly [string, string, Record<string, unknown>, string][] = [
+      ['an argument that does not exist', 'status.get', { nod: 'x' }, 'invalid_arguments'],
+      ['a value out of bounds', 'params.read_all', { limit: 5000 }, 'invalid_arguments'],
+      ['a missing argument', 'params.get', {}, 'invalid_arguments'],
+      ['another node', 'status.get', { node: 'elsewhere' }, 'node_not_allowed'],
+      ['K6 a flight tool', 'flight.arm', {}, 'scope_missing'],
+      ['a destructive tool', 'system.reboot', { confirm: 'REBOOT THIS NODE' }, 'scope_missing'],
+      [
+        'a critical parameter',
+        'params.set',
+        { name: 'FS_THR_ENABLE', value: 0, confirm: true },
+        'scope_missing',
+      ],
+      [
+        'a security key',
+        'config.set',
+        { key: 'security.api.cors_enabled', value: 'true', confirm: true },
+        'scope_missing',
+      ],
+      [
+        'root’s key, by its spelling',
+        'config.set',
+        { key: 'mcp.token_accept_enabled', value: 'true', confirm: true },
+        'scope_missing',
+      ],
+      ['an unknown parameter', 'params.set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
+      ['an unknown config key', 'config.set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
+      ['what this node does not have', 'plugins.enable', { id: 'x', confirm: true }, 'not_supported'],
+    ];
+    for (const [what, tool, args, reason] of refused) {
+      it(`refuses ${what}: ${reason}`, async () => {
+        const { isError, value } = await callTool(client, tool, args);
+        expect([isError, value['reason']], JSON.stringify(value)).to.deep.equal([true, reason]);
+      });
+    }
+
+    it('an unknown tool is a protocol error', async () => {
+      const error = await client
+        .callTool({ name: 'no.such', arguments: {} })
+        .catch((caught: unknown) => caught);
+      expect(error).to.include({ code: -32602 });
+    });
+
+    it('resources: listed, read, followed; unknown ones are not found', async () => {
+      const { resources } = await client.listResources();
+      const uri = resources.find(({ uri: each }) => each.endsWith('/telemetry'))?.uri ?? '';
+      const { contents } = await client.readResource({ uri });
+      expect(JSON.parse((contents[0] as { text: string }).text)).to.have.property('mavlink_alive');
+      const updated = new Promise<string>((resolve) => {
+        client.setNotificationHandler('notifications/resources/updated', ({ params }) => resolve(params.uri));
+      });
+      await client.subscribeResource({ uri });
+      expect(await updated).to.equal(uri);
+      await client.unsubscribeResource({ uri });
+      const one = uri.replace('telemetry', 'params/RTL_ALT');
+      expect(JSON.stringify(await client.readResource({ uri: one }))).to.include('RTL_ALT');
+      for (const bad of ['svc://other/status', uri.replace('telemetry', 'passwd'), 'file:///etc/passwd'])
+        expect(
+          await client.readResource({ uri: bad }).catch((error: unknown) => error),
+          bad,
+        ).to.be.instanceOf(Error);
+    });
+
+    it('prompts, and completion of nodes, parameters and services', async () => {
+      const { prompts } = await client.listPrompts();
+      expect(prompts.map(({ name }) => name)).to.include.members([
+        'preflight_brief',
+        'triage_issue',
+        'fleet_health',
+      ]);
+      const prompt = await client.getPrompt({
+        name: 'triage_issue',
+        arguments: { node: 'n', symptom: 'drifts' },
+      });
+      expect(JSON.stringify(prompt.messages)).to.include('drifts');
+      const complete = async (kind: string, value: string) =>
+        (
+          await client.complete({
+            ref: { type: 'ref/resource', uri: `svc://{node}/${kind}/{name}` },
+            argument: { name: 'name', value },
+          })
+        ).completion.values;
+      expect(await complete('params', 'RTL_AL')).to.include('RTL_ALT');
+      expect(await complete('services', 'svc-l')).to.deep.equal(['svc-link']);
+      const nodes = await client.complete({
+        ref: { type: 'ref/prompt', name: 'preflight_brief' },
+        argument: { name: 'node', value: '' },
+      });
+      expect(nodes.completion.values).to.have.length(1);
+    });
+
+    it('a long call tells its progress and can be cancelled', async () => {
+      const progress: number[] = [];
+      const cancel = new AbortController();
+      const call = client
+        .callTool(
+          { name: 'logs.tail', arguments: { seconds: 30 } },
+          {
+            signal: cancel.signal,
+            onprogress: ({ progress: done }) => {
+              progress.push(done);
+              if (progress.length === 2) cancel.abort();
+            },
+          },
+        )
+        .catch((error: unknown) => error);
+      expect(await call).to.be.instanceOf(Error);
+      expect(progress.length).to.be.at.least(2);
+    });
+
+    it('too many calls at once: rate_limited, with the time to wait', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 45 }, async () => callTool(client, 'audit.query', { limit: 1 })),
+      );
+      const limited = results.filter(({ value }) => value['reason'] === 'rate_limited');
+      expect(limited.length).to.be.within(1, 44);
+      expect(limited[0]?.value['retryAfterMs']).to.be.within(1, 1000);
+    });
+  });
+
+  describe('over HTTP', () => {
+    let connector: HttpConnector;
+    before(async () => {
+      connector = await HttpConnector.start({ args: agent, home, key: KEY });
+    });
+    after(async () => connector[Symbol.asyncDispose]());
+
+    const connect = async (token: string): Promise<Client> => {
+      const client = newClient();
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(connector.url), {
+          requestInit: { headers: { authorization: `Bearer ${token}` } },
+        }),
+      );
+      return client;
+    };
+    const raw = async (
+      headers: Record<string, string>,
+      body: unknown = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    ) =>
+      new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {
+        const asked = request(connector.url, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            ...headers,
+          },
+        });
+        asked.on('error', reject);
+        asked.on('response', (answer) => {
+          let text = '';
+          answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+        });
+        asked.end(JSON.stringify(body));
+      });
+
+    it('a token sees and does what its scopes say; only the token travels to the node', async () => {
+      const client = await connect(await mint('read'));
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name))
+        .to.include('status.get')
+        .and.not.include('config.set');
+      expect((await callTool(client, 'status.get')).value).to.have.property('version');
+      const write = await callTool(client, 'config.set', { key: 'agent.name', value: 'x', confirm: true });
+      expect(write.value['reason']).to.equal('scope_missing');
+      await client.close();
+      const admin = await connect(await mint('read', 'admin'));
+      expect((await callTool(admin, 'admin.node.rename', { name: 'delta', confirm: true })).value).to.include(
+        { ok: true },
+      );
+      await admin.close();
+      const audit = await readFile(join(node.paths.auditDir, 'audit.ndjson'), 'utf8');
+      const changed = audit
+        .split('\n')
+        .filter((line) => line.includes('PUT /api/config') && line.includes('accepted'));
+      expect(changed.at(-1)).to.include('mct_').and.not.include('pairing-key');
+    });
+
+    it('a revoked token is refused at the very next call', async () => {
+      const token = await mint('read');
+      const client = await connect(token);
+      expect((await callTool(client, 'status.get')).isError).to.equal(false);
+      const { tokenId } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as {
+        tokenId: string;
+      };
+      await node.post('/api/mcp/revoke', { token_id: tokenId }, KEYED);
+      const after = await callTool(client, 'status.get').catch((error: unknown) => ({
+        value: { reason: String(error) },
+      }));
+      expect(String(after.value['reason'])).to.match(/token_revoked|401|Unauthorized/i);
+      await client.close().catch(() => undefined); // its session may be refused too
+    });
+
+    it('nobody, a bad token, an expired one: 401 with a challenge, and audited', async () => {
+      const claims = {
+        tokenId: 'mct_x',
+        operatorId: 'o',
+        iss: 'agent:x',
+        scopes: ['read'],
+        expiresAt: 1,
+        label: '',
+      };
+      const expired = `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AAAA`;
+      for (const authorization of ['', 'Bearer nonsense', 'Basic YTpi', `Bearer ${expired}`]) {
+        const { status, headers } = await raw(authorization === '' ? {} : { authorization });
+        expect(status, authorization).to.equal(401);
+        expect(String(headers['www-authenticate'])).to.match(/^Bearer realm="svc-mcp"/);
+      }
+      const audit = await readFile(join(home, 'audit/audit.ndjson'), 'utf8');
+      expect(audit.match(/"tool":"authenticate"/g)?.length).to.be.at.least(4);
+    });
+
+    it('a foreign Host or Origin is refused before anything else', async () => {
+      const authorization = `Bearer ${await mint('read')}`;
+      expect((await raw({ authorization, host: 'evil.example' })).status).to.equal(403);
+      expect((await raw({ authorization, origin: 'https://evil.example' })).status).to.equal(403);
+      expect((await raw({ authorization, origin: 'null' })).status).to.equal(403);
+      expect((await raw({ authorization })).status).to.not.equal(403);
+    });
+
+    it('a session belongs to who opened it; a dead one is 404', async () => {
+      const first = `Bearer ${await mint('read')}`;
+      const second = `Bearer ${await mint('read')}`;
+      const initialize = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+      };
+      const opened = await raw({ authorization: first }, initialize);
+      const session = String(opened.headers['mcp-session-id']);
+      expect(session).to.match(/^[0-9a-f-]{36}$/);
+      expect((await raw({ authorization: first, 'mcp-session-id': session })).status).to.equal(200);
+      expect((await raw({ authorization: second, 'mcp-session-id': session })).status).to.equal(404);
+      expect((await raw({ authorization: first, 'mcp-session-id': 'none' })).status).to.equal(404);
+    });
+
+    it('a request of the 2026 era needs no session', async () => {
+      const authorization = `Bearer ${await mint('read')}`;
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientInfo': { name: 't', version: '1' },
+      };
+      const { status, text } = await raw(
+        {
+          authorization,
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'status.ping',
+        },
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'status.ping', arguments: {}, _meta: meta },
+        },
+      );
+      expect(status, text).to.equal(200);
+      expect(text).to.include('"reachable":true');
+    });
+
+    it('the Unix socket needs no token: presence on it is the credential', async () => {
+      const headers = [
+        'content-type: application/json',
+        'accept: application/json, text/event-stream',
+        'mcp-protocol-version: 2026-07-28',
+        'mcp-method: tools/list',
+      ].flatMap((header) => ['-H', header]);
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } });
+      const answer = execFileSync(
+        'curl',
+        ['-s', '--unix-socket', connector.socketPath, 'http://localhost/mcp', '-d', body, ...headers],
+        { encoding: 'utf8' },
+      );
+      expect(answer).to.include('system.reboot').and.not.include('flight.arm'); // every scope; flight is not enforced here
+      const { mode } = await import('node:fs').then(({ statSync }) => statSync(connector.socketPath));
+      expect(mode & 0o777).to.equal(0o660);
+    });
+
+    it('/healthz says how it is', async () => {
+      const answer = await fetch(connector.url.replace('/mcp', '/healthz'));
+      expect(await answer.json()).to.include({
+        ok: true,
+        mode: 'agent',
+        nodes: 1,
+        answering: 1,
+        audit: true,
+      });
+      expect((await fetch(connector.url.replace('/mcp', '/other'))).status).to.equal(404);
+    });
+  });
+
+  describe('the audit', () => {
+    it('holds every call and refusal, verifies, shows an edit, and holds no secret', async () => {
+      const path = join(home, 'audit/audit.ndjson');
+      const verify = async () => runConnector({ args: ['audit', 'verify', '--audit-path', path], home });
+      expect((await verify()).stdout).to.match(/\d+ records in 1 files, unbroken/);
+      const text = await readFile(path, 'utf8');
+      for (const decision of ['allowed', 'confirmed', 'denied'])
+        expect(text).to.include(`"decision":"${decision}"`);
+      expect(text).to.include('"tool":"tools/list"').and.include('"tool":"resource:');
+      expect(text)
+        .to.not.include(KEY)
+        .and.not.match(/eyJ[A-Za-z0-9_-]{16,}\./);
+      const lines = text.split('\n');
+      lines[3] = (lines[3] ?? '').replace('"decision":"', '"decision":"not_');
+      await writeFile(`${path}.edited`, lines.join('\n'));
+      const edited = await runConnector({
+        args: ['audit', 'verify', '--audit-path', `${path}.edited`],
+        home,
+      });
+      expect(edited.code).to.equal(1);
+      expect(edited.stdout).to.match(/BROKEN: .*line 5/);
+      await rm(`${path}.edited`);
+    });
+
+    it('while it cannot be written, reads go on and writes are refused', async () => {
+      const blocked = join(home, 'a-file');
+      await writeFile(blocked, '');
+      const env = { SVC_MCP_AUDIT_PATH: join(blocked, 'audit.ndjson') };
+      const client = await connectStdio({ args: agent, home, key: KEY, env });
+      expect((await callTool(client, 'status.ping')).isError).to.equal(false);
+      const write = await callTool(client, 'admin.node.rename', { name: 'x', confirm: true });
+      expect(write.value['reason']).to.equal('audit_unavailable');
+      await client.close();
+    });
+  });
+
+  describe('--verify', () => {
+    const verify = async (args: readonly string[], key?: string) =>
+      runConnector({ args: [...args, '--verify'], home, ...(key === undefined ? {} : { key }) });
+
+    it('tells apart well, unreachable, unauthorised, revoked', async () => {
+      const well = await verify(agent, KEY);
+      expect([well.code, well.stdout]).to.satisfy(
+        ([code, text]: [number, string]) => code === 0 && text.startsWith('✓ Connected'),
+      );
+      const away = await verify(['--target', 'agent', '127.0.0.1:1'], KEY);
+      expect(away.stdout).to.match(/✗ Not connected[^]*unreachable/);
+      expect(away.code).to.equal(1);
+      expect((await verify(agent, `svc_${'x'.repeat(43)}`)).stdout).to.include(
+        'unauthorised: the node does not accept',
+      );
+      expect((await verify(agent)).stdout).to.include('unauthorised: no pairing key');
+      const token = await mint('read');
+      expect((await verify([...agent, '--token', token])).code).to.equal(0);
+      await node.post('/api/mcp/revoke', { all: true }, KEYED);
+      expect((await verify([...agent, '--token', token], KEY)).stdout).to.include('revoked or unknown');
+    });
+  });
+
+  const usage: readonly [string, readonly string[], RegExp][] = [
+    ['no target', ['--transport', 'stdio'], /--target is required/],
+    ['a bad target', ['--target', 'x'], /agent, local-fleet, fleet/],
+    ['fleet mode', ['--target', 'fleet', '--gcs', 'prod'], /not in this build/],
+    ['an unknown flag', ['--target', 'agent', '--bogus'], /bogus/],
+    ['a bad port', ['--target', 'agent', '--http-port', 'eighty'], /no port/],
+    ['an empty fleet', ['--target', 'local-fleet', '/nonexistent.json'], /there is no node/],
+  ];
+  for (const [what, args, sentence] of usage) {
+    it(`${what}: one line that says so, exit code 1`, async () => {
+      const { code, stderr, stdout } = await runConnector({ args, home });
+      expect(code).to.equal(1);
+      expect(stdout).to.equal('');
+      expect((JSON.parse(stderr.trim()) as { msg: string }).msg).to.match(sentence);
+    });
+  }
+});
+
+describe('a local fleet', function () {
+  this.timeout(40_000);
+
+  it('reaches each node by its id, says which is away, and has the same tools', async () => {
+    const home = await tempDir();
+    const node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
+    const file = join(home, 'fleet.json');
+    const fleet = {
+      nodes: [
+        { id: 'alpha', host: node.url, key: KEY },
+        { id: 'beta', host: '127.0.0.1:1', key: KEY },
+      ],
+    };
+    await writeFile(file, JSON.stringify(fleet), { mode: 0o600 });
+    try {
+      const client = await connectStdio({ args: ['--target', 'local-fleet', file], home });
+      const { value } = await callTool(client, 'fleet.list_nodes');
+      const nodes = value['nodes'] as readonly { deviceId: string; online: boolean }[];
+      expect(nodes.map(({ deviceId, online }) => [deviceId, online])).to.deep.equal([
+        ['alpha', true],
+        ['beta', false],
+      ]);
+      expect((await callTool(client, 'status.get')).value).to.include({ reason: 'node_required' });
+      expect((await callTool(client, 'status.get', { node: 'alpha' })).value).to.have.property('version');
+      expect((await callTool(client, 'status.get', { node: 'beta' })).value).to.include({
+        reason: 'rest_down',
+      });
+      const { tools } = await client.listTools();
+      const all = [...compileCatalogue().values()].filter(
+        (tool) => !['flight', 'destructive'].includes(classOf(tool)),
+      );
+      expect(tools.map(({ name }) => name)).to.deep.equal(all.map(({ name }) => name));
+      await client.close();
+      await writeFile(file, JSON.stringify(fleet), { mode: 0o666 });
+      execFileSync('chmod', ['666', file]);
+      const open = await runConnector({ args: ['--target', 'local-fleet', file, '--verify'], home });
+      expect(open.stderr).to.include('written by others').and.not.include(KEY);
+    } finally {
+      await node.stop();
+      await removeDir(home);
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { ROOT } from './node.ts';
+
+const PROGRAM = join(ROOT, 'bin/svc-mcp.js');
+
+export interface ConnectorOptions {
+  readonly args: readonly string[];
+  /** A folder of its own: audit, operator, run directory. */
+  readonly home: string;
+  readonly key?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+function environment({ home, key, env }: ConnectorOptions): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    SVC_MCP_AUDIT_PATH: join(home, 'audit', 'audit.ndjson'),
+    SVC_OPERATOR_DIR: join(home, 'operator'),
+    SVC_RUN_DIR: home,
+    SVC_ETC_DIR: join(home, 'etc'),
+    ...(key === undefined ? {} : { SVC_MCP_AGENT_KEY: key }),
+    ...env,
+  };
+}
+
+/** What a client's user says when asked; undefined: the client cannot ask. */
+export type UserAnswer = (question: string) => boolean;
+
+/** An MCP client of the official library, over stdio, as an AI application launches the connector. */
+export async function connectStdio(options: ConnectorOptions, user?: UserAnswer): Promise<Client> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, ...options.args],
+    env: environment(options),
+    stderr: 'ignore',
+  });
+  const client = newClient(user);
+  await client.connect(transport);
+  return client;
+}
+
+export function newClient(user?: UserAnswer): Client {
+  const client = new Client(
+    { name: 'svc-test', version: '1.0.0' },
+    { capabilities: user === undefined ? {} : { elicitation: { form: {} } } },
+  );
+  if (user !== undefined) {
+    client.setRequestHandler('elicitation/create', (request) => {
+      const { message } = request.params;
+      return user(message) ? { action: 'accept', content: { allow: true } } : { action: 'decline' };
+    });
+  }
+  return client;
+}
+
+/** The connector over HTTP and its Unix socket. */
+export class HttpConnector implements AsyncDisposable {
+  readonly url: string;
+  readonly socketPath: string;
+  readonly #process: ChildProcess;
+
+  private constructor(process: ChildProcess, url: string, home: string) {
+    this.#process = process;
+    this.url = url;
+    this.socketPath = join(home, 'mcp.sock');
+  }
+
+  static async start(options: ConnectorOptions): Promise<HttpConnector> {
+    const args = [PROGRAM, '--transport', 'http', '--http-port', '0', '--no-mdns', ...options.args];
+    const child = spawn(process.execPath, args, {
+      env: environment(options),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    let url = '';
+    for await (const line of createInterface(child.stderr)) {
+      said += `${line}\n`;
+      url = /listening on (http:\S+\/mcp)/.exec(line)?.[1] ?? url;
+      if (url !== '' && line.includes('mcp.sock')) break;
+    }
+    if (url === '') throw new Error(`the connector did not start: ${said}`);
+    child.stderr.resume();
+    return new HttpConnector(child, url, options.home);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode !== null) return;
+    const gone = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    await gone;
+  }
+}
+
+/** Runs it to its end. */
+export async function runConnector(
+  options: ConnectorOptions,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(process.execPath, [PROGRAM, ...options.args], {
+    env: environment(options),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr };
+}
+
+export interface Called {
+  readonly isError: boolean;
+  /** The structured answer, or the refusal as JSON. */
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly kinds: readonly string[];
+}
+
+export async function callTool(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<Called> {
+  const result = await client.callTool({ name, arguments: args });
+  const content = result.content as readonly { readonly type: string; readonly text?: string }[];
+  const text = content.find(({ type }) => type === 'text')?.text ?? '{}';
+  return {
+    isError: result.isError === true,
+    value: JSON.parse(text) as Readonly<Record<string, unknown>>,
+    kinds: content.map(({ type }) => type),
+  };
+}
