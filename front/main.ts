@@ -28,8 +28,9 @@ import { coreHandlers } from './handlers/core.ts';
 import { dashboardHandlers } from './handlers/dashboard.ts';
 import { flightHandlers } from './handlers/flight.ts';
 import { mcpHandlers } from './handlers/mcp.ts';
-import { pairingHandlers } from './handlers/pairing.ts';
+import { identityOf, pairingHandlers } from './handlers/pairing.ts';
 import { listSerialPorts } from './link/sources/serial-ports.ts';
+import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ResidualProxy } from './proxy/residual-proxy.ts';
@@ -199,11 +200,24 @@ async function start(init: Init, log: Logger): Promise<Service> {
   monitor.start();
   vehicle.start();
   supervisor.start();
+  const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
+  const advertiser = new Advertiser({
+    port,
+    deviceId: device,
+    name,
+    host,
+    profile,
+    version: VERSION,
+    paired: () => pairing.paired,
+    log,
+  });
+  if (config.discovery.mdns) advertiser.start();
   log.info(`listening on port ${port}`, { port });
   return {
     info: { port, device_id: id },
     async stop() {
       sockets.stop();
+      await advertiser.stop();
       await front.drain();
       proxy?.stop();
       vehicle.stop();

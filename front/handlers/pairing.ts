@@ -15,17 +15,25 @@ export interface PairingDeps {
 
 type Handlers = HandlersOf<typeof pairingRows, 'front'>;
 
+/** How the node is called. @param name from the config; empty: made from the device id */
+export function identityOf(
+  deviceId: string,
+  name: string,
+): { readonly device_id: string; readonly name: string; readonly mdns_host: string } {
+  const short = deviceId.slice(0, 6);
+  return {
+    device_id: deviceId,
+    name: name === '' ? `svc-${short}` : name,
+    mdns_host: `svc-${short}.local`,
+  };
+}
+
 /** The rows of the PIN and of tickets are in dashboard.ts. */
 export function pairingHandlers(
   deps: PairingDeps,
 ): Pick<Handlers, Extract<keyof Handlers, `pairing.${string}`>> {
   const { store, deviceId } = deps;
-  const short = deviceId.slice(0, 6);
-  const identity = {
-    device_id: deviceId,
-    name: deps.name === '' ? `svc-${short}` : deps.name,
-    mdns_host: `svc-${short}.local`,
-  };
+  const identity = identityOf(deviceId, deps.name);
   return {
     'pairing.info.get': () => ({
       paired: store.paired,

@@ -102,6 +102,19 @@ export const configSchema = {
       additionalProperties: false,
       default: {},
     },
+    discovery: {
+      type: 'object',
+      properties: {
+        mdns: {
+          type: 'boolean',
+          default: true,
+          description: 'whether the node makes itself known on its networks as _svc._tcp',
+          'x-restart': ['svc-control'],
+        },
+      },
+      additionalProperties: false,
+      default: {},
+    },
     logging: {
       type: 'object',
       properties: {

@@ -14,6 +14,8 @@ export interface ConnectorOptions {
   readonly home: string;
   readonly key?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A program and its arguments that run it, for example in a network namespace; over stdio only. */
+  readonly prefix?: readonly string[];
 }
 
 function environment({ home, key, env }: ConnectorOptions): Record<string, string> {
@@ -34,9 +36,10 @@ export type UserAnswer = (question: string) => boolean;
 
 /** An MCP client of the official library, over stdio, as an AI application launches the connector. */
 export async function connectStdio(options: ConnectorOptions, user?: UserAnswer): Promise<Client> {
+  const [prefix, ...before] = options.prefix ?? [];
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [PROGRAM, ...options.args],
+    command: prefix ?? process.execPath,
+    args: [...(prefix === undefined ? [] : [...before, process.execPath]), PROGRAM, ...options.args],
     env: environment(options),
     stderr: 'ignore',
   });

@@ -40,12 +40,20 @@ export class RemoteHost {
   /** This machine's address on the cable. */
   readonly near: string;
   readonly #name: string;
+  /** Its end of the cable. */
+  readonly #far: string;
   readonly #caller: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: Interface;
   readonly #waiting: ((answer: RemoteAnswer | { error: string }) => void)[] = [];
 
-  private constructor(name: string, near: string, caller: ChildProcessByStdio<Writable, Readable, null>) {
+  private constructor(
+    name: string,
+    far: string,
+    near: string,
+    caller: ChildProcessByStdio<Writable, Readable, null>,
+  ) {
     this.#name = name;
+    this.#far = far;
     this.near = near;
     this.#caller = caller;
     this.#lines = createInterface(caller.stdout);
@@ -77,7 +85,12 @@ export class RemoteHost {
     const caller = spawn('ip', ['netns', 'exec', name, process.execPath, script], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    return new RemoteHost(name, near.replace(/\/\d+$/, ''), caller);
+    return new RemoteHost(name, there, near.replace(/\/\d+$/, ''), caller);
+  }
+
+  /** Sends that destination out over the cable. */
+  async route(destination: string): Promise<void> {
+    await run('ip', ['-n', this.#name, 'route', 'add', destination, 'dev', this.#far]);
   }
 
   /** What runs a program on that host when put before it. */

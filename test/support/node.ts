@@ -88,7 +88,8 @@ export class TestNode {
     const source = options.simulated === false ? '' : 'mavlink:\n  source: sim\n  endpoints: []\n';
     // Most tests are not about video, and its process is the largest.
     const video = options.config?.includes('video:') === true ? '' : 'video:\n  source: none\n';
-    await writeFile(paths.config, `api:\n  port: ${port}\n${source}${video}${options.config ?? ''}`);
+    const quiet = options.config?.includes('discovery:') === true ? '' : 'discovery:\n  mdns: false\n';
+    await writeFile(paths.config, `api:\n  port: ${port}\n${source}${video}${quiet}${options.config ?? ''}`);
     if (options.pairing !== undefined) {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
