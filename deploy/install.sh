@@ -2,13 +2,17 @@
 # Installs a built node: copies it to /opt/svc, makes its user, installs and enables its unit. May be run again to upgrade.
 #   npm ci && npm run build && npm prune --omit=dev && sudo deploy/install.sh
 #   --destdir DIR  below DIR instead of /, without touching users or systemd (packages, tests)
+#   --force        even while the vehicle is armed: the node and with it the link restarts
 set -eu
+umask 022
 
 destdir=
+force=
 while [ $# -gt 0 ]; do
   case $1 in
     --destdir) destdir=${2:?--destdir needs a folder}; shift 2 ;;
-    -h | --help) sed -n '2,4s/^# *//p' "$0"; exit 0 ;;
+    --force) force=1; shift ;;
+    -h | --help) sed -n '2,5s/^# *//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown argument $1" >&2; exit 2 ;;
   esac
 done
@@ -18,7 +22,15 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 [ -d "$root/node_modules/node" ] || { echo "install.sh: $root/node_modules is missing; run: npm ci" >&2; exit 1; }
 [ -n "$destdir" ] || [ "$(id -u)" -eq 0 ] || { echo 'install.sh: needs root' >&2; exit 1; }
 
-# The new tree stands beside the old one until it is complete: a power cut leaves one of them whole.
+# The same guard as the API's. Before anything is copied: an old supervisor would restart its processes from the new tree.
+if [ -z "$destdir$force" ] && [ -x /usr/local/bin/svc ] && systemctl is-active --quiet svc.service &&
+  timeout 20 /usr/local/bin/svc status --json 2>/dev/null | grep -q '"armed": *true'; then
+  echo 'install.sh: the vehicle is armed, and its link would restart. Land and disarm, or use --force.' >&2
+  exit 1
+fi
+
+# The new tree stands beside the old one until it is complete. Where mv can exchange the two (coreutils 9.5) a power cut leaves
+# one of them in place; elsewhere there is a moment between two renames in which none is, and this script is to be run again.
 opt=$destdir/opt
 mkdir -p "$opt"
 new=$opt/.svc.new
@@ -26,20 +38,44 @@ rm -rf "$new"
 mkdir "$new"
 cp -R "$root/dist" "$root/node_modules" "$new/"
 install -D -m 0755 "$root/bin/svc.js" "$new/bin/svc.js"
+install -D -m 0755 "$root/bin/svc-mcp.js" "$new/bin/svc-mcp.js"
+# The command: svc.js alone needs a Node on the PATH, and the machine may have none but ours.
+cat >"$new/bin/svc" <<'COMMAND'
+#!/bin/sh
+exec /opt/svc/node_modules/node/bin/node /opt/svc/bin/svc.js "$@"
+COMMAND
+chmod 0755 "$new/bin/svc"
 cp "$root/package.json" "$root/README.md" "$root/LICENSE" "$new/"
+# Whatever the umask of the checkout was, the user svc has to read it.
+chmod -R u=rwX,go=rX "$new"
 sync -f "$new"
-rm -rf "$opt/.svc.old"
-[ ! -d "$opt/svc" ] || mv "$opt/svc" "$opt/.svc.old"
-mv "$new" "$opt/svc"
-rm -rf "$opt/.svc.old"
+if [ -d "$opt/svc" ]; then
+  rm -rf "$opt/.svc.old"
+  mv --exchange -T "$new" "$opt/svc" 2>/dev/null || {
+    mv -T "$opt/svc" "$opt/.svc.old"
+    mv -T "$new" "$opt/svc"
+  }
+else
+  mv -T "$new" "$opt/svc"
+fi
+sync -f "$opt"
+rm -rf "$new" "$opt/.svc.old"
 
 install -D -m 0644 "$root/deploy/systemd/svc.service" "$destdir/etc/systemd/system/svc.service"
 install -D -m 0644 "$root/deploy/sysusers.d/svc.conf" "$destdir/usr/lib/sysusers.d/svc.conf"
 mkdir -p "$destdir/usr/local/bin"
-ln -sfn /opt/svc/bin/svc.js "$destdir/usr/local/bin/svc"
+ln -sfn /opt/svc/bin/svc "$destdir/usr/local/bin/svc"
 [ -z "$destdir" ] || exit 0
 
-systemd-sysusers svc.conf
+if command -v systemd-sysusers >/dev/null; then
+  systemd-sysusers svc.conf
+else
+  for group in svc dialout video; do
+    getent group "$group" >/dev/null || groupadd --system "$group"
+  done
+  getent passwd svc >/dev/null ||
+    useradd --system --gid svc --comment 'svc node' --home-dir /var/lib/svc --no-create-home --shell /usr/sbin/nologin svc
+fi
 systemctl daemon-reload
 systemctl enable svc.service
 systemctl restart svc.service

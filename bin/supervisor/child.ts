@@ -229,9 +229,12 @@ export class SupervisedChild {
   /** Kills a child that is not ready in time, or that stops answering pings: its loop hangs, so it cannot stop itself. */
   #watch(child: ChildProcess): { stop(): void } {
     let answeredAt = performance.now();
+    let ready = false;
     let seq = 0;
     const late = setTimeout(() => this.#hang(child, `not ready within ${LIMITS.readyMs} ms`), LIMITS.readyMs);
     const ping = setInterval(() => {
+      // While it loads it cannot answer, on a slow card for longer than a hung one is given; its start has a limit of its own.
+      if (!ready) return;
       if (performance.now() - answeredAt > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
       else this.#send(child, { type: 'ping', seq: ++seq });
@@ -240,6 +243,7 @@ export class SupervisedChild {
       answeredAt = performance.now();
       if (message.type !== 'ready') return;
       clearTimeout(late);
+      ready = true;
       this.#info = message.info;
       this.#become('running');
     });

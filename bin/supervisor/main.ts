@@ -128,6 +128,7 @@ async function supervise(
     askToStop = resolve;
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => {
+        again = false; // who ends the node while it begins anew means it
         resolve(signal);
         if (++asked < 2) return;
         supervisor.kill(); // a second one means now
@@ -169,17 +170,21 @@ async function supervise(
     },
   });
   shipper?.start();
+  systemd.start();
   await supervisor.start();
   const aborted = new AbortController();
   const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
   const signal = await stop;
   aborted.abort();
-  await systemd.stopping();
+  // Not awaited: the children get all of the time there is. A restart in place is none of systemd's business; told that the
+  // node stops, it would kill the new one after TimeoutStopSec.
+  if (!again) systemd.stopping();
   if (!flags.demo) log.info(`stopping: ${signal}`);
   await screen;
   await supervisor.stop();
   await shipper?.stop(0); // the store has ended with the others
   await sink?.close();
+  await systemd.end();
   if (again) beginAnew();
 }
 

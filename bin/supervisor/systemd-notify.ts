@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
  */
 
 export interface NotifyOptions {
-  /** The supervisor's own: NOTIFY_SOCKET, WATCHDOG_USEC, PATH. */
+  /** The supervisor's own: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   /** A line for the log. */
@@ -25,12 +25,20 @@ export function withoutNotify(
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OWN.some((own) => own === name)));
 }
 
+/** How often WATCHDOG=1 is due, ms: half of what systemd allows; null where it does not watch this process. */
+function heartbeatMs({ env, pid }: NotifyOptions): number | null {
+  const allowedMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000;
+  const watched = env['WATCHDOG_PID'] ?? '';
+  return allowedMs > 0 && (watched === '' || watched === String(pid)) ? allowedMs / 2 : null;
+}
+
 export class SystemdNotify {
   readonly #options: NotifyOptions;
   readonly #enabled: boolean;
   readonly #pending = new Map<string, string>();
   #sending: Promise<void> | null = null;
   #complained = false;
+  #ready = false;
   #status = '';
   #watchdog: NodeJS.Timeout | null = null;
 
@@ -40,15 +48,22 @@ export class SystemdNotify {
   }
 
   /**
-   * Says that the node is up, and from then on, at half of WATCHDOG_USEC, that it lives. A supervisor whose loop hangs sends
-   * nothing and is killed by systemd; hung children are its own business.
+   * Says from now on, at half of WATCHDOG_USEC, that the supervisor lives. One whose loop hangs says nothing and is killed by
+   * systemd; hung children are the supervisor's own business. Not only from READY=1 on: after a restart of the supervisor in
+   * place the watch goes on while the children start.
    */
+  start(): void {
+    const period = heartbeatMs(this.#options);
+    if (!this.#enabled || period === null) return;
+    this.#say('WATCHDOG', '1');
+    this.#watchdog = setInterval(() => this.#say('WATCHDOG', '1'), period);
+  }
+
+  /** Says once that the node is up. */
   ready(): void {
-    if (this.#pending.has('READY') || this.#watchdog !== null) return;
+    if (this.#ready) return;
+    this.#ready = true;
     this.#say('READY', '1');
-    const period = Number(this.#options.env['WATCHDOG_USEC'] ?? 0) / 1000;
-    if (!this.#enabled || !(period > 0)) return;
-    this.#watchdog = setInterval(() => this.#say('WATCHDOG', '1'), period / 2);
   }
 
   /** One line for `systemctl status`. */
@@ -58,11 +73,21 @@ export class SystemdNotify {
     this.#say('STATUS', text);
   }
 
-  /** Resolves when systemd knows, or after five seconds. */
-  async stopping(): Promise<void> {
-    if (this.#watchdog !== null) clearInterval(this.#watchdog);
+  /** Says that the node ends. From here on systemd counts TimeoutStopSec, whatever else it is told: not for a restart in place. */
+  stopping(): void {
+    this.#endWatchdog();
     this.#say('STOPPING', '1');
+  }
+
+  /** Says nothing of its own any more; resolves when all that was said has arrived or timed out (5 s each). */
+  async end(): Promise<void> {
+    this.#endWatchdog();
     while (this.#sending !== null) await this.#sending;
+  }
+
+  #endWatchdog(): void {
+    if (this.#watchdog !== null) clearInterval(this.#watchdog);
+    this.#watchdog = null;
   }
 
   #say(name: string, value: string): void {

@@ -67,7 +67,9 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
 
 /** A query of those arguments that were given. */
 export function queryOf(values: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`;
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(values)) {
+    if (typeof value === 'string' || typeof value === 'number') query.append(key, `${value}`);
+  }
+  return query.size === 0 ? '' : `?${query.toString()}`;
 }

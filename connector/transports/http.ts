@@ -45,6 +45,11 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
+/** All that it serves. */
+const PLACES: ReadonlyMap<string, 'mcp' | 'health'> = new Map([
+  ['/mcp', 'mcp'],
+  ['/healthz', 'health'],
+]);
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_SESSIONS = 128;
 const IDLE_MS = 600_000;
@@ -120,13 +125,13 @@ export class HttpFace {
       answer(res, 403, { error: 'forbidden', message: 'This Host or Origin is not one of this connector.' });
       return;
     }
-    const path = (req.url ?? '').split('?', 1)[0];
-    if (path === '/healthz' && req.method === 'GET') {
+    const place = PLACES.get((req.url ?? '').split('?', 1)[0] ?? '');
+    if (place === 'health' && req.method === 'GET') {
       const health = await this.#options.health();
       answer(res, health.ok ? 200 : 503, health);
       return;
     }
-    if (path !== '/mcp') {
+    if (place !== 'mcp') {
       answer(res, 404, { error: 'not found' });
       return;
     }

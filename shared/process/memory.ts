@@ -1,11 +1,24 @@
 import { readFile } from 'node:fs/promises';
 
-/** Memory of a process in MiB, shared pages by its share (PSS); null where the kernel does not say. */
+/**
+ * Memory of a process in MiB: shared pages by its share (PSS), or all of its resident pages (RSS) on a kernel without
+ * smaps_rollup; null for a process that ended or that is not ours to look at.
+ */
 export async function memoryOf(pid: number): Promise<number | null> {
-  try {
-    const match = /^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'));
-    return match === null ? null : Math.round(Number(match[1]) / 102.4) / 10;
-  } catch {
-    return null; // it ended meanwhile, or is another user's
-  }
+  const pss = /^Pss:\s+(\d+) kB/m.exec(await read(`/proc/${pid}/smaps_rollup`))?.[1];
+  return pss === undefined ? residentMiB(await read(`/proc/${pid}/status`)) : mib(pss);
+}
+
+/** VmRSS of the text of /proc/PID/status, MiB; null where there is none. In kB there, whatever the board's page size. */
+export function residentMiB(status: string): number | null {
+  const rss = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+  return rss === undefined ? null : mib(rss);
+}
+
+function mib(kib: string): number {
+  return Math.round(Number(kib) / 102.4) / 10;
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => ''); // it ended meanwhile, or is another user's
 }

@@ -1,29 +1,16 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect } from 'chai';
+import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
-import { removeDir, tempDir } from '../support/temp.ts';
-
-/** Prints every message that comes to a Unix datagram socket, a line each, as systemd would read it. */
-const LISTENER = `
-import socket, sys
-s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-s.bind(sys.argv[1])
-print("bound", flush=True)
-while True:
-    for line in s.recv(4096).decode().splitlines(): print(line, flush=True)
-`;
 
 describe('the supervisor watches', () => {
   it('G8 a process whose loop hangs: killed, restarted, and its last words say why', async () => {
     const node = await TestNode.start({
       pairing: { key: KEY },
       simulated: false,
-      args: ['--watch-limits', '{"pingMs":200,"hungMs":1000}'],
+      args: ['--watch-limits', '{"pingMs":200,"hungMs":2000}'],
     });
     try {
       const before = node.pid('svc-residual');
@@ -35,7 +22,24 @@ describe('the supervisor watches', () => {
       );
       const { last_exit: exit, last_words: words } = node.service('svc-residual');
       expect(exit).to.equal('SIGKILL');
-      expect(words.join('\n')).to.include('no answer to pings for 1000 ms');
+      expect(words.join('\n')).to.include('no answer to pings for 2000 ms');
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('a process that takes longer to load than a hung one is given: not killed for that', async () => {
+    // No process of ours loads in 100 ms.
+    const node = await TestNode.launch({
+      simulated: false,
+      args: ['--watch-limits', '{"pingMs":10,"hungMs":100}'],
+    });
+    try {
+      await node.until((services) =>
+        services.some(
+          ({ name, state, restarts }) => name === 'svc-residual' && state === 'running' && restarts === 0,
+        ),
+      );
     } finally {
       await node.stop();
     }
@@ -63,6 +67,15 @@ describe('the supervisor watches', () => {
     }
   });
 
+  it('memory of a process: its resident pages where the kernel knows no shares; of one that is gone: nothing', async () => {
+    const resident = residentMiB(readFileSync('/proc/self/status', 'utf8'));
+    const rss = process.memoryUsage.rss() / 1024 / 1024;
+    expect(resident).to.be.within(rss / 2, rss * 2);
+    expect(await memoryOf(process.pid)).to.be.within(rss / 4, rss * 2);
+    expect(residentMiB('Name:\tnode\nState:\tZ (zombie)\n')).to.equal(null);
+    expect(await memoryOf(2 ** 22 + 1)).to.equal(null); // above the kernel's largest process id
+  });
+
   it('H8 a second SIGTERM ends everything at once', async () => {
     const node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
     // One that does not stop by itself.
@@ -79,41 +92,6 @@ describe('the supervisor watches', () => {
     // The kernel takes a moment; svc-link would stay for ever, stopped as it is.
     for (const pid of pids) while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
     await node.stop();
-  });
-
-  it('systemd is told: ready, status, watchdog, stopping; the children are not given its socket', async function () {
-    const base = await tempDir();
-    const path = join(base, 'notify');
-    const systemd = spawn('python3', ['-c', LISTENER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const lines: string[] = [];
-    let wake = (): void => undefined;
-    createInterface(systemd.stdout).on('line', (line) => {
-      lines.push(line);
-      wake();
-    });
-    const heard = async (wanted: RegExp): Promise<void> => {
-      while (!lines.some((line) => wanted.test(line))) await new Promise<void>((resolve) => (wake = resolve));
-    };
-    await heard(/^bound$/);
-    const node = await TestNode.start({
-      simulated: false,
-      env: { NOTIFY_SOCKET: path, WATCHDOG_USEC: '400000' },
-    });
-    try {
-      await heard(/^READY=1$/);
-      await heard(/^STATUS=3 of 3 processes run$/);
-      await heard(/^WATCHDOG=1$/);
-      expect(lines.filter((line) => line === 'READY=1')).to.have.length(1);
-      const env = readFileSync(`/proc/${node.pid('svc-control')}/environ`, 'utf8');
-      expect(env).to.not.include('NOTIFY_SOCKET').and.not.include('WATCHDOG_USEC');
-      process.kill(node.pid('svc-residual'), 'SIGKILL');
-      await heard(/^STATUS=svc-residual is waiting, 2 of 3 processes run$/);
-    } finally {
-      await node.stop();
-      await heard(/^STOPPING=1$/);
-      systemd.kill();
-      await removeDir(base);
-    }
   });
 });
 

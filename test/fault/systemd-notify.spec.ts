@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import { SystemdNotify, withoutNotify } from '../../bin/supervisor/systemd-notify.ts';
+import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+/** Prints every message that comes to a Unix datagram socket, a line each, as systemd would read it. */
+const LISTENER = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+print("bound", flush=True)
+while True:
+    for line in s.recv(4096).decode().splitlines(): print(line, flush=True)
+`;
+
+/** Listens where systemd would. */
+class FakeSystemd {
+  readonly lines: string[] = [];
+  readonly path: string;
+  readonly #base: string;
+  readonly #process: ChildProcess;
+  #wake: () => void = () => undefined;
+
+  private constructor(base: string) {
+    this.#base = base;
+    this.path = join(base, 'notify');
+    const listener = spawn('python3', ['-c', LISTENER, this.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#process = listener;
+    createInterface(listener.stdout).on('line', (line) => {
+      this.lines.push(line);
+      this.#wake();
+    });
+  }
+
+  static async start(): Promise<FakeSystemd> {
+    const systemd = new FakeSystemd(await tempDir());
+    await systemd.heard(/^bound$/);
+    return systemd;
+  }
+
+  /** Resolves when a line that fits has come since the line number `from`. */
+  async heard(wanted: RegExp, from = 0): Promise<void> {
+    while (!this.lines.slice(from).some((line) => wanted.test(line)))
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  count(line: string): number {
+    return this.lines.filter((each) => each === line).length;
+  }
+
+  async stop(): Promise<void> {
+    this.#process.kill();
+    await removeDir(this.#base);
+  }
+}
+
+describe('systemd is told', () => {
+  let systemd: FakeSystemd;
+  beforeEach(async () => {
+    systemd = await FakeSystemd.start();
+  });
+  afterEach(async () => systemd.stop());
+
+  it('ready, status, watchdog, stopping; the children are not given its socket', async () => {
+    const env = { NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '400000', WATCHDOG_PID: '' };
+    const node = await TestNode.start({ simulated: false, env });
+    try {
+      await systemd.heard(/^READY=1$/);
+      await systemd.heard(/^STATUS=3 of 3 processes run$/);
+      await systemd.heard(/^WATCHDOG=1$/, systemd.lines.indexOf('READY=1'));
+      const environ = readFileSync(`/proc/${node.pid('svc-control')}/environ`, 'utf8');
+      expect(environ).to.not.match(/NOTIFY_SOCKET|WATCHDOG_/);
+      process.kill(node.pid('svc-residual'), 'SIGKILL');
+      await systemd.heard(/^STATUS=svc-residual is waiting, 2 of 3 processes run$/);
+    } finally {
+      await node.stop();
+    }
+    await systemd.heard(/^STOPPING=1$/);
+    // Whatever its children went through, the node became ready once, also where nobody watches it.
+    expect(systemd.count('READY=1')).to.equal(1);
+    const stopped = systemd.lines.indexOf('STOPPING=1');
+    expect(systemd.lines.slice(stopped)).to.not.include('WATCHDOG=1');
+  });
+
+  it('ready once also without a watchdog, when its processes come and go', async () => {
+    const node = await TestNode.start({ simulated: false, env: { NOTIFY_SOCKET: systemd.path } });
+    try {
+      await systemd.heard(/^READY=1$/);
+      await node.killAndAwaitSuccessor('svc-residual');
+    } finally {
+      await node.stop();
+    }
+    await systemd.heard(/^STOPPING=1$/);
+    expect(systemd.count('READY=1')).to.equal(1);
+    expect(systemd.count('WATCHDOG=1')).to.equal(0);
+  });
+
+  it('ready, with a process that is parked named in the status', async () => {
+    const node = await TestNode.launch({
+      simulated: false,
+      // A process that cannot start in so little memory.
+      args: ['--ceilings', '{"svc-residual":1}'],
+      env: { NOTIFY_SOCKET: systemd.path },
+    });
+    try {
+      await systemd.heard(/^READY=1$/);
+      expect(systemd.lines).to.include('STATUS=svc-residual is parked, 2 of 3 processes run');
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('a supervisor that begins anew in place stays watched, and does not say that the node stops', async () => {
+    const env = { NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '400000' };
+    const node = await TestNode.start({ simulated: false, env });
+    const client = new RpcClient({
+      path: node.paths.supervisorSocket,
+      peer: 'svc-supervisor',
+      onEvent: () => undefined,
+    });
+    client.start();
+    try {
+      await systemd.heard(/^READY=1$/);
+      const { pid } = node.supervisor;
+      const before = systemd.lines.length;
+      await client.call('restart_self', {}, 2000);
+      await systemd.heard(/^READY=1$/, before);
+      const since = systemd.lines.slice(before);
+      expect(since).to.include('WATCHDOG=1').and.not.include('STOPPING=1');
+      expect(node.supervisor.exitCode).to.equal(null);
+      expect(node.supervisor.pid).to.equal(pid);
+    } finally {
+      client.stop();
+      expect(await node.stop()).to.equal(0);
+    }
+    await systemd.heard(/^STOPPING=1$/);
+  });
+
+  it('a watchdog that is meant for another process is not fed', async () => {
+    const problems: string[] = [];
+    const env = { ...process.env, NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '2000', WATCHDOG_PID: '1' };
+    const notify = new SystemdNotify({ env, pid: process.pid, onProblem: (text) => problems.push(text) });
+    notify.start();
+    for (const text of ['one', 'two', 'three']) {
+      notify.status(text);
+      await systemd.heard(new RegExp(`^STATUS=${text}$`));
+    }
+    await notify.end();
+    expect(systemd.lines).to.not.include('WATCHDOG=1');
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('no two messages are on their way at once, and the newest status wins', async () => {
+    const notify = new SystemdNotify({
+      env: { ...process.env, NOTIFY_SOCKET: systemd.path },
+      pid: process.pid,
+      onProblem: (text) => expect.fail(text),
+    });
+    for (let n = 0; n < 50; n++) notify.status(`status ${n}`);
+    notify.ready();
+    await notify.end();
+    await systemd.heard(/^READY=1$/);
+    expect(systemd.lines.filter((line) => line.startsWith('STATUS='))).to.deep.equal([
+      'STATUS=status 0',
+      'STATUS=status 49',
+    ]);
+  });
+});
+
+describe('systemd cannot be told', () => {
+  it('without the program systemd-notify: said once, and the node goes on', async () => {
+    const bin = await tempDir();
+    const problems: string[] = [];
+    const env = { NOTIFY_SOCKET: join(bin, 'notify'), WATCHDOG_USEC: '2000', PATH: bin };
+    const notify = new SystemdNotify({ env, pid: process.pid, onProblem: (text) => problems.push(text) });
+    notify.start();
+    for (const text of ['one', 'two', 'three']) {
+      notify.status(text);
+      await new Promise(setImmediate);
+    }
+    notify.ready();
+    notify.stopping();
+    await notify.end();
+    expect(problems).to.have.length(1);
+    expect(problems[0]).to.match(/^systemd is not told: .*systemd-notify.*ENOENT/);
+    await removeDir(bin);
+  });
+
+  it('outside of systemd no program is run at all', async () => {
+    const bin = await tempDir();
+    const env = { PATH: bin, WATCHDOG_USEC: '2000' };
+    const notify = new SystemdNotify({ env, pid: process.pid, onProblem: (text) => expect.fail(text) });
+    notify.start();
+    notify.status('running');
+    notify.ready();
+    notify.stopping();
+    await notify.end();
+    await removeDir(bin);
+  });
+
+  it('the children get neither its socket nor its watchdog', () => {
+    const env = { NOTIFY_SOCKET: '/x', WATCHDOG_USEC: '1', WATCHDOG_PID: '1', PATH: '/bin' };
+    expect(withoutNotify(env)).to.deep.equal({ PATH: '/bin' });
+  });
+});
