@@ -1,0 +1,156 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Frame } from 'node-av';
+import { H264Encoder } from '../../residual/video/engine/encoder.ts';
+import { parameterSets, splitNals } from '../../residual/video/engine/h264.ts';
+import { systemVideoClock } from '../../residual/video/engine/picture.ts';
+import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
+import { TestSource } from '../../residual/video/engine/test-source.ts';
+import { packetize, rtpTimestamp } from '../../residual/video/rtp-h264.ts';
+
+const SIZE = { width: 640, height: 360, fps: 15, bitrate_kbps: 800 };
+
+/** A network camera: RTSP (RFC 2326) with Basic authentication, H.264 interleaved over the same TCP connection. */
+export class RtspCamera {
+  readonly #server: Server;
+  readonly #login: string;
+  readonly #stopped = new AbortController();
+  /** Who plays, with the sequence number of the next packet. */
+  readonly #players = new Map<Socket, number>();
+  #sets: Buffer = Buffer.alloc(0);
+  /** Requests without the login. */
+  refused = 0;
+
+  private constructor(login: string) {
+    this.#login = `Basic ${Buffer.from(login).toString('base64')}`;
+    this.#server = createServer((socket) => this.#accept(socket));
+  }
+
+  /** @param login `name:password` */
+  static async start(login: string): Promise<RtspCamera> {
+    quietFfmpeg();
+    const camera = new RtspCamera(login);
+    const encoder = await H264Encoder.open('libx264', SIZE);
+    const { promise: first, resolve } = Promise.withResolvers<void>();
+    let busy = Promise.resolve();
+    const sink = {
+      onUnit: () => undefined,
+      onPicture: ({ frame, capturedAt, at }: { frame: Frame; capturedAt: number; at: number }) => {
+        const own = frame.clone();
+        if (own === null) return;
+        busy = busy.then(async () => {
+          for (const unit of await encoder.encode(own, { capturedAt, at }, false)) {
+            if (unit.key) camera.#sets = parameterSets(unit.data) ?? camera.#sets;
+            camera.#send(unit.data, rtpTimestamp(unit.at));
+            resolve();
+          }
+          own.free();
+        });
+      },
+    };
+    void new TestSource(systemVideoClock(), SIZE).run(sink, camera.#stopped.signal);
+    await first;
+    await new Promise<void>((done) => camera.#server.listen(0, '127.0.0.1', done));
+    return camera;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    return `rtsp://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/live`;
+  }
+
+  /** As a camera that loses its power. */
+  drop(): void {
+    for (const socket of this.#players.keys()) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.drop();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #accept(socket: Socket): void {
+    let text = '';
+    socket.on('error', () => undefined); // 'close' follows
+    socket.on('close', () => this.#players.delete(socket));
+    socket.on('data', (chunk: Buffer) => {
+      if (chunk[0] === 0x24) return; // the player's RTCP
+      text += chunk.toString('latin1');
+      for (let end = text.indexOf('\r\n\r\n'); end !== -1; end = text.indexOf('\r\n\r\n')) {
+        this.#answer(socket, text.slice(0, end));
+        text = text.slice(end + 4);
+      }
+    });
+  }
+
+  #answer(socket: Socket, request: string): void {
+    const [method = ''] = request.split(' ', 1);
+    const header = (name: string): string =>
+      new RegExp(`^${name}: *(.*)$`, 'im').exec(request)?.[1]?.trim() ?? '';
+    const say = (status: string, lines: readonly string[] = [], body = ''): void => {
+      const length = body === '' ? [] : [`Content-Length: ${body.length}`];
+      socket.write(
+        [`RTSP/1.0 ${status}`, `CSeq: ${header('CSeq')}`, ...lines, ...length, '', body].join('\r\n'),
+      );
+    };
+    if (method === 'OPTIONS') {
+      say('200 OK', ['Public: OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN']);
+      return;
+    }
+    if (header('Authorization') !== this.#login) {
+      this.refused++;
+      say('401 Unauthorized', ['WWW-Authenticate: Basic realm="camera"']);
+      return;
+    }
+    switch (method) {
+      case 'DESCRIBE':
+        say('200 OK', ['Content-Type: application/sdp'], this.#sdp());
+        return;
+      case 'SETUP':
+        say('200 OK', ['Transport: RTP/AVP/TCP;unicast;interleaved=0-1', 'Session: 1']);
+        return;
+      case 'PLAY':
+        say('200 OK', ['Session: 1']);
+        this.#players.set(socket, 0);
+        return;
+      default:
+        say('200 OK', ['Session: 1']);
+    }
+  }
+
+  #sdp(): string {
+    const sets = splitNals(this.#sets).map((nal) => nal.toString('base64'));
+    const lines = [
+      'v=0',
+      'o=- 1 1 IN IP4 127.0.0.1',
+      's=camera',
+      't=0 0',
+      'm=video 0 RTP/AVP 96',
+      'a=rtpmap:96 H264/90000',
+      `a=fmtp:96 packetization-mode=1;sprop-parameter-sets=${sets.join(',')}`,
+      'a=control:track1',
+      '',
+    ];
+    return lines.join('\r\n');
+  }
+
+  #send(unit: Buffer, timestamp: number): void {
+    for (const [socket, first] of this.#players) {
+      let sequence = first;
+      for (const { payload, marker } of packetize(unit)) {
+        const packet = Buffer.alloc(16 + payload.length);
+        packet[0] = 0x24;
+        packet.writeUInt16BE(12 + payload.length, 2);
+        packet[4] = 0x80;
+        packet[5] = 96 | (marker ? 0x80 : 0);
+        packet.writeUInt16BE(sequence, 6);
+        packet.writeUInt32BE(timestamp, 8);
+        packet.writeUInt32BE(42, 12);
+        payload.copy(packet, 16);
+        sequence = (sequence + 1) & 0xffff;
+        socket.write(packet);
+      }
+      this.#players.set(socket, sequence);
+    }
+  }
+}
