@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Bonjour } from 'bonjour-service';
 import { messageOf } from '../shared/errors.ts';
@@ -91,20 +92,27 @@ async function serve(
   if (settings.sim) await provesSimulated(plane, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   audit.start();
+  const faces: HttpFace[] = [];
+  const connected = new Set<Server>();
   const flight = new FlightSafety({
     declared: settings.flightEnforced,
     simulator: settings.sim,
+    onChange: () => {
+      for (const face of faces) face.notifyTools();
+      for (const server of connected)
+        server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // it is going
+    },
     now: steady,
     log,
   });
-  const faces: HttpFace[] = [];
+  flight.start(plane.nodes);
   const calls = new Calls({
     catalogue: compileCatalogue(),
     plane,
     gate: new Gate({ operator: operatorFiles(env), flight, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
-    showsFlight: () => flight.declared,
+    showsFlight: () => flight.shown,
   });
   const resources = new Resources({
     plane,
@@ -116,7 +124,7 @@ async function serve(
       for (const face of faces) face.notifyUpdated(uri);
     },
   });
-  const deps: ServerDeps = { calls, plane, resources, stateKey: randomBytes(32) };
+  const deps: ServerDeps = { calls, plane, resources, connected, stateKey: randomBytes(32) };
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
@@ -145,6 +153,7 @@ async function serve(
   }
   await ended;
   for (const each of running.toReversed()) await each.stop();
+  flight.stop();
   resources.stop();
   audit.stop();
 }

@@ -27,6 +27,8 @@ export interface ServerDeps {
   readonly calls: Calls;
   readonly plane: Plane;
   readonly resources: Resources;
+  /** Those that are connected, to be told when the list of tools changes. */
+  readonly connected: Set<Server>;
   /** At least 32 random bytes, for what a client carries between two rounds of a confirmation. */
   readonly stateKey: Uint8Array;
 }
@@ -149,7 +151,11 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     return {};
   });
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other
-  server.onclose = () => resources.forget(caller);
+  server.onclose = () => {
+    resources.forget(caller);
+    deps.connected.delete(server);
+  };
+  server.oninitialized = () => deps.connected.add(server);
 
   server.setRequestHandler('prompts/list', () => {
     calls.recordList(caller, 'prompts/list', PROMPTS.length);

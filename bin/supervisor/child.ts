@@ -59,6 +59,8 @@ const LIMITS = {
   readyMs: 20_000,
   killMs: 10_000,
   restartMs: 20_000,
+  /** From the end of a process to the end of its stderr. */
+  silenceMs: 1000,
   lastWords: 20,
   lineChars: 64 * 1024,
   /** Samples in a row above the ceiling: one may catch a moment that the collector ends by itself. */
@@ -77,6 +79,8 @@ export class SupervisedChild {
   #info: Readonly<Record<string, unknown>> = {};
   #process: ChildProcess | null = null;
   #startedAt = 0;
+  /** When it was killed because it hangs; null otherwise. */
+  #killedAt: number | null = null;
   #restarts = 0;
   #failures: number[] = [];
   #lastExit: string | null = null;
@@ -105,6 +109,15 @@ export class SupervisedChild {
     return this.#info;
   }
 
+  /** It hangs, was killed for that, and has not ended for long: the kernel does not let it go. */
+  get beyondHelp(): boolean {
+    return (
+      this.#process !== null &&
+      this.#killedAt !== null &&
+      performance.now() - this.#killedAt > this.#limits.hungMs
+    );
+  }
+
   status(): ChildStatus {
     const running = this.#process !== null;
     return {
@@ -122,12 +135,13 @@ export class SupervisedChild {
     this.#retry = null;
     this.#words = [];
     this.#startedAt = performance.now();
-    this.#become('starting');
+    this.#killedAt = null;
     const child = spawn(process.execPath, this.spec.args, {
       env: this.spec.env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;
+    this.#become('starting');
     const splitter = new LineSplitter(LIMITS.lineChars);
     child.stderr?.on('data', (chunk: Buffer) => {
       try {
@@ -139,8 +153,14 @@ export class SupervisedChild {
     const watchdog = this.#watch(child);
     const scales = this.#weigh(child);
     child.on('error', (error) => this.#hear(`cannot run: ${error.message}`));
-    // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too.
+    // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too. One
+    // that left a program behind which holds its stderr would never have it, and never a successor.
+    let silence: NodeJS.Timeout | null = null;
+    child.on('exit', () => {
+      silence = setTimeout(() => child.stderr?.destroy(), LIMITS.silenceMs);
+    });
     child.on('close', (code, signal) => {
+      if (silence !== null) clearTimeout(silence);
       watchdog.stop();
       scales.stop();
       this.#ended(signal ?? `code ${code ?? 'unknown'}`);
@@ -288,7 +308,8 @@ export class SupervisedChild {
   }
 
   #hang(child: ChildProcess, why: string): void {
-    this.#hear(`svc-supervisor: killing ${this.spec.name}: ${why}`);
+    if (this.#killedAt === null) this.#hear(`svc-supervisor: killing ${this.spec.name}: ${why}`);
+    this.#killedAt ??= performance.now();
     child.kill('SIGKILL');
   }
 

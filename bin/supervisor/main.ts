@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -139,6 +140,7 @@ async function supervise(
   const systemd = new SystemdNotify({
     env: process.env,
     pid: process.pid,
+    healthy: () => supervisor.linkHealthy,
     onProblem: (text) => log.warn(text),
   });
   const supervisor = new Supervisor({
@@ -147,6 +149,7 @@ async function supervise(
       askToStop('restart');
     },
     socketPath: paths.supervisorSocket,
+    recordPath: join(paths.run, 'children.json'),
     children: planChildren({
       config,
       paths,

@@ -11,11 +11,14 @@ import {
   SupervisedChild,
   type WatchLimits,
 } from './child.ts';
+import { ChildRecord } from './orphans.ts';
 
 export interface SupervisorOptions {
   /** In start order; stopped with the last one first, so that the front drains while the others still answer. */
   readonly children: readonly ChildSpec[];
   readonly socketPath: string;
+  /** Where it writes down whom it runs, for the next supervisor. */
+  readonly recordPath: string;
   readonly onLine: (line: string) => void;
   readonly onState: (name: string, state: ChildState) => void;
   /** Somebody asked for the whole node to begin anew. */
@@ -30,10 +33,12 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #children: readonly SupervisedChild[];
   readonly #server: RpcServer;
+  readonly #record: ChildRecord;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
   readonly #startedAt = performance.now();
 
   constructor(options: SupervisorOptions) {
+    this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
     this.#children = options.children.map(
       (spec) =>
         new SupervisedChild(
@@ -42,6 +47,7 @@ export class Supervisor {
           {
             onLine: options.onLine,
             onState: (state) => {
+              this.#record.write(this.#children.map((child) => child.status()));
               this.#server.broadcast('services', this.status());
               options.onState(spec.name, state);
             },
@@ -67,6 +73,7 @@ export class Supervisor {
   /** @throws Error when another supervisor runs this node */
   async start(): Promise<void> {
     await this.#server.start();
+    await this.#record.endOrphans();
     for (const child of this.#children) child.start();
   }
 
@@ -98,6 +105,14 @@ export class Supervisor {
 
   get allRunning(): boolean {
     return this.#children.every(({ state }) => state === 'running');
+  }
+
+  /**
+   * False while svc-link neither answers nor ends although it was killed: what a supervisor can do about a hung process has
+   * been done. The others can hang like that, say in a camera's driver, without anybody's link being lost for it.
+   */
+  get linkHealthy(): boolean {
+    return this.child('svc-link')?.beyondHelp !== true;
   }
 
   child(name: string): SupervisedChild | undefined {

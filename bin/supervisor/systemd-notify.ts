@@ -10,6 +10,8 @@ export interface NotifyOptions {
   /** The supervisor's own: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
+  /** Asked before every WATCHDOG=1; while it is false systemd hears none, and restarts the node in the end. */
+  readonly healthy?: () => boolean;
   /** A line for the log. */
   readonly onProblem: (text: string) => void;
 }
@@ -48,15 +50,18 @@ export class SystemdNotify {
   }
 
   /**
-   * Says from now on, at half of WATCHDOG_USEC, that the supervisor lives. One whose loop hangs says nothing and is killed by
-   * systemd; hung children are the supervisor's own business. Not only from READY=1 on: after a restart of the supervisor in
-   * place the watch goes on while the children start.
+   * Says from now on, at half of WATCHDOG_USEC, that the supervisor lives and is healthy. One whose loop hangs says nothing and
+   * is killed by systemd; hung children are the supervisor's own business as long as it can end them. Not only from READY=1
+   * on: after a restart of the supervisor in place the watch goes on while the children start.
    */
   start(): void {
     const period = heartbeatMs(this.#options);
     if (!this.#enabled || period === null) return;
-    this.#say('WATCHDOG', '1');
-    this.#watchdog = setInterval(() => this.#say('WATCHDOG', '1'), period);
+    const beat = (): void => {
+      if (this.#options.healthy?.() ?? true) this.#say('WATCHDOG', '1');
+    };
+    beat();
+    this.#watchdog = setInterval(beat, period);
   }
 
   /** Says once that the node is up. */

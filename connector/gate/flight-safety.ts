@@ -2,7 +2,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
-import type { Principal } from '../principal.ts';
+import { type Principal, STDIO } from '../principal.ts';
 
 /**
  * What makes flight tools reachable at all: that the node's MAVLink endpoints hold the armed guard (declared with
@@ -15,6 +15,8 @@ export interface FlightSafetyOptions {
   readonly declared: boolean;
   /** --sim, once every target has proven to be a simulator */
   readonly simulator: boolean;
+  /** Flight tools appeared or went: the lists that clients hold are old. */
+  readonly onChange: () => void;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -22,18 +24,48 @@ export interface FlightSafetyOptions {
 
 /** How long an answer about the config is good for. The simulator is asked about at every call. */
 const CONFIG_MS = 5000;
+/** How often it is looked at without a call. */
+const WATCH_MS = 5000;
 
 export class FlightSafety {
   readonly #options: FlightSafetyOptions;
   readonly #enforced = new Map<string, { readonly value: boolean; readonly at: number }>();
 
+  #shown: boolean;
+  #timer: NodeJS.Timeout | null = null;
+
   constructor(options: FlightSafetyOptions) {
     this.#options = options;
+    this.#shown = options.declared || options.simulator;
   }
 
-  /** Whether flight tools are to be shown. */
-  get declared(): boolean {
-    return this.#options.declared || this.#options.simulator;
+  /** Whether flight tools are to be shown: they are usable on one node at least, as far as is known. */
+  get shown(): boolean {
+    return this.#shown;
+  }
+
+  /** Looks at the nodes from time to time, so that the list of tools is true without anybody calling one. */
+  start(nodes: readonly NodeClient[]): void {
+    if (!this.#shown) return;
+    const look = async (): Promise<void> => {
+      const usable = await Promise.all(nodes.map(async (node) => this.isEnforced(node, STDIO)));
+      this.#show(usable.includes(true));
+    };
+    this.#timer = setInterval(() => {
+      look().catch((error: unknown) => this.#options.log.warn(`flight tools: ${messageOf(error)}`));
+    }, WATCH_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  #show(shown: boolean): void {
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#options.log.warn(shown ? 'flight tools are on again' : 'flight tools are off');
+    this.#options.onChange();
   }
 
   async isEnforced(node: NodeClient, principal: Principal): Promise<boolean> {

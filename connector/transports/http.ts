@@ -96,11 +96,9 @@ export class HttpFace {
     this.#modern.notify.resourceUpdated(uri);
   }
 
-  /** For whoever made the tools' list change. */
+  /** For clients of the 2026 era; the others are told by their servers. */
   notifyTools(): void {
     this.#modern.notify.toolsChanged();
-    for (const { server } of this.#sessions.values())
-      server.sendToolListChanged().catch((error: unknown) => this.#options.log.debug(messageOf(error)));
   }
 
   get server(): HttpServer {

@@ -149,6 +149,7 @@ describe('the connector and a real node', function () {
       ],
       ['an unknown parameter', 'params.set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
       ['an unknown config key', 'config.set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
+      ['to stop what does not run', 'video.record_stop', {}, 'precondition_failed'],
       ['what this node does not have', 'plugins.enable', { id: 'x', confirm: true }, 'not_supported'],
     ];
     for (const [what, tool, args, reason] of refused) {
@@ -477,6 +478,21 @@ describe('the connector and a real node', function () {
       expect((await verify([...agent, '--token', token])).code).to.equal(0);
       await node.post('/api/mcp/revoke', { all: true }, KEYED);
       expect((await verify([...agent, '--token', token], KEY)).stdout).to.include('revoked or unknown');
+    });
+
+    it('disabled: the node honours no token at all', async () => {
+      const closed = await TestNode.start({ pairing: { key: KEY }, simulated: false });
+      try {
+        const { body } = await closed.post('/api/mcp/tokens', { scopes: ['read'], label: 'x' }, KEYED);
+        const { code, stdout } = await verify(
+          ['--target', 'agent', closed.url, '--token', String(body['token'])],
+          KEY,
+        );
+        expect(code).to.equal(1);
+        expect(stdout).to.include('disabled: the node does not honour tokens');
+      } finally {
+        await closed.stop();
+      }
     });
   });
 

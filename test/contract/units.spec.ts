@@ -273,6 +273,27 @@ describe('install.sh on a machine (needs root, for a mount namespace)', () => {
     });
   }
 
+  it('a folder for the config that root made before the first start becomes the node’s own', async function () {
+    if (!present('systemd-sysusers')) return this.skip();
+    await mkdir(join(base, 'etc/svc'), { mode: 0o700 });
+    await writeFile(join(base, 'etc/svc/config.yaml'), 'api:\n  port: 8080\n', { mode: 0o644 });
+    expect(installed('').status).to.equal(0);
+    // What systemd runs as root before the node.
+    const before = new Map(settings()).get('ExecStartPre') ?? '';
+    expect(before).to.match(/^\+\/usr\/bin\/install /);
+    const { status, stderr } = run('unshare', [
+      '--mount',
+      'sh',
+      '-c',
+      `mount --make-rprivate / && mount --bind '${base}/etc' /etc && exec ${before.slice(1)}`,
+    ]);
+    expect(status, stderr).to.equal(0);
+    const [, uid, gid] = /^svc:x:(\d+):(\d+):/m.exec(readFileSync(join(base, 'etc/passwd'), 'utf8')) ?? [];
+    const stat = lstatSync(join(base, 'etc/svc'));
+    expect([stat.uid, stat.gid, stat.mode & 0o777]).to.deep.equal([Number(uid), Number(gid), 0o750]);
+    expect(readFileSync(join(base, 'etc/svc/config.yaml'), 'utf8')).to.include('8080');
+  });
+
   it('while the vehicle is armed: refused before anything is touched; not with --force', async () => {
     const status = (armed: boolean) => `#!/bin/sh\nprintf '{\\n  "armed": ${armed}\\n}\\n'\n`;
     await writeFile(join(base, 'local/svc'), status(true), { mode: 0o755 });

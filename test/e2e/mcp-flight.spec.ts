@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Client } from '@modelcontextprotocol/client';
@@ -170,12 +170,24 @@ describe('an AI client flies', function () {
         const client = await connectStdio({ args, home, key: KEY });
         expect((await callTool(client, 'flight.arm')).value).to.include({ ok: true });
         expect((await callTool(client, 'flight.disarm')).value).to.include({ ok: true });
+        const changed = new Promise<void>((resolve) => {
+          client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
+        });
         // K7 What was a simulator is gone: nothing says that it is one.
         process.kill(simulated.pid('svc-link'), 'SIGKILL');
         const seen: unknown[] = [];
         while (!seen.includes('ws_proxy_enforce_off') && seen.length < 200)
           seen.push(await reason(client, 'flight.land'));
         expect(seen).to.include('ws_proxy_enforce_off');
+        // For good: the list of tools goes with it.
+        await writeFile(
+          simulated.paths.config,
+          (await readFile(simulated.paths.config, 'utf8')).replace('source: sim', 'source: udp:127.0.0.1:1'),
+        );
+        await simulated.post('/api/v1/system/restart-supervisor', { force: true }, KEYED);
+        await changed;
+        const { tools } = await client.listTools();
+        expect(tools.map(({ name }) => name)).to.not.include('flight.arm');
         await client.close();
       } finally {
         await simulated.stop();

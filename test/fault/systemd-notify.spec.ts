@@ -155,6 +155,24 @@ describe('systemd is told', () => {
     expect(problems).to.deep.equal([]);
   });
 
+  it('G8 while the node is not healthy the watchdog is not fed; once it is again, it is', async () => {
+    let asked = 0;
+    const notify = new SystemdNotify({
+      env: { ...process.env, NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '100000' },
+      pid: process.pid,
+      healthy: () => ++asked > 5,
+      onProblem: (text) => expect.fail(text),
+    });
+    notify.start();
+    while (asked < 5) await new Promise(setImmediate);
+    notify.status('not healthy so far');
+    await systemd.heard(/^WATCHDOG=1$/);
+    await notify.end();
+    expect(systemd.lines.indexOf('WATCHDOG=1')).to.be.above(
+      systemd.lines.indexOf('STATUS=not healthy so far'),
+    );
+  });
+
   it('no two messages are on their way at once, and the newest status wins', async () => {
     const notify = new SystemdNotify({
       env: { ...process.env, NOTIFY_SOCKET: systemd.path },
