@@ -1,5 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { Agent, type IncomingMessage, type ServerResponse } from 'node:http';
+import { lstatSync } from 'node:fs';
+import { Agent, type ClientRequestArgs, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { PRINCIPAL_HEADER, signPrincipal } from '../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
@@ -62,9 +65,27 @@ export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessa
   return clean;
 }
 
+/**
+ * Connects only to a socket that is our own: connect(2) would follow a symbolic link to somebody else's, and who answers there
+ * would be believed (attack case H5). Looked at for each new connection, not for each request.
+ */
+class OwnSocketAgent extends Agent {
+  override createConnection(
+    options: ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const path = options.socketPath ?? '';
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || (found.isSocket() && found.uid === process.getuid?.()))
+      return super.createConnection(options, callback);
+    const error = new Error(`${path} is not a socket of ours`);
+    return new Socket().destroy(Object.assign(error, { code: 'ECONNREFUSED' })); // as if nobody listened
+  }
+}
+
 export class ResidualProxy {
   readonly #options: ResidualProxyOptions;
-  readonly #agent = new Agent({
+  readonly #agent = new OwnSocketAgent({
     keepAlive: true,
     maxSockets: MAX_SOCKETS,
     maxFreeSockets: 64,
