@@ -47,6 +47,8 @@ type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
 
 const monotonic = (): number => performance.now();
+/** How long being ready waits for svc-link, which may be away for longer. */
+const READY_MS = 2000;
 
 async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
@@ -200,6 +202,8 @@ async function start(init: Init, log: Logger): Promise<Service> {
   monitor.start();
   vehicle.start();
   supervisor.start();
+  // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
+  await vehicle.first(READY_MS);
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
   const advertiser = new Advertiser({
     port,

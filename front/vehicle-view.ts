@@ -48,6 +48,20 @@ export class VehicleView {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Resolves with the first state, or after `timeoutMs` where svc-link is away. */
+  async first(timeoutMs: number): Promise<void> {
+    if (this.state !== null) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(late);
+        end();
+        resolve();
+      };
+      const end = this.subscribe(done);
+      const late = setTimeout(done, timeoutMs);
+    });
+  }
+
   /** The newest state while it is fresh (3 s), else null. */
   get state(): LinkState | null {
     return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
