@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { flush, handle, run, settings } from '@oclif/core';
 import packageJson from '../package.json' with { type: 'json' };
+import { EXIT_HELP } from './exit-codes.ts';
 import { EXTENSION, PACKAGE_ROOT } from './places.ts';
 
 /** Runs the `svc` command line: one file a command below `commands/`, its path the words. */
@@ -10,6 +11,7 @@ export async function main(): Promise<void> {
   const target = EXTENSION === '.ts' ? './bin/commands' : './dist/bin/commands';
   const pjson = {
     ...packageJson,
+    description: `${packageJson.description}\n${EXIT_HELP}`,
     oclif: {
       bin: 'svc',
       dirname: 'svc',
@@ -17,6 +19,10 @@ export async function main(): Promise<void> {
       commands: { strategy: 'pattern' as const, target, globPatterns: [patternFor(process.argv[2])] },
     },
   };
+  // Whoever read the output has gone (`svc logs tail | head`): oclif would write on, for ever.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit();
+  });
   try {
     await run(process.argv.slice(2), { root: PACKAGE_ROOT, pjson });
     await flush();

@@ -16,6 +16,7 @@ export type NodeAddress =
 
 /**
  * Calls the node's API.
+ * @param signal gives up before the 35 s of the client itself; its reason is thrown
  * @throws ApiError the node's own error, or E_UPSTREAM_DOWN when no node answers there
  */
 export async function callNode(
@@ -23,8 +24,9 @@ export async function callNode(
   method: string,
   path: string,
   body?: unknown,
+  signal?: AbortSignal,
 ): Promise<unknown> {
-  const answer = await exchange(address, method, path, body);
+  const answer = await exchange(address, method, path, body, signal);
   if (answer.status < 400) return answer.body;
   throw failure(answer);
 }
@@ -33,10 +35,20 @@ export async function callNode(
  * The bytes of an answer as they come.
  * @throws ApiError as callNode
  */
-export async function* streamNode(address: NodeAddress, path: string): AsyncGenerator<Buffer> {
+export async function* streamNode(
+  address: NodeAddress,
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
   const res = await new Promise<IncomingMessage>((resolve, reject) => {
-    const req = request({ ...target(address), method: 'GET', path, headers: headersFor(address) });
-    req.on('error', (error) => reject(unreachable(error, address)));
+    const req = request({
+      ...target(address),
+      method: 'GET',
+      path,
+      headers: headersFor(address),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    req.on('error', (error) => reject(failedCall(error, address, signal)));
     req.on('response', resolve);
     req.end();
   });
@@ -45,7 +57,11 @@ export async function* streamNode(address: NodeAddress, path: string): AsyncGene
     for await (const chunk of res) chunks.push(chunk as Buffer);
     throw failure({ status: res.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) });
   }
-  for await (const chunk of res) yield chunk as Buffer;
+  try {
+    for await (const chunk of res) yield chunk as Buffer;
+  } catch (error) {
+    throw failedCall(error, address, signal);
+  }
 }
 
 function failure({ status, body }: LocalAnswer): ApiError {
@@ -81,6 +97,7 @@ async function exchange(
   method: string,
   path: string,
   body: unknown,
+  signal: AbortSignal | undefined,
 ): Promise<LocalAnswer> {
   const payload = body === undefined ? null : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -88,6 +105,7 @@ async function exchange(
       ...target(address),
       method,
       path,
+      ...(signal === undefined ? {} : { signal }),
       timeout: TIMEOUT_MS,
       headers: {
         ...headersFor(address),
@@ -99,8 +117,10 @@ async function exchange(
     req.on('timeout', () =>
       req.destroy(new ApiError('E_TIMEOUT', `The node did not answer within ${TIMEOUT_MS} ms.`)),
     );
-    req.on('error', (error) => reject(unreachable(error, address)));
+    req.on('error', (error) => reject(failedCall(error, address, signal)));
     req.on('response', (res) => {
+      // A node that dies, or is given up, in the middle of its answer.
+      res.on('error', (error) => reject(failedCall(error, address, signal)));
       const chunks: Buffer[] = [];
       let size = 0;
       res.on('data', (chunk: Buffer) => {
@@ -120,6 +140,11 @@ async function exchange(
     });
     req.end(payload ?? undefined);
   });
+}
+
+/** Node's own AbortError does not say why; the signal does. */
+function failedCall(error: unknown, address: NodeAddress, signal: AbortSignal | undefined): unknown {
+  return signal?.aborted === true ? (signal.reason as unknown) : unreachable(error, address);
 }
 
 function unreachable(error: unknown, address: NodeAddress): unknown {

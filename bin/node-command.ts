@@ -1,14 +1,14 @@
 import { Command, Flags } from '@oclif/core';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
+import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode } from './local-client.ts';
 import { nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
 
 /**
- * A command about a node: the one on this machine, or with --host another one. Exit codes: 0 done, 1 the node refused or
- * failed, 2 wrong usage, 3 no node is running there.
+ * A command about a node: the one on this machine, or with --host another one. Exit codes: exit-codes.ts.
  */
 export abstract class NodeCommand extends Command {
   static override enableJsonFlag = true;
@@ -25,13 +25,18 @@ export abstract class NodeCommand extends Command {
     return nodePaths(process.env);
   }
 
-  protected async api(method: string, path: string, body?: unknown): Promise<unknown> {
-    return callNode(this.address, method, path, body);
+  protected async api(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
+    return callNode(this.address, method, path, body, signal);
   }
 
   /** The answer's bytes as they come. */
-  protected stream(path: string): AsyncGenerator<Buffer> {
-    return streamNode(this.address, path);
+  protected stream(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    return streamNode(this.address, path, signal);
+  }
+
+  /** Whether --host names the node: what lies on this machine says nothing about it then. */
+  protected get isElsewhere(): boolean {
+    return this.#address !== null;
   }
 
   protected get address(): NodeAddress {
@@ -56,7 +61,7 @@ export abstract class NodeCommand extends Command {
   #remote(text: string, key: string | null): NodeAddress {
     const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
     const host = match?.[1] ?? match?.[2];
-    if (host === undefined) this.error(`--host ${text} is no host, or host:port`, { exit: 2 });
+    if (host === undefined) this.error(`--host ${text} is no host, or host:port`, { exit: EXIT.usage });
     return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
   }
 
@@ -78,5 +83,5 @@ export abstract class NodeCommand extends Command {
 }
 
 function exitCode(error: ApiError): number {
-  return error.code === 'E_UPSTREAM_DOWN' ? 3 : 1;
+  return error.code === 'E_UPSTREAM_DOWN' ? EXIT.noNode : EXIT.refused;
 }

@@ -1,8 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { EXIT } from './exit-codes.ts';
 import { NodeCommand } from './node-command.ts';
 import type { ParamValues } from './param-file.ts';
 
 const POLL_MS = 250;
+const CLEAR_LINE = '\r\u001b[K';
 const MAX_WAIT_MS = 120_000;
 
 interface ParamList {
@@ -15,17 +17,25 @@ interface ParamList {
 export abstract class ParamsCommand extends NodeCommand {
   /** All parameters, once the download has ended; shows its progress meanwhile. */
   protected async allParams(): Promise<ParamValues> {
+    const { stderr } = process;
     const end = performance.now() + MAX_WAIT_MS;
-    for (;;) {
-      const { params, priming, progress } = (await this.api('GET', '/api/params')) as ParamList;
-      if (!priming && Object.keys(params).length > 0) {
-        if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-        return params;
+    let shown = false;
+    try {
+      for (;;) {
+        const { params, priming, progress } = (await this.api('GET', '/api/params')) as ParamList;
+        if (!priming && Object.keys(params).length > 0) return params;
+        if (performance.now() > end || (!priming && progress.got === 0))
+          this.error('The node has no parameters of a vehicle. Is one connected? See svc status.', {
+            exit: EXIT.refused,
+          });
+        if (stderr.isTTY) {
+          stderr.write(`${CLEAR_LINE}${bar(progress.got, progress.expected)}`);
+          shown = true;
+        }
+        await wait(POLL_MS);
       }
-      if (performance.now() > end || (!priming && progress.got === 0))
-        this.error('The node has no parameters of a vehicle. Is one connected? See svc status.', { exit: 1 });
-      if (process.stderr.isTTY) process.stderr.write(`\r${bar(progress.got, progress.expected)}`);
-      await wait(POLL_MS);
+    } finally {
+      if (shown) stderr.write(CLEAR_LINE);
     }
   }
 }

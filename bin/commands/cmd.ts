@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
+import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
 interface Verdict {
@@ -29,7 +30,7 @@ export default class CmdCommand extends NodeCommand {
     const words = ack.statustext === undefined ? '' : `: ${ack.statustext}`;
     if (status === 'accepted') this.log(`accepted${words}`);
     else {
-      process.exitCode = 1;
+      process.exitCode = EXIT.refused;
       this.log(
         `${status === 'rejected' ? `rejected (${ack.result_name ?? ''})` : 'no acknowledgement'}${words}`,
       );

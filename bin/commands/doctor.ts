@@ -1,23 +1,34 @@
 import { styleText } from 'node:util';
 import type { Check } from '../doctor/check.ts';
-import { examine } from '../doctor/doctor.ts';
+import { examine, examineRemote } from '../doctor/doctor.ts';
+import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
+/** Of a node that hangs; the check says so then. */
+const ANSWER_MS = 5000;
 const STYLE = { ok: 'green', warn: 'yellow', fail: 'red', skip: 'dim' } as const;
 
 export default class DoctorCommand extends NodeCommand {
   static override summary = 'Look for what is wrong with the node on this machine, running or not.';
-  static override description = 'Exit code 1 when something failed.';
+  static override description =
+    'Each check: ok, warn, fail or skip, what was found and what to do. Exit code 1 when something failed.';
   static override examples = ['<%= config.bin %> doctor', 'sudo <%= config.bin %> doctor --json'];
 
   async run(): Promise<{ readonly checks: readonly Check[] }> {
     await this.parse(DoctorCommand);
-    const checks = await examine(this.paths, async (method, path) => this.api(method, path));
-    if (checks.some(({ result }) => result === 'fail')) process.exitCode = 1;
+    const ask = async (method: string, path: string): Promise<unknown> =>
+      this.api(method, path, undefined, AbortSignal.timeout(ANSWER_MS));
+    const checks = this.isElsewhere ? await examineRemote(ask) : await examine(this.paths, ask);
+    if (checks.some(({ result }) => result === 'fail')) process.exitCode = EXIT.refused;
     for (const { name, result, found, advice } of checks) {
-      this.log(`${styleText(STYLE[result], result.padEnd(4))} ${name}: ${found}`);
+      this.log(`${styleText(STYLE[result], result.padEnd(4))} ${name}: ${printable(found)}`);
       if (advice !== null) this.log(`       ${advice}`);
     }
     return { checks };
   }
+}
+
+/** A process's last words must not draw on the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }

@@ -20,6 +20,7 @@ import type { Armed } from '../../shared/ipc/link-protocol.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { keysWith } from '../../shared/schemas/config-keys.ts';
+import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const KEY = 'svc_explain';
@@ -81,11 +82,11 @@ export default class ExplainCommand extends NodeCommand {
     const headers = [
       'Host',
       'localhost',
-      ...credentialHeaders(flags.as, (why) => this.error(why, { exit: 2 })),
+      ...credentialHeaders(flags.as, (why) => this.error(why, { exit: EXIT.usage })),
     ];
     for (const line of flags.header) {
       const colon = line.indexOf(':');
-      if (colon < 1) this.error(`not a header: ${line}`, { exit: 2 });
+      if (colon < 1) this.error(`not a header: ${line}`, { exit: EXIT.usage });
       headers.push(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
     }
     const head: RequestHead = {
@@ -154,7 +155,7 @@ export default class ExplainCommand extends NodeCommand {
     try {
       return JSON.parse(text) as unknown;
     } catch (error) {
-      return this.error(`--body is not JSON: ${messageOf(error)}`, { exit: 2 });
+      return this.error(`--body is not JSON: ${messageOf(error)}`, { exit: EXIT.usage });
     }
   }
 

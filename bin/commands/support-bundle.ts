@@ -1,12 +1,20 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { chmod, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
+import { AUDIT_FILE } from '../../front/stores/audit.ts';
+import { loadConfig } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { redact } from '../../shared/logger.ts';
-import { examine } from '../doctor/doctor.ts';
+import { makeBlotter } from '../blotter.ts';
+import { examine, examineRemote } from '../doctor/doctor.ts';
+import { EXIT } from '../exit-codes.ts';
+import { logFromDisk } from '../log-lines.ts';
+import { maskedConfig } from '../masked-config.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const run = promisify(execFile);
@@ -14,6 +22,8 @@ const run = promisify(execFile);
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const MAX_AUDIT_BYTES = 1024 * 1024;
 const TAR_MS = 60_000;
+const ANSWER_MS = 5000;
+const LOGS_MS = 60_000;
 
 /** What the running node is asked for, by the file's name in the bundle. */
 const ASKED = {
@@ -65,66 +75,148 @@ export default class SupportBundleCommand extends NodeCommand {
   }
 
   private async collect(folder: string): Promise<void> {
-    for (const [file, path] of Object.entries(ASKED))
-      await this.add(folder, file, async () => json(await this.api('GET', path)));
-    await this.add(folder, 'doctor.json', async () =>
-      json(await examine(this.paths, async (method, path) => this.api(method, path))),
-    );
-    await this.add(folder, 'logs.ndjson', async () => this.logs());
-    await this.add(folder, 'audit.ndjson', async () =>
-      tail(join(this.paths.auditDir, 'audit.ndjson'), MAX_AUDIT_BYTES),
-    );
-    for (const name of KERNEL)
-      await this.add(folder, `proc-${name.replace('/', '-')}.txt`, async () =>
-        readFile(`/proc/${name}`, 'utf8'),
-      );
-    await this.add(folder, 'versions.json', async () =>
+    const { blot, unknown } = await makeBlotter(this.paths);
+    const add = async (file: string, make: () => Promise<string>): Promise<boolean> =>
+      this.addLines(folder, file, blot, async function* () {
+        yield Buffer.from(await make());
+      });
+    const ask = async (method: string, path: string): Promise<unknown> =>
+      this.api(method, path, undefined, AbortSignal.timeout(ANSWER_MS));
+    // All at once, so that a node that hangs costs one time-out.
+    await Promise.all([
+      ...Object.entries(ASKED).map(async ([file, path]) =>
+        add(file, async () => json(await ask('GET', path))),
+      ),
+      add('doctor.json', async () =>
+        json(await (this.isElsewhere ? examineRemote(ask) : examine(this.paths, ask))),
+      ),
+    ]);
+    const silent = this.#missing.find(({ file }) => file === 'status.json');
+    if (silent !== undefined) this.#missing.push({ file: 'logs.ndjson', why: silent.why });
+    const hasLogs =
+      silent === undefined &&
+      (await this.addLines(folder, 'logs.ndjson', blot, () =>
+        this.stream('/api/logs/export?since=-24h', AbortSignal.timeout(LOGS_MS)),
+      ));
+    if (this.isElsewhere)
+      this.#missing.push({ file: 'audit and machine', why: 'They are on the other machine.' });
+    else {
+      if (!this.#files.includes('config.json'))
+        await add('config-file.json', async () => json(maskedConfig((await loadConfig(this.paths)).config)));
+      if (!hasLogs)
+        await this.addLines(folder, 'log-file.txt', blot, () =>
+          logFromDisk(this.paths.logDir, MAX_LOG_BYTES),
+        );
+      await add('audit.ndjson', async () => tail(join(this.paths.auditDir, AUDIT_FILE), MAX_AUDIT_BYTES));
+      for (const name of KERNEL)
+        await add(`proc-${name.replace('/', '-')}.txt`, async () => readFile(`/proc/${name}`, 'utf8'));
+      for (const { file, why } of unknown)
+        this.#missing.push({
+          file: `the mask of ${file}, whose secrets are known by their shape alone`,
+          why,
+        });
+    }
+    await add('versions.json', async () =>
       Promise.resolve(json({ svc: this.config.version, ...process.versions, arch: process.arch })),
     );
-    await writeFile(
-      join(folder, 'manifest.json'),
-      json({ made_at: new Date().toISOString(), files: this.#files, missing: this.#missing }),
+    await add('manifest.json', async () =>
+      Promise.resolve(
+        json({
+          made_at: new Date().toISOString(),
+          files: [...this.#files, 'manifest.json'],
+          missing: this.#missing,
+        }),
+      ),
     );
-    this.#files.push('manifest.json');
   }
 
-  /** What cannot be had is listed with the reason, and nothing else is the poorer for it. */
-  private async add(folder: string, file: string, make: () => Promise<string>): Promise<void> {
+  /**
+   * Writes one file of the bundle, line by line, each blotted. What cannot be had, whole or from somewhere on, is listed
+   * with the reason, and nothing else is the poorer for it.
+   * @returns whether any of it is there
+   */
+  private async addLines(
+    folder: string,
+    file: string,
+    blot: (line: string) => string,
+    make: () => AsyncIterable<Buffer>,
+  ): Promise<boolean> {
+    let lines = 0;
+    let problem: unknown = null;
     try {
-      const text = await make();
-      await writeFile(join(folder, file), text.split('\n').map(redact).join('\n'), { mode: 0o600 });
-      this.#files.push(file);
+      await pipeline(
+        async function* () {
+          try {
+            for await (const line of linesOf(bounded(make(), MAX_LOG_BYTES))) {
+              lines++;
+              yield `${blot(line)}\n`;
+            }
+          } catch (error) {
+            problem = error; // what came before is kept: the file ends here
+          }
+        },
+        createWriteStream(join(folder, file), { mode: 0o600 }),
+      );
     } catch (error) {
-      this.#missing.push({ file, why: messageOf(error) });
+      problem = error;
+      lines = 0;
     }
+    if (problem !== null) {
+      const tookLong = problem instanceof DOMException && problem.name === 'TimeoutError';
+      const why = tookLong ? 'It took too long.' : messageOf(problem);
+      this.#missing.push({ file: lines > 0 ? `the rest of ${file}` : file, why });
+      if (lines === 0) {
+        await rm(join(folder, file), { force: true });
+        return false;
+      }
+    }
+    this.#files.push(file);
+    return true;
   }
 
-  private async logs(): Promise<string> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of this.stream('/api/logs/export?since=-24h')) {
-      bytes += chunk.length;
-      if (bytes > MAX_LOG_BYTES) break;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString();
-  }
-
-  /** Whole or not at all, and for the owner's eyes. */
+  /** Whole or not at all, and for the owner's eyes: made in a folder of its own, into which nobody else can put a link. */
   private async pack(folder: string, output: string): Promise<void> {
-    const partial = join(dirname(output), `.${process.pid}.svc-bundle`);
+    let beside: string | null = null;
     try {
+      beside = await mkdtemp(join(dirname(output), '.svc-bundle-'));
+      const partial = join(beside, 'bundle.tar.gz');
       await run('tar', ['-czf', partial, '-C', folder, '.'], { timeout: TAR_MS });
       await chmod(partial, 0o600);
       const file = await open(partial, 'r');
-      await file.sync();
-      await file.close();
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
       await rename(partial, output);
     } catch (error) {
-      await rm(partial, { force: true });
-      this.error(`The bundle cannot be written: ${messageOf(error)}`, { exit: 1 });
+      this.error(`The bundle cannot be written: ${messageOf(error)}`, { exit: EXIT.refused });
+    } finally {
+      if (beside !== null) await rm(beside, { recursive: true, force: true });
     }
   }
+}
+
+/** @throws when there is more: what came until then is good */
+async function* bounded(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`It is longer than ${maxBytes / 2 ** 20} MiB.`);
+    yield chunk;
+  }
+}
+
+/** Without their ends. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 function json(value: unknown): string {

@@ -1,5 +1,7 @@
-import { Flags } from '@oclif/core';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Errors, Flags } from '@oclif/core';
 import { messageOf } from '../../shared/errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 import { drawFrame, type Json, type Snapshot } from '../top/frame.ts';
 
@@ -11,6 +13,8 @@ const CLEAR_BELOW = '\u001b[J';
 /** As a key: in raw mode no signal comes of it. */
 const CTRL_C = 3;
 const WARNINGS = 8;
+/** A node that takes longer is shown as one that does not answer. */
+const ANSWER_MS = 5000;
 
 export default class TopCommand extends NodeCommand {
   static override summary =
@@ -25,7 +29,7 @@ export default class TopCommand extends NodeCommand {
       parse: async (text) => {
         const seconds = Number(text);
         if (seconds >= 0.5 && seconds <= 60) return Promise.resolve(seconds);
-        throw new Error('--interval is 0.5 to 60 seconds');
+        throw new Errors.CLIError('--interval is 0.5 to 60 seconds', { exit: EXIT.usage });
       },
     })({ summary: 'seconds between two looks, 0.5 to 60', default: 1 }),
     once: Flags.boolean({ summary: 'one look, then end; so it is also where there is no terminal' }),
@@ -36,7 +40,7 @@ export default class TopCommand extends NodeCommand {
     const { flags } = await this.parse(TopCommand);
     const interval = (flags.interval ?? 1) * 1000;
     if (this.jsonEnabled()) await this.report(interval, flags.once);
-    else if (flags.once || !process.stdout.isTTY) this.print(await this.look());
+    else if (flags.once || !process.stdout.isTTY) this.print(await this.look(null));
     else await this.live(interval);
   }
 
@@ -44,15 +48,15 @@ export default class TopCommand extends NodeCommand {
     const columns = process.stdout.columns ?? 100;
     for (const line of drawFrame(snapshot, { columns, rows: 100, colour: false, byMemory: false }))
       this.log(line);
-    if (snapshot.status === null) this.exit(3);
+    if (snapshot.status === null) this.exit(EXIT.noNode);
   }
 
-  /** One JSON document a look. */
+  /** One JSON document a look, until a signal ends it or nobody reads any more. */
   private async report(interval: number, once: boolean): Promise<void> {
     for (;;) {
-      process.stdout.write(`${JSON.stringify(await this.look())}\n`);
+      process.stdout.write(`${JSON.stringify(await this.look(null))}\n`);
       if (once) return;
-      await new Promise((resolve) => setTimeout(resolve, interval));
+      await wait(interval);
     }
   }
 
@@ -86,17 +90,16 @@ export default class TopCommand extends NodeCommand {
     stdout.write(ENTER);
     try {
       while (!ended.signal.aborted) {
-        snapshot = await this.look();
+        const seen = await this.look(ended.signal);
+        if (ended.signal.aborted) break;
+        snapshot = seen;
         draw();
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, interval);
-          ended.signal.addEventListener('abort', () => {
-            clearTimeout(timer);
-            resolve();
-          });
+        await wait(interval, undefined, { signal: ended.signal }).catch((error: unknown) => {
+          if (!ended.signal.aborted) throw error; // aborted: that is the end, and no error
         });
       }
     } finally {
+      stdout.removeListener('resize', draw);
       if (stdin.isTTY) stdin.setRawMode(false);
       stdin.pause();
       process.removeListener('exit', leave);
@@ -104,18 +107,28 @@ export default class TopCommand extends NodeCommand {
     }
   }
 
-  private async look(): Promise<Snapshot> {
+  /** @param ended gives up a look under way, so that a node that hangs does not keep whoever wants to leave */
+  private async look(ended: AbortSignal | null): Promise<Snapshot> {
     const at = Date.now();
+    const inTime = AbortSignal.timeout(ANSWER_MS);
+    const signal = ended === null ? inTime : AbortSignal.any([ended, inTime]);
     try {
-      const status = (await this.api('GET', '/api/status/full')) as Json;
-      const [diagnostics, warnings] = await Promise.all([
-        this.api('GET', '/api/v1/diagnostics').catch(() => null), // shown as absent
-        this.api('GET', `/api/logs?level=warn&limit=${WARNINGS}`).catch(() => null), // no store: no lines
+      const [status, diagnostics, warnings] = await Promise.all([
+        this.api('GET', '/api/status/full', undefined, signal),
+        this.api('GET', '/api/v1/diagnostics', undefined, signal).catch(() => null), // shown as absent
+        this.api('GET', `/api/logs?level=warn&limit=${WARNINGS}`, undefined, signal).catch(() => null), // no store: no lines
       ]);
       const entries = (warnings as { readonly entries?: readonly Json[] } | null)?.entries ?? [];
-      return { status, diagnostics: diagnostics as Json | null, warnings: entries, problem: null, at };
+      return {
+        status: status as Json,
+        diagnostics: diagnostics as Json | null,
+        warnings: entries,
+        problem: null,
+        at,
+      };
     } catch (error) {
-      return { status: null, diagnostics: null, warnings: [], problem: messageOf(error), at };
+      const problem = inTime.aborted ? `it did not answer within ${ANSWER_MS / 1000} s` : messageOf(error);
+      return { status: null, diagnostics: null, warnings: [], problem, at };
     }
   }
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '../../shared/errors.ts';
+
 /** One thing that `svc doctor` looked at. */
 export interface Check {
   readonly name: string;
@@ -22,4 +24,20 @@ export function warn(name: string, found: string, advice: string): Check {
 
 export function fail(name: string, found: string, advice: string): Check {
   return { name, result: 'fail', found, advice };
+}
+
+/** A look that fails itself is a finding too; the others go on. */
+export async function guarded(name: string, look: () => Promise<Check> | Check): Promise<Check> {
+  try {
+    return await look();
+  } catch (error) {
+    if (codeOf(error) === 'EACCES') return skip(name, `You may not look: ${messageOf(error)}. Use sudo.`);
+    return fail(name, `It cannot be looked at: ${messageOf(error)}`, 'Mend that, then run svc doctor again.');
+  }
+}
+
+/** The system's own code of an error, for example ENOENT. */
+export function codeOf(error: unknown): string | null {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : null;
 }

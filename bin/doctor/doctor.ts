@@ -1,20 +1,54 @@
 import { loadConfig } from '../../shared/config.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Check } from './check.ts';
-import { checkFiles } from './files.ts';
+import { type Check, guarded, skip } from './check.ts';
+import { checkFiles, readableConfig } from './files.ts';
+import { logStoreFile } from './log-store.ts';
 import { checkMachine } from './machine.ts';
-import { checkNode } from './node.ts';
+import { type Api, askNode, checkAnswer, checkLogStore } from './node.ts';
+import { portIsFree, portIsOurs } from './port.ts';
+import { checkSockets } from './sockets.ts';
+import { temperatureCheck } from './temperature.ts';
 
 /** Everything that `svc doctor` looks at, in the order in which it is read. */
-export async function examine(
-  paths: Paths,
-  api: (method: string, path: string) => Promise<unknown>,
-): Promise<readonly Check[]> {
-  const { config } = await loadConfig(paths);
-  const [machine, files, node] = await Promise.all([
+export async function examine(paths: Paths, api: Api): Promise<readonly Check[]> {
+  const [machine, files, sockets, answer] = await Promise.all([
     checkMachine(),
     checkFiles(paths),
-    checkNode(api, config.api.port),
+    checkSockets(paths),
+    askNode(api, paths.controlSocket),
   ]);
-  return [...machine, ...files, ...node];
+  const { status } = answer;
+  const rest = await Promise.all([
+    guarded('API port', async () => {
+      if (answer.status !== null)
+        return portIsOurs(await portInForce(api), await api('GET', '/api/pairing/info'));
+      if (answer.why === 'closed to you')
+        return skip('API port', 'Whose it is, only the node can tell. Use sudo.');
+      await readableConfig(paths);
+      return portIsFree((await loadConfig(paths)).config.api.port);
+    }),
+    guarded('log store', async () => (status === null ? logStoreFile(paths.logStore) : checkLogStore(api))),
+  ]);
+  return [...machine, ...files, ...sockets, ...checkAnswer(answer), ...rest];
+}
+
+async function portInForce(api: Api): Promise<number> {
+  const { api: section } = (await api('GET', '/api/config')) as { readonly api: { readonly port: number } };
+  return section.port;
+}
+
+/** What can be said of a node on another machine: only what it says itself. */
+export async function examineRemote(api: Api): Promise<readonly Check[]> {
+  const answer = await askNode(api, null);
+  const here = skip('machine and files', 'They are on the other machine; run svc doctor there.');
+  if (answer.status === null) return [here, ...checkAnswer(answer)];
+  const { health } = answer.status;
+  const value =
+    typeof health === 'object' && health !== null && 'temperature' in health ? health.temperature : null;
+  return [
+    here,
+    ...checkAnswer(answer),
+    temperatureCheck(typeof value === 'number' ? value : null),
+    await guarded('log store', async () => checkLogStore(api)),
+  ];
 }

@@ -2,56 +2,84 @@ import { access, constants, lstat, readFile, statfs } from 'node:fs/promises';
 import { loadConfig } from '../../shared/config.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';
 
 /** What can be said from the files alone, whether the node runs or not. */
 
 const LEAST_FREE = { fail: 0.02, warn: 0.1 } as const;
 
 export async function checkFiles(paths: Paths): Promise<readonly Check[]> {
-  return [
-    ...(await Promise.all([paths.etc, paths.state, paths.run].map(directory))),
-    await config(paths),
-    ...(await Promise.all([
-      secretFile('pairing file', paths.pairing, 'Claim the node again, or restore pairing.json.bak.'),
-      secretFile('PIN file', paths.dashboardPin, 'Set the PIN again with the pairing key.'),
-      secretFile('token store', paths.mcpToken, 'Run `sudo svc mcp revoke --all`, then mint new tokens.'),
-    ])),
-    await disk(paths.state),
-  ];
+  const owner = await ownerOf(paths.state);
+  return Promise.all([
+    ...[paths.etc, paths.state, paths.run].map(async (path) =>
+      guarded(`folder ${path}`, async () => directory(path, owner)),
+    ),
+    guarded('config', async () => config(paths)),
+    ...SECRET_FILES.map(async ({ name, key, advice }) =>
+      guarded(name, async () => secretFile(name, paths[key], advice)),
+    ),
+    guarded('disk', async () => disk(paths.state)),
+  ]);
 }
 
-async function directory(path: string): Promise<Check> {
+const SECRET_FILES = [
+  { name: 'pairing file', key: 'pairing', advice: 'Claim the node again, or restore pairing.json.bak.' },
+  { name: 'PIN file', key: 'dashboardPin', advice: 'Set the PIN again with the pairing key.' },
+  { name: 'token store', key: 'mcpToken', advice: 'Run `sudo svc mcp revoke --all`, then mint new tokens.' },
+] as const;
+
+/** Whom the node runs as: the owner of its state. Null where there is none yet. */
+async function ownerOf(path: string): Promise<number | null> {
+  return lstat(path).then(
+    ({ uid }) => uid,
+    () => null, // the folder's own check says so
+  );
+}
+
+async function directory(path: string, owner: number | null): Promise<Check> {
   const name = `folder ${path}`;
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'EACCES') return null;
+  const found = await lstat(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
-  if (found === null)
-    return warn(name, 'It is not there, or you may not look.', 'Start the node once, or use sudo.');
+  if (found === null) return warn(name, 'It is not there.', 'Start the node once.');
   if (!found.isDirectory()) return fail(name, 'It is no folder.', 'Move it away and start the node again.');
   if ((found.mode & 0o002) !== 0)
     return fail(name, 'Everybody may write in it.', `Run: sudo chmod o-w ${path}`);
+  if (found.uid !== 0 && owner !== null && found.uid !== owner)
+    return fail(
+      name,
+      `It belongs to user ${found.uid}; the state belongs to user ${owner}.`,
+      `Run: sudo chown ${owner} ${path}`,
+    );
   const writable = await access(path, constants.W_OK).then(
     () => true,
     () => false, // asked for by another user than the node's
   );
   return ok(
     name,
-    `There, mode ${(found.mode & 0o777).toString(8)}${writable ? '' : ', not writable for you'}.`,
+    `There, mode ${(found.mode & 0o777).toString(8)}, of user ${found.uid}${writable ? '' : ', not writable for you'}.`,
   );
 }
 
 async function config(paths: Paths): Promise<Check> {
+  await readableConfig(paths);
   const { problem } = await loadConfig(paths);
   return problem === null
     ? ok('config', `${paths.config} is valid, or absent.`)
     : fail('config', problem, 'Mend the file; until then the last good copy is in force.');
 }
 
+/** @throws EACCES: whoever asks may not read it, which says nothing about the node */
+export async function readableConfig(paths: Paths): Promise<void> {
+  await access(paths.config, constants.R_OK).catch((error: unknown) => {
+    if (codeOf(error) === 'EACCES') throw error; // anything else is what the check itself is about
+  });
+}
+
 async function secretFile(name: string, path: string, advice: string): Promise<Check> {
-  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
+  const found = await lstat(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (found === null) return skip(name, `${path} does not exist: nothing was set.`);
@@ -69,15 +97,18 @@ async function secretFile(name: string, path: string, advice: string): Promise<C
       ? ok(name, `${path} is readable and private.`)
       : fail(name, `${path} holds no object.`, advice);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES')
-      return skip(name, `You may not read ${path}; use sudo.`);
+    if (codeOf(error) === 'EACCES') return skip(name, `You may not read ${path}; use sudo.`);
     return fail(name, `${path}: ${messageOf(error)}`, advice);
   }
 }
 
 async function disk(path: string): Promise<Check> {
-  const found = await statfs(path).catch(() => null);
-  if (found === null) return skip('disk', `${path} cannot be looked at.`);
+  const found = await statfs(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (found === null) return skip('disk', `${path} is not there yet.`);
+  if (found.blocks === 0) return skip('disk', 'This file system does not tell its size.');
   const free = found.bavail / found.blocks;
   const inodes = found.files === 0 ? 1 : found.ffree / found.files;
   const least = Math.min(free, inodes);

@@ -1,6 +1,7 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import { freemem, totalmem } from 'node:os';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
+import { hottestZone, temperatureCheck } from './temperature.ts';
 
 /** What can be said of the machine, whether the node runs or not. */
 
@@ -9,7 +10,13 @@ const EARLIEST_MS = Date.UTC(2024, 0, 1);
 const WANTED_MAJOR = 24;
 
 export async function checkMachine(): Promise<readonly Check[]> {
-  return [clock(), runtime(), memory(), await serialPorts()];
+  return Promise.all([
+    guarded('clock', clock),
+    guarded('runtime', runtime),
+    guarded('memory', memory),
+    guarded('serial ports', serialPorts),
+    guarded('temperature', async () => temperatureCheck(await hottestZone())),
+  ]);
 }
 
 function clock(): Check {

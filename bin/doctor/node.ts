@@ -1,52 +1,65 @@
-import { createServer } from 'node:net';
-import { ApiError } from '../../shared/errors.ts';
-import { type Check, fail, ok, skip, warn } from './check.ts';
+import { access, constants } from 'node:fs/promises';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { type Check, codeOf, fail, ok, skip, warn } from './check.ts';
 
 /** What the running node says of itself. */
 
-type Api = (method: string, path: string) => Promise<unknown>;
+export type Api = (method: string, path: string) => Promise<unknown>;
 type Json = Readonly<Record<string, unknown>>;
 
-const HOT_C = 80;
+export type Answer =
+  | { readonly status: Json }
+  | { readonly status: null; readonly problem: string; readonly why: 'down' | 'ill' | 'closed to you' };
 
-/** @param port where its API listens, for the case that no node answers */
-export async function checkNode(api: Api, port: number): Promise<readonly Check[]> {
-  let status: Json;
+/**
+ * The node's full status, or why there is none.
+ * @param socket the file through which it is asked; null where it is asked over the network
+ */
+export async function askNode(api: Api, socket: string | null): Promise<Answer> {
   try {
-    status = (await api('GET', '/api/status/full')) as Json;
+    return { status: (await api('GET', '/api/status/full')) as Json };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    const problem = messageOf(error);
+    if (socket !== null && (await isClosed(socket))) return { status: null, problem, why: 'closed to you' };
+    const isDown = error instanceof ApiError && error.code === 'E_UPSTREAM_DOWN';
+    return { status: null, problem, why: isDown ? 'down' : 'ill' };
+  }
+}
+
+async function isClosed(socket: string): Promise<boolean> {
+  return access(socket, constants.W_OK).then(
+    () => false,
+    (error: unknown) => codeOf(error) === 'EACCES', // not there, or something else: then that is not why
+  );
+}
+
+export function checkAnswer(answer: Answer): readonly Check[] {
+  if (answer.status === null) {
+    if (answer.why === 'closed to you') return [skip('node', answer.problem)];
     return [
-      fail('node', error.message, 'Start it: `sudo systemctl start svc`, or `npm start`.'),
-      await portCheck(port),
+      fail(
+        'node',
+        answer.problem,
+        answer.why === 'down'
+          ? 'Start it: `sudo systemctl start svc`, or `npm start`. All else here is said from its files.'
+          : 'It is there and does not answer as it should: `sudo systemctl restart svc`.',
+      ),
     ];
   }
-  const logs = await api('GET', '/api/logs/stats').then(
-    () => ok('log store', 'It answers.'),
-    (error: unknown) => warn('log store', String(error), 'See `svc services list`; svc-residual keeps it.'),
-  );
+  const { status } = answer;
   return [
     ok('node', `It answers, version ${String(status['version'])}, up ${String(status['uptime_seconds'])} s.`),
     ...processes(status['services']),
     flightController(status),
-    temperature(status['health']),
-    logs,
   ];
 }
 
-async function portCheck(port: number): Promise<Check> {
-  const free = await new Promise<boolean>((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, () => probe.close(() => resolve(true)));
-  });
-  return free
-    ? ok('API port', `${port} is free.`)
-    : fail(
-        'API port',
-        `Another program listens on ${port}, or you may not.`,
-        'Stop that one, or set api.port.',
-      );
+export async function checkLogStore(api: Api): Promise<Check> {
+  const name = 'log store';
+  return api('GET', '/api/logs/stats').then(
+    () => ok(name, 'It answers.'),
+    (error: unknown) => warn(name, messageOf(error), 'See `svc services list`; svc-residual keeps it.'),
+  );
 }
 
 function processes(list: unknown): readonly Check[] {
@@ -87,12 +100,4 @@ function flightController(status: Json): Check {
     `None: ${String(status['fc_link_hint'])}, source ${String(status['fc_source'])}.`,
     'Check cable and power, and mavlink.source in the config.',
   );
-}
-
-function temperature(health: unknown): Check {
-  const value = typeof health === 'object' && health !== null ? (health as Json)['temperature'] : null;
-  if (typeof value !== 'number') return skip('temperature', 'This machine does not tell.');
-  return value >= HOT_C
-    ? warn('temperature', `${value} C.`, 'It slows itself down soon: give it air.')
-    : ok('temperature', `${value} C.`);
 }

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { clip } from './cells.ts';
 
 /** What `svc top` draws, from what the API answered. Pure: the same snapshot gives the same lines. */
 
@@ -28,7 +29,7 @@ export interface FrameOptions {
 
 const NONE = '–';
 
-/** At most `rows` lines, none wider than `columns`. */
+/** At most `rows` lines, none wider than `columns` cells. */
 export function drawFrame(snapshot: Snapshot, options: FrameOptions): readonly string[] {
   const { columns, rows, colour } = options;
   const paint = (style: 'bold' | 'red' | 'yellow' | 'dim', line: string): string =>
@@ -46,7 +47,7 @@ export function drawFrame(snapshot: Snapshot, options: FrameOptions): readonly s
     return lines.slice(0, rows);
   }
   put(
-    `svc ${text(status, 'version')}  ${text(status, 'profile')}  up ${span(at(status, 'uptime_seconds'))}  ${time}`,
+    `svc ${text(status, 'version')}  ${text(status, 'profile')} ${text(record(snapshot.diagnostics, 'device'), 'device_id')}  up ${span(at(status, 'uptime_seconds'))}  ${time}`,
     'bold',
   );
   const host = record(status, 'resources');
@@ -174,10 +175,4 @@ function span(seconds: unknown): string {
     : minutes > 0
       ? `${minutes}m ${Math.floor(seconds % 60)}s`
       : `${Math.floor(seconds)}s`;
-}
-
-/** Cut to the width; control characters, with which a log line could repaint the terminal, become spaces. */
-function clip(line: string, columns: number): string {
-  const plain = [...line].map((character) => (/\p{Cc}/u.test(character) ? ' ' : character));
-  return plain.length <= columns ? plain.join('') : `${plain.slice(0, Math.max(0, columns - 1)).join('')}…`;
 }

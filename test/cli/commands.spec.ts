@@ -1,21 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { EXIT } from '../../bin/exit-codes.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 interface CommandClass {
+  run(argv: readonly string[], root: string): Promise<unknown>;
   readonly summary?: string;
   readonly examples?: readonly unknown[];
   readonly enableJsonFlag?: boolean;
 }
 
-/** Their output is a document of another kind. */
-const NO_JSON: readonly string[] = ['mcp/mint', 'mcp/enable', 'mcp/disable', 'mcp/revoke', 'openapi'];
+/** Without --json, and why. */
+const NO_JSON: Readonly<Record<string, string>> = { openapi: 'what it prints is JSON, always' };
 
 describe('every command', () => {
   for (const file of globSync('bin/commands/**/*.ts', { cwd: ROOT }).toSorted()) {
@@ -24,9 +26,40 @@ describe('every command', () => {
       const { default: command } = (await import(join(ROOT, file))) as { default: CommandClass };
       expect(command.summary ?? '').to.match(/^[A-Z].+\.$/);
       expect(command.examples ?? []).to.not.have.length(0);
-      if (!NO_JSON.includes(name)) expect(command.enableJsonFlag).to.equal(true);
+      expect(command.enableJsonFlag, NO_JSON[name]).to.equal(!Object.hasOwn(NO_JSON, name));
+    });
+
+    it(`svc ${name.replaceAll('/', ' ')} ends with ${EXIT.usage} at a flag that it does not have, and does nothing`, async () => {
+      const { default: command } = (await import(join(ROOT, file))) as { default: CommandClass };
+      const before = process.exitCode;
+      const error: unknown = await command.run(['--no-such-flag'], ROOT).catch((thrown: unknown) => thrown);
+      process.exitCode = before; // oclif leaves its own
+      expect(error).to.have.nested.property('oclif.exit', EXIT.usage);
     });
   }
+});
+
+describe('exit codes', () => {
+  const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<
+    typeof svc
+  >[0];
+
+  it('are documented by svc --help, and nowhere written as numbers', async () => {
+    const { stdout } = await svc(nowhere, '--help');
+    for (const code of Object.values(EXIT))
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.match(new RegExp(`[:;] ${code} `));
+    const literal = globSync('bin/commands/**/*.ts', { cwd: ROOT }).filter((file) =>
+      /exit: \d|exitCode = \d|this\.exit\(\d/.test(readFileSync(join(ROOT, file), 'utf8')),
+    );
+    expect(literal).to.deep.equal([]);
+  });
+
+  it('a value that a flag turns down is wrong usage; no node is a code of its own', async () => {
+    expect((await svc(nowhere, 'top', '--once', '--interval', '99')).code).to.equal(EXIT.usage);
+    expect((await svc(nowhere, 'logs', 'query', '--level', 'loud')).code).to.equal(EXIT.usage);
+    expect((await svc(nowhere, 'status', '--host', 'a b:c')).code).to.equal(EXIT.usage);
+    expect((await svc(nowhere, 'status', '--json')).code).to.equal(EXIT.noNode);
+  });
 });
 
 describe('svc completion', () => {
@@ -61,11 +94,27 @@ describe('svc completion', () => {
     expect(complete('svc top --int')).to.deep.equal(['--interval']);
   });
 
+  it('bash completes choices: of an argument, of a flag, and goes on after a flag’s value', () => {
+    expect(complete('svc completion ')).to.have.members(['bash', 'zsh', 'fish']);
+    expect(complete('svc completion bash ')).to.deep.equal(['']); // one argument, and it stands
+    expect(complete('svc logs query --level w')).to.deep.equal(['warn']);
+    expect(complete('svc logs query --level = w')).to.deep.equal(['warn']); // as bash splits --level=w
+    expect(complete('svc logs query --source status --lev')).to.deep.equal(['--level']);
+    expect(complete('svc --host 192.168.4.1 con')).to.deep.equal(['']); // svc takes its words first
+    expect(complete('svc params get WPNAV_SPEED --js')).to.deep.equal(['--json']);
+    expect(complete('svc params save --key status ')).to.deep.equal(['']); // bash falls back to file names
+  });
+
   it('zsh and fish have theirs', async () => {
     const paths = { etc: folder, run: folder, state: folder } as Parameters<typeof svc>[0];
-    expect((await svc(paths, 'completion', 'zsh')).stdout).to.include('bashcompinit');
+    const zsh = (await svc(paths, 'completion', 'zsh')).stdout;
+    expect(zsh).to.include('bashcompinit');
+    expect(zsh).to.not.match(/\b(?:path|words)=/); // special in zsh: to set them is to lose $PATH
     const fish = (await svc(paths, 'completion', 'fish')).stdout;
     expect(fish).to.include("complete -c svc -f -n '__fish_use_subcommand' -a top");
+    expect(fish).to.match(/-l level -x -a 'trace debug info warn error'/);
+    for (const line of fish.trim().split('\n'))
+      expect(line.replaceAll("\\'", '').split("'").length % 2).to.equal(1);
     expect((await svc(paths, 'completion', 'tcsh')).code).to.equal(2);
   });
 });

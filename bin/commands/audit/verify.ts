@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from '@oclif/core';
 import { AUDIT_FILE, AUDIT_FILES } from '../../../front/stores/audit.ts';
 import { GENESIS, type Verdict, verifyChain } from '../../../shared/audit/chain.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { nodePaths } from '../../places.ts';
 
 export default class AuditVerifyCommand extends Command {
@@ -31,7 +32,7 @@ export default class AuditVerifyCommand extends Command {
     const verdict = verifyChain(found, complete ? GENESIS : null);
     if (verdict.ok) this.log(`${verdict.records} records, the chain is whole`);
     else this.log(`BROKEN at ${verdict.file} line ${verdict.line}: ${verdict.why}`);
-    if (!verdict.ok) process.exitCode = 1;
+    if (!verdict.ok) process.exitCode = EXIT.refused;
     return verdict;
   }
 }

@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class ConfigGetCommand extends NodeCommand {
@@ -12,7 +13,7 @@ export default class ConfigGetCommand extends NodeCommand {
     const { key } = args;
     const value = key === undefined ? config : memberAt(config, key);
     if (value === undefined)
-      this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: 1 });
+      this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: EXIT.refused });
     this.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
     return value;
   }

@@ -6,6 +6,8 @@ import { Flags } from '@oclif/core';
 import { queryOf, recordFlags } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';
 
+const CLEAR_LINE = '\r\u001b[K';
+
 export default class LogsExportCommand extends NodeCommand {
   static override summary = 'Write records to a file, a JSON object a line, newest first.';
   static override examples = ['<%= config.bin %> logs export --since 1d --output today.jsonl'];
@@ -37,10 +39,11 @@ export default class LogsExportCommand extends NodeCommand {
     try {
       await pipeline(Readable.from(counted()), createWriteStream(part));
       await rename(part, output);
-      if (shows) process.stderr.write('\r\u001b[K');
     } catch (error) {
       await rm(part, { force: true });
       throw error;
+    } finally {
+      if (shows) process.stderr.write(CLEAR_LINE);
     }
     this.log(`${output}: ${bytes} bytes`);
     return { bytes, output };

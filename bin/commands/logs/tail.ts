@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core';
 import { LineSplitter } from '../../../shared/ipc/lines.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { queryOf, recordFlags } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';
 
@@ -26,7 +27,7 @@ export default class LogsTailCommand extends NodeCommand {
         if (line.startsWith('data: ')) this.show(line.slice('data: '.length));
       });
     }
-    this.error('The node ended the stream.', { exit: 1 });
+    this.error('The node ended the stream.', { exit: EXIT.refused });
   }
 
   private show(text: string): void {

@@ -1,6 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { revokeAnswer } from '../../../shared/schemas/mcp.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 type Revoked = FromSchema<typeof revokeAnswer>;
@@ -21,7 +22,7 @@ export default class McpRevokeCommand extends NodeCommand {
   async run(): Promise<Revoked> {
     const { args, flags } = await this.parse(McpRevokeCommand);
     if ((args.token_id === undefined) !== flags.all)
-      this.error('Name one token id, or --all; not both.', { exit: 2 });
+      this.error('Name one token id, or --all; not both.', { exit: EXIT.usage });
     const body = flags.all ? { all: true } : { token_id: args.token_id };
     const answer = (await this.api('POST', '/api/mcp/revoke', body)) as Revoked;
     this.log(flags.all ? 'Every token is revoked: none minted before this moment holds.' : 'Revoked.');

@@ -8,6 +8,7 @@ import {
   pendingCall,
   signCall,
 } from '../../../shared/operator/signed-confirm.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class OperatorConfirmCommand extends NodeCommand {
@@ -24,14 +25,14 @@ export default class OperatorConfirmCommand extends NodeCommand {
     const call = CODE_PATTERN.test(code) ? pendingCall(files, code, bootTime()) : null;
     if (call === null)
       this.error(`Nothing waits under ${code}, or it waited too long. Let the client ask again.`, {
-        exit: 1,
+        exit: EXIT.refused,
       });
     this.log(`tool       ${call.tool}`);
     this.log(`node       ${call.node}`);
     this.log(`arguments  ${JSON.stringify(call.args, null, 2).replaceAll('\n', '\n           ')}`);
     if (!(await this.ask())) {
       this.log('Not signed.');
-      process.exitCode = 1;
+      process.exitCode = EXIT.refused;
       return { signed: false, tool: call.tool, node: call.node };
     }
     if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
@@ -41,7 +42,7 @@ export default class OperatorConfirmCommand extends NodeCommand {
   }
 
   private async ask(): Promise<boolean> {
-    if (!process.stdin.isTTY) this.error('A person signs, in a terminal.', { exit: 2 });
+    if (!process.stdin.isTTY) this.error('A person signs, in a terminal.', { exit: EXIT.usage });
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return /^y(?:es)?$/i.test(await prompt.question('Shall this happen? [y/N] '));

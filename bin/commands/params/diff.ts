@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Args } from '@oclif/core';
+import { EXIT } from '../../exit-codes.ts';
 import { type ParamDifference, paramDifferences, readParamFile } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
@@ -14,7 +15,7 @@ export default class ParamsDiffCommand extends ParamsCommand {
     const differences = paramDifferences(file, await this.allParams());
     for (const { name, file: wanted, vehicle } of differences)
       this.log(`${name.padEnd(16)} file ${String(wanted ?? '-').padEnd(14)} vehicle ${vehicle ?? '-'}`);
-    if (differences.length > 0) process.exitCode = 1;
+    if (differences.length > 0) process.exitCode = EXIT.refused;
     return { differences };
   }
 }

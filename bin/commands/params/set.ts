@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class ParamsSetCommand extends NodeCommand {
@@ -16,7 +17,7 @@ export default class ParamsSetCommand extends NodeCommand {
     const { args, flags } = await this.parse(ParamsSetCommand);
     const value = Number(args.value);
     if (args.value.trim() === '' || !Number.isFinite(value))
-      this.error(`${args.value} is no number`, { exit: 2 });
+      this.error(`${args.value} is no number`, { exit: EXIT.usage });
     const body = flags.force ? { value, force: true } : { value };
     const answer = (await this.api('PUT', `/api/params/${encodeURIComponent(args.name)}`, body)) as {
       readonly cached_value: number;

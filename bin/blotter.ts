@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import { loadConfig } from '../shared/config.ts';
+import { messageOf } from '../shared/errors.ts';
+import { redact } from '../shared/logger.ts';
+import type { Paths } from '../shared/paths.ts';
+import { configSecrets } from './masked-config.ts';
+
+const MASK = '***';
+/** To blot out less would blot out everything. */
+const LEAST_CHARS = 4;
+
+/** Members of the node's files that are secret, whatever they look like. */
+const SECRET_MEMBERS = [
+  { file: 'pairing', members: ['api_key'] },
+  { file: 'dashboardPin', members: ['pin_hash', 'salt'] },
+  { file: 'mcpToken', members: ['salt'] },
+] as const;
+
+export interface Blotter {
+  /** A line of text without secrets: whatever has the shape of one, and this node's own by their value. */
+  readonly blot: (line: string) => string;
+  /** Secrets of which only the shape could be looked for, and why. */
+  readonly unknown: readonly { readonly file: string; readonly why: string }[];
+}
+
+/** Knows this node's secrets, as far as whoever runs it may read them. */
+export async function makeBlotter(paths: Paths): Promise<Blotter> {
+  const unknown: { file: string; why: string }[] = [];
+  const read = async (
+    file: string,
+    secretsOf: (text: string) => readonly string[],
+  ): Promise<readonly string[]> => {
+    try {
+      return secretsOf(await readFile(file, 'utf8'));
+    } catch (error) {
+      const absent =
+        typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
+      if (!absent) unknown.push({ file, why: messageOf(error) });
+      return [];
+    }
+  };
+  const found = [
+    ...(await Promise.all(
+      SECRET_MEMBERS.map(async ({ file, members }) => read(paths[file], (text) => membersOf(text, members))),
+    )),
+    await read(paths.relaySecret, (text) => [text.trim()]),
+    // A config that is broken is still one that holds a password: the last good copy has it, most likely.
+    configSecrets((await loadConfig(paths)).config),
+  ];
+  const forms = [
+    ...new Set(
+      found
+        .flat()
+        .filter((value) => value.length >= LEAST_CHARS)
+        .flatMap(formsOf),
+    ),
+  ];
+  // Of two that begin alike the longer one first.
+  forms.sort((a, b) => b.length - a.length);
+  return {
+    blot: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
+    unknown,
+  };
+}
+
+/** As it is, as JSON writes it, as an address writes it. */
+function formsOf(secret: string): readonly string[] {
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+}
+
+function membersOf(text: string, members: readonly string[]): readonly string[] {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+    members.includes(name) && typeof member === 'string' ? [member] : [],
+  );
+}
