@@ -1,5 +1,6 @@
 // A WHEP client (draft-ietf-wish-whep): one receive-only video track.
 
+const GATHER_MS = 500;
 // A picture that stood still for so long is a broken one.
 const STALL_MS = 5000;
 
@@ -15,12 +16,8 @@ export async function play(video, url, headers) {
   // As soon as a picture is decoded: this is what somebody flies by.
   if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
   video.srcObject = new MediaStream([receiver.track]);
-  // Candidates that are found while the offer is on its way follow by PATCH; most of the time the node's own are enough.
-  const found = [];
-  peer.addEventListener('icecandidate', ({ candidate }) => {
-    if (candidate?.candidate) found.push(candidate.candidate);
-  });
   await peer.setLocalDescription(await peer.createOffer());
+  await gathered(peer);
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/sdp' },
@@ -37,17 +34,6 @@ export async function play(video, url, headers) {
     fetch(session, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined); // the node notices by itself
   };
   await peer.setRemoteDescription({ type: 'answer', sdp: await response.text() });
-  trickle(peer, found, (fragment) =>
-    fetch(session, {
-      method: 'PATCH',
-      headers: {
-        ...headers,
-        'content-type': 'application/trickle-ice-sdpfrag',
-        'if-match': response.headers.get('etag'),
-      },
-      body: fragment,
-    }),
-  );
   const ended = new Promise((resolve) => {
     const finish = () => {
       clearInterval(watch);
@@ -70,12 +56,13 @@ export async function play(video, url, headers) {
   return { ended, stop, peer };
 }
 
-/** Sends what was found until now, and once more what was found by the end of the search. */
-function trickle(peer, found, send) {
-  const flush = () => {
-    const lines = found.splice(0).map((candidate) => `a=${candidate}\r\n`);
-    if (lines.length > 0) send(`a=mid:0\r\n${lines.join('')}`).catch(() => undefined); // a help, not a need
-  };
-  flush();
-  peer.addEventListener('icegatheringstatechange', () => peer.iceGatheringState === 'complete' && flush());
+async function gathered(peer) {
+  if (peer.iceGatheringState === 'complete') return;
+  await new Promise((resolve) => {
+    setTimeout(resolve, GATHER_MS);
+    peer.addEventListener(
+      'icegatheringstatechange',
+      () => peer.iceGatheringState === 'complete' && resolve(),
+    );
+  });
 }
