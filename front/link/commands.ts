@@ -58,6 +58,8 @@ const CLIMBED_M = 1;
 /** Three sends and an IN_PROGRESS of 8 s; longer than that nobody waits. */
 const DEFAULT_TIMEOUT_MS = 11_600;
 const MAX_TIMEOUT_MS = 20_000;
+/** A killSwitch is sent three times, however little time its client has. */
+const KILL_MS = 4000;
 const TARGET_SENDS = 3;
 
 const RESULT_NAMES = [
@@ -108,7 +110,7 @@ export interface CommandsOptions {
  * killSwitch, mode, rtl, land, stop, pauseMission, resumeMission, goto (an absolute place). setHome takes the place of the
  * newest send, seconds later at most. Not safe: takeoff, which ArduPilot refuses once it flies (the refusal would be
  * reported for a take-off that goes well), and PX4's missionStart, which goes back to the first item. Both are not
- * sent again once the vehicle shows that it is under way. And no command is sent again after a newer one
+ * sent again once the vehicle shows that it is under way. And no command but killSwitch is sent again after a newer one
  * (precedence.ts).
  */
 export class Commands {
@@ -121,14 +123,16 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_RATE_LIMITED, E_TIMEOUT (not sent)
+   * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
+   *   under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
     const { cmd, args, timeout_ms } = readRequest(params);
     const { vehicle, clock, refusals } = this.#options;
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    const timeout = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
+    const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
+    const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
     const context: Context = { target, deadline: clock.now() + timeout, turn };
     const watch = refusals.watch();

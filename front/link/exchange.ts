@@ -29,7 +29,10 @@ export interface ExchangeJob {
   /** On the clock: no answer after it. */
   readonly deadline: number;
   readonly sends?: number;
-  /** Goes before everything of the same command, also before what is under way (which then has no ack). */
+  /**
+   * Goes before everything of the same command, also before what is under way (which then has no ack). The same urgent job
+   * again is sent at once too, and shares the answer of the one under way.
+   */
   readonly urgent?: boolean;
   /** Aborted: it is not sent (again), and has no ack. */
   readonly signal?: AbortSignal;
@@ -47,8 +50,11 @@ export interface ExchangeJob {
 interface Running {
   readonly job: ExchangeJob;
   readonly startedAt: number;
-  readonly resolve: (result: number | null) => void;
+  /** Whom the answer is for. */
+  readonly resolves: ((result: number | null) => void)[];
   readonly onAbort: () => void;
+  /** How often it may be sent in all. */
+  sends: number;
   sent: number;
   sentAt: number;
   inProgress: boolean;
@@ -100,7 +106,20 @@ export class Exchange {
   async run(job: ExchangeJob): Promise<number | null> {
     return new Promise((resolve, reject) => {
       const running = this.#running.get(job.command);
-      if (running !== undefined && job.urgent === true) this.#finish(running, null);
+      if (running !== undefined && job.urgent === true) {
+        if (
+          running.job.urgent === true &&
+          running.job.key === job.key &&
+          running.resolves.length < MAX_WAITING
+        ) {
+          running.resolves.push(resolve);
+          running.sends = running.sent + (job.sends ?? SENDS);
+          running.timer.cancel();
+          this.#transmit(running);
+          return;
+        }
+        this.#finish(running, null);
+      }
       if (!this.#running.has(job.command)) {
         this.#begin(job, resolve);
         return;
@@ -176,8 +195,9 @@ export class Exchange {
     const running: Running = {
       job,
       startedAt: this.#clock.now(),
-      resolve,
+      resolves: [resolve],
       onAbort: () => this.#finish(running, null),
+      sends: job.sends ?? SENDS,
       sent: 0,
       sentAt: 0,
       inProgress: false,
@@ -193,7 +213,7 @@ export class Exchange {
   #transmit(running: Running): void {
     const { job } = running;
     const now = this.#clock.now();
-    const over = running.sent >= (job.sends ?? SENDS) || now >= job.deadline;
+    const over = running.sent >= running.sends || now >= job.deadline;
     if (over || (running.sent > 0 && job.underway?.() === true)) {
       this.#finish(running, null);
       return;
@@ -206,9 +226,9 @@ export class Exchange {
   }
 
   /** ms to the next send: one must fall behind the time in which no ack is believed. */
-  #pause({ job, sent }: Running): number {
+  #pause({ job, sent, sends }: Running): number {
     const doubt = this.#doubtMs(job);
-    const left = (job.sends ?? SENDS) - sent;
+    const left = sends - sent;
     if (doubt === 0 || left === 0) return RESEND_MS + doubt;
     return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
   }
@@ -227,7 +247,7 @@ export class Exchange {
     running.timer.cancel();
     job.signal?.removeEventListener('abort', running.onAbort);
     this.#remember(running, result);
-    running.resolve(result);
+    for (const resolve of running.resolves) resolve(result);
     // An urgent one that ended us begins before those that wait.
     queueMicrotask(() => this.#next(job.command));
   }

@@ -260,6 +260,36 @@ describe('commands', () => {
     await rig.link.stop();
   });
 
+  it('a killSwitch without an ack is sent to its end: nothing takes its place, nothing arms meanwhile', async () => {
+    const rig = await met({ autopilot: 12 });
+    const gone = new AbortController();
+    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
+    await settle();
+    gone.abort(); // whoever pressed it may have crashed
+    for (const cmd of ['arm', 'missionStart']) {
+      const refused = await errorOf(rig.link.command({ cmd, args: [] }));
+      expect(refused.code, cmd).to.equal('E_BUSY');
+      expect(refused.status).to.equal(409);
+    }
+    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const land = rig.link.command({ cmd: 'land', args: [] });
+    await rig.clock.advance(1250);
+    // Pressed again: at once, and as often again.
+    const again = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    await rig.live(2500);
+    const sent = rig.commands(ARM).map(({ fields }) => [fields['_param1'], fields['_param2']]);
+    expect(sent).to.deep.equal(Array.from({ length: 5 }, () => [0, 21_196]));
+    answering(rig, ACCEPTED);
+    rig.say(commandAck(ARM, ACCEPTED));
+    expect((await kill).status).to.equal('accepted');
+    expect((await again).status).to.equal('accepted');
+    expect((await disarm).status).to.equal('no_ack'); // the newer kill took its place
+    expect((await land).status).to.equal('no_ack');
+    // It has ended: arming goes again.
+    expect((await rig.command('arm')).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
   it('take-off: as it is while disarmed, through GUIDED when armed in another mode', async () => {
     const rig = await met({ customMode: 0 });
     answering(rig, ({ fields }) => (fields['command'] === TAKEOFF ? FAILED : ACCEPTED));
