@@ -87,6 +87,7 @@ interface Extras {
   readonly urgent?: boolean;
   readonly doubleAck?: boolean;
   readonly underway?: () => boolean;
+  readonly shows?: () => boolean;
 }
 
 export interface CommandsOptions {
@@ -149,14 +150,19 @@ export class Commands {
   async #run(cmd: CommandName, args: readonly (number | string)[], context: Context): Promise<number | null> {
     switch (cmd) {
       case 'arm': {
-        const result = await this.#long(context, COMPONENT_ARM_DISARM, [1]);
+        const result = await this.#long(context, COMPONENT_ARM_DISARM, [1], {
+          shows: () => this.#isArmed(true),
+        });
         if (result === RESULT_ACCEPTED) this.#options.vehicle.noteArmed();
         return result;
       }
       case 'disarm':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0]);
+        return this.#long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
       case 'killSwitch':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], { urgent: true });
+        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
+          urgent: true,
+          shows: () => this.#isArmed(false),
+        });
       case 'takeoff':
         return this.#takeoff(context, numberAt(args, 0));
       case 'land':
@@ -221,7 +227,8 @@ export class Commands {
       const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
       throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
     }
-    const extras = { underway: this.#climbing() };
+    const climbing = this.#climbing();
+    const extras = { underway: climbing, shows: climbing };
     if (vehicle.firmware === 'px4') {
       // PX4 wants the height above sea level, and reads NaN as "here, as you are".
       const ground = this.#px4Altitude(vehicle.telemetry.position.alt_msl);
@@ -260,7 +267,10 @@ export class Commands {
       );
     }
     const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
-    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], { doubleAck: family === 'px4' });
+    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
+      doubleAck: family === 'px4',
+      shows: () => this.#options.vehicle.customMode === number,
+    });
   }
 
   /** @param alt m above home */
@@ -324,6 +334,11 @@ export class Commands {
   ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
     turn.claim();
     return { command, key: params.join(), deadline, signal: turn.signal };
+  }
+
+  /** What the newest heartbeat says, when it has just come. */
+  #isArmed(wanted: boolean): boolean {
+    return this.#options.vehicle.telemetry.armed === wanted;
   }
 
   #craft(): Craft {

@@ -7,8 +7,8 @@ const SENDS = 3;
 const RESEND_MS = 1200;
 /** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
 const IN_PROGRESS_MS = 8000;
-/** How long after a send its ack may still come. */
-const LATE_ACK_MS = 2500;
+/** How long after a send its ack may still come: a radio that repeats what it lost delays by seconds. */
+const LATE_ACK_MS = 8000;
 /** How long after an ack its double may come, from a vehicle that acknowledges twice. */
 const DOUBLE_ACK_MS = 250;
 /** Timers run early by less. */
@@ -45,6 +45,11 @@ export interface ExchangeJob {
    * refused the second time: it is not sent again, and a refusal of its repetition is no answer.
    */
   readonly underway?: () => boolean;
+  /**
+   * Whether the newest heartbeat shows the state that was asked for. An ACCEPTED that may be that of an older request is
+   * believed once a heartbeat behind it says so.
+   */
+  readonly shows?: () => boolean;
 }
 
 interface Running {
@@ -58,6 +63,8 @@ interface Running {
   sent: number;
   sentAt: number;
   inProgress: boolean;
+  /** An ACCEPTED came that may be for an older request. */
+  perhaps: boolean;
   timer: Timer;
 }
 
@@ -72,15 +79,20 @@ interface Waiting {
 /** Acks that may still come for what was asked before. */
 interface Doubt {
   readonly until: number;
-  /** Of the job that they are for; null: of several. */
+  /** How many. */
+  readonly owed: number;
+  /** Of the job that they are for; null: of several, or something else was asked since. */
   readonly key: string | null;
 }
 
 /**
  * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
- * id, so there is one exchange at a time for each id, others wait (eight in all). While acks of an older exchange may still
- * come (it had none, or fewer than it was sent, or its vehicle doubles them) the next one believes none; it goes out all the
- * same, and keeps a send for the time after. Only where that time is over in a moment it waits for it before it goes out.
+ * id, so there is one exchange at a time for each id, others wait (eight in all).
+ *
+ * Each send of an older exchange that had no ack (or may have two) owes one for 8 s. Acks of the next exchange pay those
+ * first: a refusal among them is not believed, an acceptance only where a heartbeat that comes behind it shows what was
+ * asked for. The first ack beyond them, or after the 8 s, is its own; so one send is kept for the time after. Only where that
+ * time is over in a moment it waits for it before it goes out.
  */
 export class Exchange {
   readonly #clock: Clock;
@@ -153,8 +165,9 @@ export class Exchange {
       ack.targetSystem === 0 ||
       (ack.targetSystem === this.#ownSystem() &&
         (ack.targetComponent === 0 || ack.targetComponent === OWN_COMPONENT));
-    if (running === undefined || !forUs || this.#doubtMs(running.job) > 0) {
+    if (!forUs || running === undefined || this.#doubtMs(running.job) > 0) {
       this.strayAcks++;
+      if (forUs && ack.result !== RESULT_IN_PROGRESS) this.#pay(ack, running);
       return;
     }
     const { job } = running;
@@ -170,6 +183,13 @@ export class Exchange {
     running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
       this.#finish(running, RESULT_IN_PROGRESS),
     );
+  }
+
+  /** A heartbeat of the vehicle has come, and been taken in. */
+  onHeartbeat(): void {
+    for (const running of this.#running.values()) {
+      if (running.perhaps && running.job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
+    }
   }
 
   stop(): void {
@@ -201,8 +221,10 @@ export class Exchange {
       sent: 0,
       sentAt: 0,
       inProgress: false,
+      perhaps: false,
       timer: { cancel: () => undefined },
     };
+    if (job.trusting !== true) this.#othersBegun(job);
     this.#running.set(job.command, running);
     job.signal?.addEventListener('abort', running.onAbort, { once: true });
     const doubt = this.#doubtMs(job);
@@ -229,8 +251,33 @@ export class Exchange {
   #pause({ job, sent, sends }: Running): number {
     const doubt = this.#doubtMs(job);
     const left = sends - sent;
+    if (job.urgent === true) return RESEND_MS; // the vehicle's state will tell
     if (doubt === 0 || left === 0) return RESEND_MS + doubt;
     return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
+  }
+
+  /** An ack that may be for an older request. */
+  #pay({ command, result }: CommandAck, running: Running | undefined): void {
+    const doubt = this.#doubts.get(command);
+    if (doubt === undefined || doubt.until <= this.#clock.now()) return;
+    if (running !== undefined && result === RESULT_ACCEPTED) running.perhaps = true;
+    if (doubt.owed > 1) {
+      this.#doubts.set(command, { ...doubt, owed: doubt.owed - 1 });
+      return;
+    }
+    this.#doubts.delete(command);
+    // The next ack is its own: a send that was kept for later need not wait.
+    if (running === undefined || running.sent === 0) return;
+    running.timer.cancel();
+    const wait = Math.max(0, running.sentAt + RESEND_MS - this.#clock.now());
+    running.timer = this.#clock.after(wait, () => this.#transmit(running));
+  }
+
+  /** What is asked now stands between older requests and their repetition: an ack of those says nothing of this any more. */
+  #othersBegun({ command, key }: ExchangeJob): void {
+    for (const [other, doubt] of this.#doubts) {
+      if (other !== command || doubt.key !== key) this.#doubts.set(other, { ...doubt, key: null });
+    }
   }
 
   /** How long yet an ack may be that of an older request. */
@@ -252,18 +299,21 @@ export class Exchange {
     queueMicrotask(() => this.#next(job.command));
   }
 
-  /** Notes until when acks of an exchange that ends may still come. */
+  /** Notes until when acks of an exchange that ends may still come, and how many. */
   #remember({ job, sent, sentAt }: Running, result: number | null): void {
     const now = this.#clock.now();
-    let until = now;
-    if (result === RESULT_IN_PROGRESS) until = now + LATE_ACK_MS;
-    else if (sent > 1 || (result === null && sent > 0)) until = sentAt + LATE_ACK_MS;
-    else if (job.doubleAck === true) until = now + DOUBLE_ACK_MS;
-    if (until <= now) return;
+    let owed = result === null || result === RESULT_IN_PROGRESS ? sent : sent - 1;
+    let until = (result === RESULT_IN_PROGRESS ? now : sentAt) + LATE_ACK_MS;
+    if (job.doubleAck === true) {
+      if (owed === 0) until = now + DOUBLE_ACK_MS;
+      owed += sent;
+    }
+    if (owed <= 0 || until <= now) return;
     const before = this.#doubts.get(job.command);
     const older = before === undefined || before.until <= now ? null : before;
     this.#doubts.set(job.command, {
       until: Math.max(until, older?.until ?? 0),
+      owed: owed + (older?.owed ?? 0),
       key: older === null || older.key === job.key ? job.key : null,
     });
   }

@@ -102,7 +102,10 @@ export class Link {
     this.#exchange = new Exchange(clock, send, () => encoder.system);
     const vehicle = new Vehicle(clock, {
       onSession: (reason) => this.#onSession(reason),
-      onHeartbeat: () => this.#feed.importantChanged(),
+      onHeartbeat: () => {
+        this.#exchange.onHeartbeat();
+        this.#feed.importantChanged();
+      },
       onArmedChange: () => this.#feed.importantChanged(),
       onTelemetry: () => {
         this.#streams.onTelemetry();
