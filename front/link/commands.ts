@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 import {
   type Encoder,
   FRAME_GLOBAL,
+  FRAME_GLOBAL_INT,
+  FRAME_GLOBAL_RELATIVE_ALT,
   FRAME_GLOBAL_RELATIVE_ALT_INT,
   type Params7,
   type Target,
@@ -13,8 +15,12 @@ import {
   type Exchange,
   type ExchangeJob,
   RESULT_ACCEPTED,
+  RESULT_DENIED,
   RESULT_IN_PROGRESS,
+  RESULT_INT_ONLY,
+  RESULT_LONG_ONLY,
   RESULT_UNSUPPORTED,
+  RESULT_UNSUPPORTED_FRAME,
 } from './exchange.ts';
 import {
   type Craft,
@@ -74,6 +80,21 @@ const RESULT_NAMES = [
   'COMMAND_INT_ONLY',
   'COMMAND_UNSUPPORTED_MAV_FRAME',
 ] as const;
+
+/**
+ * The forms in which a place may be told, best first: a COMMAND_INT in a MAV_FRAME, or a COMMAND_LONG with its floats (of a
+ * metre or so). PX4 looked at no frame until February 2026, has taken FRAME_GLOBAL_INT alone since, and MAVLink has
+ * superseded that by FRAME_GLOBAL; ArduPilot takes its relative altitude in either frame of that name.
+ */
+type PlaceForm = number | 'long';
+const PX4_PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_INT, FRAME_GLOBAL, 'long'];
+const PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_RELATIVE_ALT_INT, FRAME_GLOBAL_RELATIVE_ALT];
+/** These say that the form was wrong, and nothing of what was asked. */
+const FORM_REFUSED: ReadonlySet<number> = new Set([
+  RESULT_LONG_ONLY,
+  RESULT_INT_ONLY,
+  RESULT_UNSUPPORTED_FRAME,
+]);
 
 /** One request on its way: who it is for, how long it may take. */
 interface Context {
@@ -275,11 +296,10 @@ export class Commands {
 
   /** @param alt m above home */
   async #goto(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
-    const { vehicle, encoder, exchange } = this.#options;
+    const { vehicle } = this.#options;
     const problem = gotoProblem(this.#craft(), alt);
     if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
     const px4 = vehicle.firmware === 'px4';
-    const frame = px4 ? FRAME_GLOBAL : FRAME_GLOBAL_RELATIVE_ALT_INT;
     const { home, position } = vehicle.telemetry;
     // Without either nobody knows how high home is, and the present height would be added to what was asked.
     const { alt_msl: sea, alt_rel: high } = position;
@@ -288,12 +308,31 @@ export class Commands {
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
     const params: Params7 = [-1, CHANGE_MODE, 0, yaw, lat, lon, height];
-    const result = await exchange.run({
-      ...this.#job(context, DO_REPOSITION, params),
-      encode: () => encoder.commandInt(context.target, DO_REPOSITION, frame, params),
-    });
+    const result = await this.#reposition(context, params);
     if (result !== RESULT_UNSUPPORTED || vehicle.firmware !== 'ardupilot') return result;
     return this.#gotoByTarget(context, lat, lon, alt);
+  }
+
+  /** In the next form only where the vehicle says that it was the form; PX4 says DENIED of forms too. */
+  async #reposition(context: Context, params: Params7): Promise<number | null> {
+    const { vehicle, encoder, exchange } = this.#options;
+    const px4 = vehicle.firmware === 'px4';
+    let answer: number | null = null;
+    for (const form of px4 ? PX4_PLACES : PLACES) {
+      const result =
+        form === 'long'
+          ? await this.#long(context, DO_REPOSITION, params)
+          : await exchange.run({
+              ...this.#job(context, DO_REPOSITION, params),
+              encode: () => encoder.commandInt(context.target, DO_REPOSITION, form, params),
+            });
+      if (result === null) return answer;
+      const perhaps = px4 && (result === RESULT_DENIED || result === RESULT_UNSUPPORTED);
+      if (!FORM_REFUSED.has(result) && !perhaps) return result;
+      // What it said of the request is worth more than what it said of a form.
+      answer = answer === null || (FORM_REFUSED.has(answer) && perhaps) ? result : answer;
+    }
+    return answer;
   }
 
   /** For firmware without DO_REPOSITION. A position target has no ack: the answer is an honest "none seen". */

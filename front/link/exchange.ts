@@ -16,8 +16,12 @@ const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
+export const RESULT_DENIED = 2;
 export const RESULT_UNSUPPORTED = 3;
 export const RESULT_IN_PROGRESS = 5;
+export const RESULT_LONG_ONLY = 7;
+export const RESULT_INT_ONLY = 8;
+export const RESULT_UNSUPPORTED_FRAME = 9;
 
 export interface ExchangeJob {
   /** MAV_CMD */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
 import type { CommandResult } from '../../shared/ipc/link-protocol.ts';
 import { settle } from './fake-clock.ts';
-import { commandAck, statusText } from './mavlink-samples.ts';
+import { commandAck, globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const ARM = 400;
@@ -387,6 +387,36 @@ describe('commands', () => {
       _param6: -117_654_321,
       _param7: 30,
     });
+    await rig.link.stop();
+  });
+
+  it('goto of PX4: in the frame that it takes, else in the next form that MAVLink has for a place', async () => {
+    const rig = await met({ autopilot: 12 });
+    rig.say(globalPosition(100, 48, 11)); // 500 m above the sea, 12 m above home
+    const forms = (): unknown[] =>
+      rig.commands(REPOSITION).map(({ id, fields }) => (id === 75 ? fields['frame'] : 'long'));
+    answering(rig, ACCEPTED);
+    expect((await rig.command('goto', [48.1, 11.5, 30])).status).to.equal('accepted');
+    expect(forms()).to.deep.equal([5]);
+    expect(rig.commands(REPOSITION)[0]?.fields).to.include({ _param5: 481_000_000, _param7: 518 });
+    const NO_FRAME = 9;
+    const cases: [answers: number[], forms: unknown[], name: string][] = [
+      [[NO_FRAME, ACCEPTED], [5, 0], 'ACCEPTED'],
+      [[NO_FRAME, DENIED, ACCEPTED], [5, 0, 'long'], 'ACCEPTED'],
+      [[UNSUPPORTED, ACCEPTED], [5, 0], 'ACCEPTED'],
+      [[DENIED, NO_FRAME, NO_FRAME], [5, 0, 'long'], 'DENIED'],
+      [[NO_FRAME, NO_FRAME, NO_FRAME], [5, 0, 'long'], 'COMMAND_UNSUPPORTED_MAV_FRAME'],
+      [[1], [5], 'TEMPORARILY_REJECTED'],
+    ];
+    for (const [answers, expected, name] of cases) {
+      rig.sent.length = 0;
+      const rest = [...answers];
+      answering(rig, ({ fields }) => (fields['command'] === REPOSITION ? (rest.shift() ?? null) : null));
+      expect((await rig.command('goto', [48.1, 11.5, 30])).ack.result_name).to.equal(name);
+      expect(forms(), String(answers)).to.deep.equal(expected);
+    }
+    const long = rig.commands(REPOSITION).at(-1);
+    expect(long?.fields['_param1']).to.equal(-1);
     await rig.link.stop();
   });
 
