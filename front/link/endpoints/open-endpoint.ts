@@ -17,7 +17,7 @@ export interface EndpointAddress {
 }
 
 /**
- * `udp:127.0.0.1:14550`, `udpout:192.168.1.5:14550`, `tcp:0.0.0.0:5760`, each with `?force=1` where ground stations may do
+ * `udp:127.0.0.1:14550`, `udpout:192.168.1.5:14550`, `tcp:0.0.0.0:5790`, each with `?force=1` where ground stations may do
  * there what the armed guard forbids; an IPv6 host may stand in brackets.
  * @throws Error a sentence that names the text and the forms that are accepted
  */
