@@ -178,7 +178,7 @@ export const configSchema = {
             pattern: '^(?:udp|udpout|tcp):.+:[0-9]{1,5}(?:\\?force=1)?$',
             maxLength: 128,
           },
-          default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5760'],
+          default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
           description:
             'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 the armed guard does not hold there',
           'x-restart': ['svc-link'],
