@@ -143,6 +143,12 @@ export class Router {
     this.#remember(bytes, OWN_TO_SOURCE);
   }
 
+  /** A v2 frame of ours goes to every endpoint. Nobody may write to it. */
+  broadcast(bytes: Buffer): void {
+    this.#remember(bytes, OWN_TO_ENDPOINTS);
+    for (const port of this.#ports) this.#send(port, this.#own);
+  }
+
   /** A frame of the flight controller. Never throws: a ground station's bytes flow whatever our own model thinks of them. */
   fromSource(frame: Frame): void {
     const { loops } = this.#options;
