@@ -91,6 +91,7 @@ export class Link {
     this.router = new Router({
       clock,
       toSource: (bytes) => transport.write(bytes),
+      autopilot: () => this.#vehicle.target,
       onVehicleFrame: (frame) => {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
@@ -166,6 +167,8 @@ export class Link {
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
+      // Ground stations see the companion computer too; the vehicle does not pass its words on to where they came from.
+      this.router.broadcast(this.#replies.heartbeat());
     });
   }
 

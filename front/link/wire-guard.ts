@@ -38,9 +38,10 @@ export class WireGuard {
     this.#armed = armed;
   }
 
-  /** Why a peer's frame must not reach the vehicle, null when it may. */
-  judge(frame: Frame, policy: WirePolicy): WireRefusal | null {
+  /** Why a peer's frame must not go on, null when it may. @param forVehicle whether it would reach the vehicle */
+  judge(frame: Frame, policy: WirePolicy, forVehicle: boolean): WireRefusal | null {
     if (!policy.mayWrite) return 'read-only';
+    if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
     if (policy.force || !this.#isGuarded(frame)) return null;
     return this.#armed() === false ? null : 'armed';

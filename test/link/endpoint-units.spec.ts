@@ -45,6 +45,7 @@ describe('the parts of an endpoint', () => {
       onVehicleFrame: () => undefined,
       guard: new WireGuard(() => false),
       loops: new LoopGuard(clock),
+      autopilot: () => null,
       refusal: () => null,
       onProblem: (sentence) => {
         throw new Error(sentence);

@@ -3,12 +3,14 @@ import { expect } from 'chai';
 import { freePort } from '../support/temp.ts';
 import { commandLong, GroundStation, paramSet, serialControl } from './ground-station.ts';
 import { LinkProcess } from './link-process.ts';
-import { encodeAs, heartbeat } from './mavlink-samples.ts';
+import { commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 import { PeerVehicle } from './peer-vehicle.ts';
 
 const PARAM_SET = 23;
+const HEARTBEAT = 0;
 const ATTITUDE = 30;
 const COMMAND_LONG = 76;
+const COMMAND_ACK = 77;
 const SERIAL_CONTROL = 126;
 const PREFLIGHT_REBOOT = 246;
 
@@ -67,6 +69,26 @@ describe('endpoints for ground stations', () => {
     expect(byTcp?.peers).to.have.length(1);
     stations[0]?.close();
     while ((await peersOf(link, 'tcp:'))[0]?.peers.length !== 0);
+  });
+
+  it('a camera on one and a ground station on another talk to each other; both see the companion computer', async () => {
+    const [tcp, udp] = [await freePort(), await freePort()];
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`);
+    const [camera, station] = [await GroundStation.udp(udp), await GroundStation.tcp(tcp)];
+    node.stations.push(camera, station);
+    const ofCamera = (message: Parameters<typeof encodeAs>[0], seq: number): Buffer =>
+      encodeAs(message, 'v2', seq, 5, 100);
+    camera.send(ofCamera(heartbeat({ type: 30, autopilot: 8 }), 0));
+    station.send(groundHeartbeat());
+    await Promise.all([station.hears(5, 191, HEARTBEAT), camera.hears(5, 191, HEARTBEAT)]);
+    camera.send(ofCamera(heartbeat({ type: 30, autopilot: 8 }), 1));
+    await station.hears(5, 100, HEARTBEAT);
+    const order = Object.assign(commandLong(512, 259), { targetComponent: 100 });
+    station.send(fromGround(order, 7));
+    await camera.hears(255, 190, COMMAND_LONG);
+    camera.send(ofCamera(commandAck(512, 0, 255, 190), 2));
+    await station.hears(5, 100, COMMAND_ACK);
+    expect(node.vehicle.heard.filter((id) => id === COMMAND_ACK)).to.deep.equal([]);
   });
 
   it('udpout: sends first, and hears what comes back', async () => {

@@ -48,6 +48,7 @@ function routerOf(clock: FakeClock): Router {
     onVehicleFrame: () => undefined,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
+    autopilot: () => null,
     refusal: () => null,
     onProblem: () => undefined,
   });
