@@ -189,6 +189,13 @@ export const configSchema = {
           description: 'whether ground stations may send SERIAL_CONTROL',
           'x-restart': ['svc-link'],
         },
+        sign_endpoints: {
+          type: 'boolean',
+          default: true,
+          description:
+            'where the vehicle takes signed frames only: sign what ground stations send through the endpoints (true), or refuse it',
+          'x-restart': ['svc-link'],
+        },
       },
       additionalProperties: false,
       default: {},
