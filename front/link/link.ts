@@ -26,6 +26,7 @@ import { Params } from './params/params.ts';
 import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
+import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import { SimulatedEvidence } from './simulated.ts';
 import type { Transport } from './sources/transport.ts';
@@ -49,6 +50,10 @@ export interface LinkOptions {
   readonly source: string;
   /** Where parameters are kept on disk; null: nowhere. */
   readonly store: ParamStore | null;
+  /** Signing keys on disk, loaded; absent: they are kept nowhere. */
+  readonly keys?: KeyStore;
+  /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
+  readonly signEndpoints?: boolean;
   /** What is wrong beside the link itself: with its source's address, with endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** Gets each LinkState at the rates of the protocol. */
@@ -92,6 +97,11 @@ export class Link {
       clock,
       toSource: (bytes) => transport.write(bytes),
       autopilot: () => this.#vehicle.target,
+      seal: (frame) => {
+        const { signer } = encoder;
+        if (signer === null || frame.signed) return frame.bytes();
+        return options.signEndpoints === false ? null : signer.signFrame(frame);
+      },
       onVehicleFrame: (frame) => {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
@@ -159,6 +169,7 @@ export class Link {
       encoder,
       send,
       params: this.#params,
+      keys: options.keys ?? null,
       onEnrolled: () => {
         this.#streams.request();
         this.#params.download(false);
@@ -284,6 +295,11 @@ export class Link {
     if (this.router.sourceLoops && !this.#vehicle.alive) {
       const detail = `What this node sends to its source ${this.#options.source} comes back from it: it leads to an endpoint of this node. Point mavlink.source at the flight controller.`;
       problems.push({ code: 'source_loops', detail });
+    }
+    if (this.#signing.lost) {
+      const detail =
+        'The vehicle signs what it sends, and this node does not have its key: it may hear no command of this node and of ground stations on it. Enrol its key again.';
+      problems.push({ code: 'signing_lost', detail });
     }
     return problems;
   }

@@ -42,6 +42,8 @@ function textOf(frame: Frame, why: WireRefusal): string | null {
       return null;
     case 'serial-control':
       return 'svc: SERIAL_CONTROL is switched off';
+    case 'unsigned':
+      return 'svc: refused: the vehicle takes signed frames only';
     case 'armed':
       return `svc: ${NAMES.get(frame.id) ?? 'storage/reboot'} refused while armed`;
   }

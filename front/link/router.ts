@@ -60,6 +60,8 @@ export interface RouterOptions {
   readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
   readonly toSource: (bytes: Buffer) => boolean;
+  /** The frame as the vehicle takes it: signed, where the vehicle signs. Null: it cannot be, or must not. */
+  readonly seal: (frame: Frame) => Buffer | null;
   /** The autopilot, null before it is known: nobody else may speak in its name. */
   readonly autopilot: () => Target | null;
   /** The vehicle model: sees every frame of the source and none of an endpoint (no peer can fake the armed state). */
@@ -245,7 +247,9 @@ export class Router {
     }
     const target = targetOf(frame);
     const forSource = this.#behindSource.has(target) || !this.#isElsewhere(port, target);
-    const why = guard.judge(frame, port.policy, forSource);
+    let why = guard.judge(frame, port.policy, forSource);
+    const sealed = why === null && forSource ? this.#options.seal(frame) : null;
+    if (why === null && forSource && sealed === null) why = 'unsigned';
     if (why !== null) {
       counters.rxRefused++;
       const answer = refusal(frame, why);
@@ -254,7 +258,7 @@ export class Router {
     }
     port.addresses.learn(frame);
     loops.remember(frame, port.id);
-    if (forSource && !toSource(frame.bytes())) counters.rxDropped++;
+    if (sealed !== null && !toSource(sealed)) counters.rxDropped++;
     for (const other of this.#ports) {
       if (other !== port && isMeant(other, frame, target)) this.#send(other, frame);
     }

@@ -13,7 +13,8 @@ export interface WirePolicy {
   readonly serialControl: boolean;
 }
 
-export type WireRefusal = 'read-only' | 'armed' | 'serial-control';
+/** `unsigned`: the vehicle takes only what is signed, and this cannot be signed or must not. */
+export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned';
 
 /** MAV_CMD */
 const PREFLIGHT_STORAGE = 245;

@@ -46,6 +46,7 @@ function oursRouted(chunks: readonly Buffer[]): number {
     clock,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
+    seal: (frame) => frame.bytes(),
     autopilot: () => null,
     refusal: () => null,
     toSource: () => true,

@@ -45,6 +45,7 @@ describe('the parts of an endpoint', () => {
       onVehicleFrame: () => undefined,
       guard: new WireGuard(() => false),
       loops: new LoopGuard(clock),
+      seal: (frame) => frame.bytes(),
       autopilot: () => null,
       refusal: () => null,
       onProblem: (sentence) => {

@@ -42,6 +42,7 @@ function setup(): {
     clock,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
+    seal: (frame) => frame.bytes(),
     autopilot: () => autopilot.target,
     refusal: () => null,
     toSource: (bytes) => {

@@ -48,6 +48,7 @@ function routerOf(clock: FakeClock): Router {
     onVehicleFrame: () => undefined,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
+    seal: (frame) => frame.bytes(),
     autopilot: () => null,
     refusal: () => null,
     onProblem: () => undefined,
