@@ -143,6 +143,11 @@ export class Commands {
     this.#options = options;
   }
 
+  /** A killSwitch is under way that the vehicle has not acknowledged. */
+  get killing(): boolean {
+    return this.#precedence.killing;
+  }
+
   /**
    * The RPC method `command`.
    * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is

@@ -23,7 +23,6 @@ import { OwnHeartbeat } from './own-heartbeat.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
-import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
 import type { KeyStore } from './signing/key-store.ts';
@@ -35,6 +34,7 @@ import { StatusLog } from './status-log.ts';
 import { StatusTexts } from './status-texts.ts';
 import { Streams } from './streams.ts';
 import { type SessionReason, Vehicle } from './vehicle.ts';
+import { WireAnswers } from './wire-answers.ts';
 import { WireGuard } from './wire-guard.ts';
 
 const TICK_MS = 100;
@@ -92,7 +92,14 @@ export class Link {
     const refusals = new Refusals(clock);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
-    const texts = new RefusalTexts(clock, this.#replies);
+    const answers = new WireAnswers({
+      clock,
+      encoder: this.#replies,
+      autopilot: () => this.#vehicle.target,
+      seq: () => this.#vehicle.seq,
+      param: (name) => this.#params.entry(name),
+      paramCount: () => this.#params.progress.expected ?? this.#params.progress.cached,
+    });
     this.router = new Router({
       clock,
       toSource: (bytes) => transport.write(bytes),
@@ -106,9 +113,12 @@ export class Link {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
       },
-      guard: new WireGuard(() => this.#vehicle.armed),
+      guard: new WireGuard(
+        () => this.#vehicle.armed,
+        () => this.#commands.killing,
+      ),
       loops: new LoopGuard(clock),
-      refusal: (frame, why) => texts.answer(frame, why),
+      refusal: (frame, why, said) => answers.answers(frame, why, said),
       onProblem: (sentence) => log.warn(sentence),
     });
     this.#texts = new StatusTexts(clock, (line) => {
@@ -167,6 +177,7 @@ export class Link {
       log,
       vehicle,
       encoder,
+      replies: this.#replies,
       send,
       params: this.#params,
       keys: options.keys ?? null,

@@ -68,8 +68,8 @@ export interface RouterOptions {
   readonly onVehicleFrame: (frame: Frame) => void;
   readonly guard: WireGuard;
   readonly loops: LoopGuard;
-  /** What a peer is told about its refused frame, as a frame; null for nothing. */
-  readonly refusal: (frame: Frame, why: WireRefusal) => Buffer | null;
+  /** What a peer hears about its refused frame; see WireAnswers. */
+  readonly refusal: (frame: Frame, why: WireRefusal, said: Map<string, number>) => readonly Buffer[];
   /** Called with the first problem of an endpoint and at most once for it. */
   readonly onProblem: (sentence: string) => void;
 }
@@ -81,6 +81,8 @@ interface Attached {
   readonly policy: WirePolicy;
   readonly counters: PortCounters;
   readonly addresses: Addresses;
+  /** When it was told what; one entry for each of a handful of sentences. */
+  readonly said: Map<string, number>;
   failed: boolean;
   allowance: number;
   allowanceAt: number;
@@ -134,6 +136,7 @@ export class Router {
         lastSeenAt: null,
       },
       addresses: new Addresses(),
+      said: new Map(),
       failed: false,
       allowance: BURST,
       allowanceAt: this.#options.clock.now(),
@@ -252,8 +255,7 @@ export class Router {
     if (why === null && forSource && sealed === null) why = 'unsigned';
     if (why !== null) {
       counters.rxRefused++;
-      const answer = refusal(frame, why);
-      if (answer !== null) this.#hand(port, answer);
+      for (const answer of refusal(frame, why, port.said)) this.#hand(port, answer);
       return;
     }
     port.addresses.learn(frame);

@@ -149,6 +149,11 @@ export class Vehicle {
     return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
   }
 
+  /** The newest sequence number of the autopilot. */
+  get seq(): number {
+    return this.#seq ?? 0;
+  }
+
   /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until they are known. */
   get capabilities(): number | null {
     return this.version?.capabilities ?? null;

@@ -48,7 +48,7 @@ function oursRouted(chunks: readonly Buffer[]): number {
     loops: new LoopGuard(clock),
     seal: (frame) => frame.bytes(),
     autopilot: () => null,
-    refusal: () => null,
+    refusal: () => [],
     toSource: () => true,
     onVehicleFrame: () => undefined,
     onProblem: (sentence) => {

@@ -47,7 +47,7 @@ describe('the parts of an endpoint', () => {
       loops: new LoopGuard(clock),
       seal: (frame) => frame.bytes(),
       autopilot: () => null,
-      refusal: () => null,
+      refusal: () => [],
       onProblem: (sentence) => {
         throw new Error(sentence);
       },

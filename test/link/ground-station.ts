@@ -72,10 +72,16 @@ export class GroundStation {
   }
 
   /** Resolves when message `id` of that system and component has come, be it before or from now on. */
-  async hears(system: number, component: number, id: number): Promise<MavLinkPacket> {
+  async hears(
+    system: number,
+    component: number,
+    id: number,
+    fits: (payload: Buffer) => boolean = () => true,
+  ): Promise<MavLinkPacket> {
     for (;;) {
       const found = this.heard.find(
-        ({ header }) => header.sysid === system && header.compid === component && header.msgid === id,
+        ({ header, payload }) =>
+          header.sysid === system && header.compid === component && header.msgid === id && fits(payload),
       );
       if (found !== undefined) return found;
       await new Promise<void>((resolve) => this.#wake.push(resolve));

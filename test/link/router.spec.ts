@@ -44,7 +44,7 @@ function setup(): {
     loops: new LoopGuard(clock),
     seal: (frame) => frame.bytes(),
     autopilot: () => autopilot.target,
-    refusal: () => null,
+    refusal: () => [],
     toSource: (bytes) => {
       if (accept.source) toSource.push(bytes.toString('hex'));
       return accept.source;

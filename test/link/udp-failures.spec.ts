@@ -50,7 +50,7 @@ function routerOf(clock: FakeClock): Router {
     loops: new LoopGuard(clock),
     seal: (frame) => frame.bytes(),
     autopilot: () => null,
-    refusal: () => null,
+    refusal: () => [],
     onProblem: () => undefined,
   });
 }

@@ -34,6 +34,8 @@ export interface SigningOptions {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly encoder: Encoder;
+  /** Says what we say to ground stations, which may have the key and take nothing unsigned. */
+  readonly replies: Encoder;
   readonly send: (bytes: Buffer) => void;
   /** Null: keys are kept nowhere. */
   readonly keys: KeyStore | null;
@@ -295,6 +297,7 @@ export class Signing {
     if (this.#signer !== signer) this.#signer?.forget();
     this.#signer = signer;
     this.#options.encoder.signer = signer;
+    this.#options.replies.signer = signer;
   }
 
   #capability(): SigningCapability {
