@@ -134,8 +134,8 @@ export class Link {
         this.#feed.importantChanged();
       },
       onArmedChange: () => this.#feed.importantChanged(),
-      onTelemetry: () => {
-        this.#streams.onTelemetry();
+      onTelemetry: (id) => {
+        this.#streams.onMessage(id, true);
         this.#feed.telemetryChanged();
       },
       onAck: (ack) => this.#exchange.onAck(ack),
@@ -151,7 +151,10 @@ export class Link {
         if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.#params.onFtp(message);
       },
       onStatusText: (part, component) => this.#texts.add(part, component),
-      onMessage: (id) => this.#evidence.message(id),
+      onMessage: (id) => {
+        this.#streams.onMessage(id, false);
+        this.#evidence.message(id);
+      },
     });
     this.#vehicle = vehicle;
     const exchange = this.#exchange;

@@ -45,7 +45,8 @@ export interface VehicleListener {
   onSession(reason: SessionReason): void;
   onArmedChange(): void;
   onHeartbeat(): void;
-  onTelemetry(): void;
+  /** A message that telemetry is made of, by its id. */
+  onTelemetry(id: number): void;
   onAck(ack: CommandAck): void;
   onParam(value: ParamValue): void;
   onVersion(): void;
@@ -223,7 +224,7 @@ export class Vehicle {
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
     this.#updatedAt = this.#clock.wall();
-    this.#listener.onTelemetry();
+    this.#listener.onTelemetry(frame.id);
   }
 
   #onHeartbeat(frame: Frame): void {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import { commandLong } from '../link/ground-station.ts';
 import { SimFlight } from './sim-flight.ts';
 
 const COPTER = ['--vehicle', 'copter'] as const;
@@ -295,6 +296,14 @@ describe('flights over real processes', () => {
     );
     expect(telemetry.mission.reached).to.equal(null);
     await flight.until('on the ground', (s) => s.telemetry.landed_state === 'on_ground');
+  });
+
+  it('a ground station that switches positions off does not take them from the node', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    await flight.ready();
+    await flight.tell(Object.assign(commandLong(511, 33), { targetSystem: 1, _param2: -1 }));
+    await flight.until('without positions', (s) => (s.telemetry.ages.position ?? 0) > 3);
+    await flight.until('with positions again', (s) => (s.telemetry.ages.position ?? 9) < 1);
   });
 
   it('IN_PROGRESS is waited out', async () => {
