@@ -158,7 +158,6 @@ export class Link {
     });
     this.#vehicle = vehicle;
     const exchange = this.#exchange;
-    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, send });
     const onError = (error: unknown): void => {
       log.error(`stream request: ${messageOf(error)}`);
     };
@@ -175,6 +174,8 @@ export class Link {
       },
       store,
     });
+    const params = this.#params;
+    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     this.#signing = new Signing({
       clock,
       log,

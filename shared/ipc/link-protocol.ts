@@ -247,6 +247,8 @@ export interface CommandResult {
     /** The vehicle's newest STATUSTEXT while the command was under way, when it was not accepted. */
     statustext?: string;
   };
+  /** The flight mode that did it, where the vehicle refused the command for it, or has none. */
+  mode?: string;
 }
 
 /** How a client of `mavlink.sock` begins. What it may do has been decided by the edge. */

@@ -87,10 +87,11 @@ describe('flights over real processes', () => {
     await flight.inMode('FBWA');
     await flight.accepted('arm');
     await flight.armed(true);
-    await flight.accepted('takeoff', 30);
-    await flight.inMode('GUIDED');
+    expect(await flight.link.command('takeoff', 30)).to.include({ status: 'accepted', mode: 'TAKEOFF' });
+    await flight.inMode('TAKEOFF');
     await flight.at(place, 30);
     await flight.accepted('goto', place.lat + NORTH, place.lon, 40);
+    await flight.inMode('GUIDED');
     await flight.at({ ...place, lat: place.lat + NORTH }, 40);
     await flight.accepted('missionStart');
     await flight.inMode('AUTO');
@@ -278,6 +279,25 @@ describe('flights over real processes', () => {
     const { status, ack } = await flight.link.command('disarm'); // refused in the air
     expect([status, ack.result_name]).to.not.include('ACCEPTED');
     expect(flight.link.state?.armed).to.equal(true);
+  });
+
+  it('a mission that refuses to pause is stopped by mode, and the answer says by which', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    await flight.pace(1);
+    await flight.accepted('mode', 'GUIDED');
+    await flight.accepted('arm');
+    await flight.accepted('missionStart');
+    await flight.until('taking off', (s) => (s.telemetry.position.alt_rel ?? 0) > 1);
+    // Still the take-off item.
+    expect(await flight.link.command('pauseMission')).to.include({ status: 'accepted', mode: 'BRAKE' });
+    await flight.inMode('BRAKE');
+    await flight.sim.fault({ modeRefusals: [17] });
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO');
+    expect(await flight.link.command('pauseMission')).to.include({ status: 'accepted', mode: 'LOITER' });
+    await flight.inMode('LOITER');
+    await flight.at(place);
   });
 
   it('a reboot that closes the connection: nothing of the former life is shown', async () => {
