@@ -71,6 +71,7 @@ export class Link {
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
+  readonly #refusals: Refusals;
   readonly #exchange: Exchange;
   readonly #commands: Commands;
   readonly #streams: Streams;
@@ -90,6 +91,7 @@ export class Link {
       return transport.write(bytes);
     };
     const refusals = new Refusals(clock);
+    this.#refusals = refusals;
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
     const answers = new WireAnswers({
@@ -131,6 +133,7 @@ export class Link {
       onSession: (reason) => this.#onSession(reason),
       onHeartbeat: () => {
         this.#exchange.onHeartbeat();
+        if (vehicle.armed === true) this.#refusals.forget();
         this.#feed.importantChanged();
       },
       onArmedChange: () => this.#feed.importantChanged(),
@@ -325,6 +328,7 @@ export class Link {
     this.#encoder.system = target.system;
     this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
+    if (reason !== 'connected') this.#refusals.forget();
     this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
     if (reason === 'learned') {
       this.#texts.clear();
