@@ -94,7 +94,12 @@ export class Autopilot implements Craft {
     this.#tools = tools;
     const { firmware } = options;
     this.#firmware = firmware;
-    this.params = new Params(() => faults.notSimulated, firmware.params, options.paramCount);
+    this.params = new Params(
+      () => faults.notSimulated,
+      firmware.params,
+      options.paramCount,
+      () => faults.lateParams,
+    );
     this.params.set('SYSID_THISMAV', options.sysid);
     this.params.set('SIM_SPEEDUP', options.speedup);
     this.params.set('INITIAL_MODE', options.initialMode);
@@ -192,7 +197,7 @@ export class Autopilot implements Craft {
   }
 
   text(severity: MavSeverity, text: string): void {
-    this.#channel.text(severity, text);
+    this.#channel.text(severity, text + this.#firmware.textEnd);
   }
 
   disarm(cause: 'command' | 'landing' = 'landing'): void {

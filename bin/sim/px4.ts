@@ -101,6 +101,7 @@ export function px4(): Firmware {
     paramFile: false,
     initialMode: LOITER,
     words: WORDS,
+    textEnd: '\t',
     modes: px4Modes,
     heartbeat,
   };

@@ -175,6 +175,8 @@ export class Link {
         const { target } = vehicle;
         if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
       },
+      // Also what came from the disk, once the vehicle has said that it is as it was.
+      onKnown: (name) => this.#evidence.parameter(name),
       store,
     });
     const params = this.#params;

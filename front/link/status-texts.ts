@@ -74,7 +74,9 @@ export class StatusTexts {
     this.#publish(open.severity, Array.from(open.parts, (text) => text ?? '…').join(''));
   }
 
-  #publish(severity: number, text: string): void {
+  #publish(severity: number, said: string): void {
+    // PX4 puts a tab behind what it also says as an EVENT.
+    const text = said.trimEnd();
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
     this.#onLine(line);
