@@ -16,6 +16,7 @@ import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
+import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
 import { FrameStream } from './frame-stream.ts';
 import { LoopGuard } from './loop-guard.ts';
@@ -76,6 +77,7 @@ export class Link {
   readonly #commands: Commands;
   readonly #streams: Streams;
   readonly #params: Params;
+  readonly #events: Events;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
@@ -90,7 +92,7 @@ export class Link {
       this.router.ownFrame(bytes);
       return transport.write(bytes);
     };
-    const refusals = new Refusals(clock);
+    const refusals = new Refusals(clock, () => this.#events.checks);
     this.#refusals = refusals;
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
@@ -151,8 +153,13 @@ export class Link {
       onFtp: (message) => {
         // To us, and not to a ground station whose answers come by here too.
         const { targetSystem, targetComponent } = message;
-        if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.#params.onFtp(message);
+        if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
+        this.#params.onFtp(message);
+        this.#events.onFtp(message);
       },
+      onEvent: (event) => this.#events.onEvent(event),
+      onEventSequence: (sequence) => this.#events.onSequence(sequence),
+      onMetadataUri: (uri) => this.#events.onMetadata(uri),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
         this.#streams.onMessage(id, false);
@@ -180,6 +187,15 @@ export class Link {
       store,
     });
     const params = this.#params;
+    this.#events = new Events({
+      clock,
+      log,
+      vehicle,
+      encoder,
+      send,
+      free: () => !params.progress.priming,
+      onLine: (severity, text) => this.#texts.say(severity, text),
+    });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     this.#signing = new Signing({
       clock,
@@ -225,6 +241,7 @@ export class Link {
       this.#texts.tick();
       this.#streams.tick();
       this.#params.tick();
+      this.#events.tick();
     });
   }
 
@@ -337,6 +354,7 @@ export class Link {
       this.#signing.forget();
     }
     this.#streams.request();
+    this.#events.begin(reason === 'learned' || reason === 'rebooted');
     this.#params.download(reason === 'learned');
   }
 }

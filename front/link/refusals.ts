@@ -34,9 +34,12 @@ export class Refusals {
   readonly #watches = new Set<(line: StatusLine) => void>();
   /** What keeps the vehicle from arming, and when it was last told; at most 8. */
   #preArm: readonly { readonly text: string; readonly at: number }[] = [];
+  readonly #checks: () => readonly string[];
 
-  constructor(clock: Clock) {
+  /** @param checks what keeps the vehicle from arming now, of one that reports all of it whenever it changes */
+  constructor(clock: Clock, checks: () => readonly string[]) {
     this.#clock = clock;
+    this.#checks = checks;
   }
 
   onLine(line: StatusLine): void {
@@ -58,7 +61,8 @@ export class Refusals {
     let onReason: (() => void) | null = null;
     const reasons = (arming: boolean): Reasons => {
       const since = this.#clock.now() - TOLD_MS;
-      const before = arming ? this.#preArm.filter(({ at }) => at >= since).map(({ text }) => text) : [];
+      const told = this.#preArm.filter(({ at }) => at >= since).map(({ text }) => text);
+      const before = arming ? [...this.#checks(), ...told] : [];
       const all = [...new Set([...before, ...said])].slice(-MAX_REASONS);
       return { text: said.at(-1) ?? before.at(-1) ?? chatter, all };
     };

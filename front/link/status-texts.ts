@@ -6,6 +6,8 @@ const MAX_PARTS = 8;
 const MAX_OPEN = 4;
 /** A text whose rest does not come is shown as far as it came. */
 const PART_WAIT_MS = 1000;
+/** An event and the text that says the same come within this time. */
+const TWICE_MS = 1000;
 
 export interface StatusLine {
   /** ISO 8601, wall clock of this node. */
@@ -28,6 +30,9 @@ export class StatusTexts {
   readonly #onLine: (line: StatusLine) => void;
   #lines: StatusLine[] = [];
   #open: Open[] = [];
+  #newestAt = -Infinity;
+  /** It ended in a tab. */
+  #newestMarked = false;
 
   constructor(clock: Clock, onLine: (line: StatusLine) => void) {
     this.#clock = clock;
@@ -57,6 +62,11 @@ export class StatusTexts {
     if (part.final || part.part === MAX_PARTS - 1) this.#close(open);
   }
 
+  /** An event of the vehicle in words. Many it also says as a text: those are shown once. */
+  say(severity: number, text: string): void {
+    this.#publish(severity, text);
+  }
+
   /** Shows what has waited too long for its rest; called a few times a second. */
   tick(): void {
     const now = this.#clock.now();
@@ -77,6 +87,13 @@ export class StatusTexts {
   #publish(severity: number, said: string): void {
     // PX4 puts a tab behind what it also says as an EVENT.
     const text = said.trimEnd();
+    const marked = text !== said;
+    const now = this.#clock.now();
+    const twin = this.#lines.at(-1)?.text === text && now - this.#newestAt < TWICE_MS;
+    // Of two alike in a moment one is the event of the other; of a vehicle without events both are meant.
+    if (twin && (marked || this.#newestMarked)) return;
+    this.#newestAt = now;
+    this.#newestMarked = marked;
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
     this.#onLine(line);
