@@ -30,9 +30,8 @@ export class StatusTexts {
   readonly #onLine: (line: StatusLine) => void;
   #lines: StatusLine[] = [];
   #open: Open[] = [];
-  #newestAt = -Infinity;
-  /** It ended in a tab. */
-  #newestMarked = false;
+  /** Of the newest line: when it came, whether it ended in a tab, whether it was an event. */
+  #newest = { at: -Infinity, marked: false, isEvent: false };
 
   constructor(clock: Clock, onLine: (line: StatusLine) => void) {
     this.#clock = clock;
@@ -64,7 +63,7 @@ export class StatusTexts {
 
   /** An event of the vehicle in words. Many it also says as a text: those are shown once. */
   say(severity: number, text: string): void {
-    this.#publish(severity, text);
+    this.#publish(severity, text, true);
   }
 
   /** Shows what has waited too long for its rest; called a few times a second. */
@@ -84,16 +83,15 @@ export class StatusTexts {
     this.#publish(open.severity, Array.from(open.parts, (text) => text ?? '…').join(''));
   }
 
-  #publish(severity: number, said: string): void {
+  #publish(severity: number, said: string, isEvent = false): void {
     // PX4 puts a tab behind what it also says as an EVENT.
     const text = said.trimEnd();
     const marked = text !== said;
     const now = this.#clock.now();
-    const twin = this.#lines.at(-1)?.text === text && now - this.#newestAt < TWICE_MS;
-    // Of two alike in a moment one is the event of the other; of a vehicle without events both are meant.
-    if (twin && (marked || this.#newestMarked)) return;
-    this.#newestAt = now;
-    this.#newestMarked = marked;
+    const newest = this.#newest;
+    const alike = this.#lines.at(-1)?.text === text && now - newest.at < TWICE_MS;
+    if (alike && ((isEvent && newest.marked) || (marked && newest.isEvent))) return;
+    this.#newest = { at: now, marked, isEvent };
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
     this.#onLine(line);

@@ -331,6 +331,28 @@ describe('flights over real processes', () => {
     await flight.until('with positions again', (s) => (s.telemetry.ages.position ?? 9) < 1);
   });
 
+  it('PX4: why it does not arm and does not disarm, in the words that its events have in its own metadata', async () => {
+    await using flight = await SimFlight.start(...PX4, '--settle', '6000');
+    await flight.until('there', ({ mavlink_alive }) => mavlink_alive);
+    let reasons: readonly string[] = [];
+    while (!reasons.includes('No valid position estimate')) {
+      const { ack, status } = await flight.link.command('arm');
+      expect(status).to.equal('rejected');
+      reasons = ack.reasons ?? [];
+    }
+    expect(reasons.at(-1)).to.equal('Arming denied: Resolve system health failures first');
+    const place = await flight.ready();
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 10);
+    await flight.at(place, 10);
+    const { ack } = await flight.link.command('disarm');
+    expect(ack.statustext).to.equal('Disarming denied: not landed');
+    const denied = ({ text }: { text: string }): boolean => text === 'Disarming denied: not landed';
+    await flight.until('told', ({ statustext }) => statustext.some(denied));
+    await flight.link.nextState();
+    expect(flight.link.state?.statustext.filter(denied), 'said twice, shown once').to.have.length(1);
+  });
+
   it('PX4: parameters that it adds after boot are there, and it is known as simulated from the disk too', async () => {
     const state = await tempDir();
     await using sim = await SimProcess.start(...PX4, '--param-rate', '4000', '--late-params', '2');
