@@ -1,4 +1,4 @@
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, guarded, skip } from './check.ts';
 import { checkFiles, readableConfig } from './files.ts';
