@@ -36,7 +36,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
     ask<unknown>('svc-supervisor', supervisor.call('status', {}, CALL_MS)),
     ask<readonly EndpointStatus[]>('svc-link', vehicle.client.call('endpoints', {}, CALL_MS)),
   ]);
-  for (const { name, problem } of endpoints ?? []) if (problem !== null) problems.push(`${name}: ${problem}`);
+  for (const { detail } of vehicle.state?.problems ?? []) problems.push(detail);
   return {
     agent: {
       version: deps.version,

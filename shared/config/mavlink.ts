@@ -22,7 +22,7 @@ export const mavlinkConfig = section({
     maxItems: 8,
     uniqueItems: true,
     items: { type: 'string', format: 'mavlink-endpoint', maxLength: 128 },
-    default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5760'],
+    default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
     description:
       'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 the armed guard does not hold there',
     ...CLASS,
