@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
 import { markKey } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
+import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
@@ -84,6 +85,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
+    log.warn(sentence),
+  );
   const { profile } = config.agent;
   const withResidual = !values['no-residual'] && (config.features.residual ?? true);
 
