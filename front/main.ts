@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
-import { markKey } from '../shared/auth/principal-mark.ts';
+import { connectionProof } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures, loadConfig } from '../shared/config.ts';
 import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
@@ -171,11 +171,11 @@ async function start(init: Init, log: Logger): Promise<Service> {
     ...configHandlers(),
   };
   // Alone, without a supervisor, there is no secret and so nobody to forward to.
-  const secret = withResidual ? markKey(init.secret) : null;
+  const proof = withResidual ? connectionProof(init.secret) : null;
   const proxy =
-    secret === null
+    proof === null
       ? null
-      : new ResidualProxy({ socketPath: paths.residualSocket, secret, now: Date.now, log });
+      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, log });
   const front = new FrontServer({
     state,
     budgets,

@@ -1,7 +1,7 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markKey } from '../shared/auth/principal-mark.ts';
+import { connectionProof } from '../shared/auth/principal-mark.ts';
 import { loadConfig } from '../shared/config.ts';
 import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
@@ -10,7 +10,7 @@ import { createLogger, type Logger } from '../shared/logger.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { Handler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
-import { compileTable, type ResidualRow, ROWS } from '../shared/routes/table.ts';
+import { type ResidualRow, ROWS } from '../shared/routes/table.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { openLogService } from './logs/log-service.ts';
@@ -49,11 +49,10 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     ...pageHandlers(join(import.meta.dirname, 'web/static')),
   };
   const server = createResidualServer({
-    matcher: compileTable(ROWS).matcher,
+    rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    secret: markKey(secret),
-    now: Date.now,
+    proof: connectionProof(secret),
     log,
   });
   await logs.start();

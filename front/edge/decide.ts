@@ -11,7 +11,7 @@ import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shar
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import type { Armed } from '../../shared/ipc/link-protocol.ts';
-import type { Matcher, MatchResult, PathMatch } from '../../shared/routes/match.ts';
+import type { Matcher, MatchResult, Template } from '../../shared/routes/match.ts';
 import type { Feature, Profile, Row, RowMethod } from '../../shared/routes/row.ts';
 import type { Violation } from '../../shared/schemas/validator.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
@@ -244,28 +244,25 @@ function findRow(
 ): Found {
   if (match.kind === 'none') return { row: null, policy: null, params: {}, path: '', query: '', allow: '' };
   const method = rowMethod(request);
-  for (const candidate of match.matches) {
-    const row =
-      method === null ? undefined : (candidate.template.rows.get(method) ?? anyRow(candidate, method));
-    if (row === undefined) continue;
-    const base = { row, params: candidate.params, path: match.path, query: match.query, allow: '' };
-    if (row.scope !== 'inner') return { ...base, policy: row };
-    // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
-    const inner = matcher.match(`/${candidate.params['path'] ?? ''}`);
-    const policy = inner.kind === 'found' ? findRow(request, inner, matcher).row : null;
-    return policy === null || policy.scope === 'inner'
-      ? { ...base, row: null, policy: null }
-      : { ...base, policy };
+  const { template, params, path, query } = match;
+  const row = method === null ? undefined : (template.rows.get(method) ?? anyRow(template, method));
+  if (row === undefined) {
+    const methods = [...template.rows.keys()].filter((name) => name !== 'WS');
+    const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    return { row: null, policy: null, params: {}, path, query, allow: allow.join(', ') };
   }
-  const methods = match.matches
-    .flatMap(({ template }) => [...template.rows.keys()])
-    .filter((name) => name !== 'WS');
-  const allow = [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].join(', ');
-  return { row: null, policy: null, params: {}, path: match.path, query: match.query, allow };
+  const base = { row, params, path, query, allow: '' };
+  if (row.scope !== 'inner') return { ...base, policy: row };
+  // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
+  const inner = matcher.match(`/${params['path'] ?? ''}`);
+  const policy = inner.kind === 'found' ? findRow(request, inner, matcher).row : null;
+  return policy === null || policy.scope === 'inner'
+    ? { ...base, row: null, policy: null }
+    : { ...base, policy };
 }
 
-function anyRow(candidate: PathMatch, method: RowMethod): Row | undefined {
-  return method === 'WS' ? undefined : candidate.template.rows.get('ANY');
+function anyRow(template: Template, method: RowMethod): Row | undefined {
+  return method === 'WS' ? undefined : template.rows.get('ANY');
 }
 
 /** HEAD is judged as GET; null for a method that no row has. */

@@ -1,21 +1,29 @@
-import type { KeyObject } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { Agent, type ClientRequestArgs, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type ClientRequestArgs,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { PRINCIPAL_HEADER, signPrincipal } from '../../shared/auth/principal-mark.ts';
+import { encodeMark, PRINCIPAL_HEADER, PROOF_HEADER } from '../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Pass } from '../edge/decide.ts';
-import { CREDENTIALS, headerName, MARKS } from '../edge/headers.ts';
+import { headerName } from '../edge/headers.ts';
 
 /**
  * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
- * caller's credentials, with the caller's identity signed by us. Never retries (spec/decisions.md 4).
+ * caller's credentials, with what was decided beside it. Never retries (spec/decisions.md 4).
  */
 
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; spec/decisions.md 4). */
+const DROPPED: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -30,12 +38,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const MAX_SOCKETS = 128;
 // Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that it is just closing.
 const IDLE_MS = 30_000;
+// How late a time-out may come.
+const SWEEP_MS = 250;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
-  /** The per-boot secret that the residual knows too. */
-  readonly secret: KeyObject;
-  /** Wall clock, ms. */
+  /** What shows the residual that we are its front. */
+  readonly proof: string;
+  /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -44,25 +54,31 @@ interface Forwarded {
   readonly pass: Pass;
   readonly raw: Buffer | null;
   readonly fail: (error: ApiError) => void;
-  timer: NodeJS.Timeout | null;
+  /** Monotonic, ms; the first byte of the answer comes before it, or the request ends. */
+  readonly deadline: number;
+  request: ClientRequest | null;
 }
 
 // A member of the request, not a WeakMap: at thousands of requests a second the collector pays dearly for one.
 const FORWARDED = Symbol('forwarded');
 type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
 
-/** The caller's headers as the residual may see them. */
+/** The caller's headers as the residual may see them. Our own namespace is ours: nothing that a client sends in it passes. */
 export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
-  const named = new Set((headers.connection ?? '').split(',').map((name) => headerName(name.trim())));
+  const named = namedByConnection(headers.connection);
   const clean: IncomingMessage['headers'] = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
     const plain = headerName(name);
-    if (MARKS.has(plain) || CREDENTIALS.has(plain) || HOP_BY_HOP.has(plain) || named.has(plain)) continue;
-    // Our own namespace is ours: whatever else a client sends in it means nothing behind the front.
-    if (plain.startsWith('x-svc-')) continue;
-    clean[name] = value;
+    if (plain.startsWith('x-svc-') || DROPPED.has(plain) || named?.has(plain) === true) continue;
+    clean[name] = headers[name];
   }
   return clean;
+}
+
+/** The headers that the client's Connection header takes off; null where it names none, as almost always. */
+function namedByConnection(connection: string | undefined): ReadonlySet<string> | null {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
+  return new Set(connection.split(',').map((name) => headerName(name.trim())));
 }
 
 /**
@@ -92,9 +108,13 @@ export class ResidualProxy {
     timeout: IDLE_MS,
   });
   readonly #middleware: ReturnType<typeof createProxyMiddleware>;
+  /** Requests without an answer yet; one timer looks at them all. */
+  readonly #waiting = new Set<Forwarded>();
+  readonly #sweep: NodeJS.Timeout;
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
+    this.#sweep = setInterval(() => this.#endLate(), SWEEP_MS).unref();
     this.#middleware = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
@@ -106,19 +126,16 @@ export class ResidualProxy {
           proxy.on('proxyReq', (proxyReq, req) => {
             const forwarded = (req as Tagged)[FORWARDED];
             if (forwarded === undefined) return;
-            forwarded.timer = setTimeout(() => {
-              proxyReq.destroy(
-                new ApiError('E_TIMEOUT', `No answer within ${forwarded.pass.row.limits.timeoutMs} ms.`),
-              );
-            }, forwarded.pass.row.limits.timeoutMs);
-            proxyReq.once('close', () => clearTimeout(forwarded.timer ?? undefined));
+            forwarded.request = proxyReq;
+            proxyReq.once('close', () => this.#waiting.delete(forwarded));
             if (forwarded.raw !== null) {
               proxyReq.setHeader('content-length', forwarded.raw.length);
               proxyReq.write(forwarded.raw);
             }
           });
           proxy.on('proxyRes', (proxyRes, req, res) => {
-            clearTimeout((req as Tagged)[FORWARDED]?.timer ?? undefined);
+            const forwarded = (req as Tagged)[FORWARDED];
+            if (forwarded !== undefined) this.#waiting.delete(forwarded);
             // What the residual says of its connection to us is not about the client's.
             delete proxyRes.headers['keep-alive'];
             proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
@@ -132,6 +149,7 @@ export class ResidualProxy {
   }
 
   stop(): void {
+    clearInterval(this.#sweep);
     this.#agent.destroy();
   }
 
@@ -146,22 +164,33 @@ export class ResidualProxy {
     raw: Buffer | null,
     fail: (error: ApiError) => void,
   ): void {
-    const { secret, now } = this.#options;
+    const { proof, now } = this.#options;
+    const { row, params, principal, forced } = pass;
     const headers = cleanHeaders(req.headers);
-    headers[PRINCIPAL_HEADER] = signPrincipal(secret, pass, req.method ?? '', req.url ?? '', now());
+    headers[PROOF_HEADER] = proof;
+    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
     if (raw === null && req.headers['transfer-encoding'] !== undefined)
       headers['transfer-encoding'] = 'chunked';
     req.headers = headers;
-    const forwarded: Forwarded = { pass, raw, fail, timer: null };
+    const forwarded: Forwarded = { pass, raw, fail, deadline: now() + row.limits.timeoutMs, request: null };
     (req as Tagged)[FORWARDED] = forwarded;
+    this.#waiting.add(forwarded);
     void this.#middleware(req, res, () => undefined); // errors come through the event, so that they come once
+  }
+
+  #endLate(): void {
+    const now = this.#options.now();
+    for (const { deadline, request, pass } of this.#waiting) {
+      if (deadline > now) continue;
+      request?.destroy(new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`));
+    }
   }
 
   #failed(error: Error, req: IncomingMessage): void {
     const forwarded = (req as Tagged)[FORWARDED];
     if (forwarded === undefined) return;
     delete (req as Tagged)[FORWARDED];
-    clearTimeout(forwarded.timer ?? undefined);
+    this.#waiting.delete(forwarded);
     forwarded.fail(this.#apiError(error));
   }
 

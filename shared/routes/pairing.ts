@@ -11,7 +11,7 @@ import {
 } from '../schemas/dashboard.ts';
 import { claimAnswer, claimRequest, pairingCode, pairingInfo, unpairAnswer } from '../schemas/pairing.ts';
 import type { Row } from './row.ts';
-import { json, PUBLIC_READ, WRITE } from './row-parts.ts';
+import { BARE_WRITE, json, PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'pairing', profiles: 'DG' } as const;
 
@@ -141,5 +141,26 @@ export const pairingRows = [
     body: ticketRequest,
     responses: json('the ticket, once', ticketAnswer),
     built: true,
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'dashboard.sessions.get',
+    path: '/api/dashboard/sessions',
+    summary: 'open dashboard sessions',
+  },
+  {
+    ...BASE,
+    ...BARE_WRITE,
+    id: 'dashboard.sessions.id.delete',
+    method: 'DELETE',
+    path: '/api/dashboard/sessions/{id}',
+    access: 'key',
+    scope: 'none',
+    relay: 'forbid',
+    armed: '-',
+    params: { id: PARAM.id },
+    summary: 'end one',
+    blast: 'config',
   },
 ] as const satisfies readonly Row[];

@@ -7,6 +7,7 @@ import { groundStationRows } from './ground-station.ts';
 import { logsRows } from './logs.ts';
 import { Matcher, type Template } from './match.ts';
 import { mcpRows } from './mcp.ts';
+import { missionRows } from './mission.ts';
 import { networkRows } from './network.ts';
 import { pairingRows } from './pairing.ts';
 import { peripheralsRows } from './peripherals.ts';
@@ -24,6 +25,7 @@ export const ROWS = [
   ...pairingRows,
   ...mcpRows,
   ...flightRows,
+  ...missionRows,
   ...fleetRows,
   ...radioRows,
   ...networkRows,

@@ -157,4 +157,12 @@ export const videoRows = [
     responses: json('it is gone', video.removed),
     built: true,
   },
+  {
+    ...BASE,
+    ...READ,
+    id: 'video.live.mp4.get',
+    path: '/api/video/live.mp4',
+    limits: LIMITS.stream,
+    summary: 'fragmented MP4 as it comes',
+  },
 ] as const satisfies readonly Row[];
