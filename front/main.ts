@@ -8,6 +8,7 @@ import { connectionProof } from '../shared/auth/principal-mark.ts';
 import { enabledFeatures } from '../shared/config/features.ts';
 import { keysWith } from '../shared/config/keys.ts';
 import { loadConfig } from '../shared/config/load.ts';
+import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
@@ -85,6 +86,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
+    log.warn(sentence),
+  );
   const { profile } = config.agent;
   const withResidual = !values['no-residual'] && (config.features.residual ?? true);
 

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionProof } from '../shared/auth/principal-mark.ts';
 import { loadConfig } from '../shared/config/load.ts';
+import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
@@ -15,6 +16,7 @@ import { ConfigStore } from './config/store.ts';
 import { openLogService } from './logs/log-service.ts';
 import { createResidualServer } from './server.ts';
 import { findCameras } from './video/cameras.ts';
+import { recordingsDirectory } from './video/recordings.ts';
 import { openVideo } from './video/video.ts';
 import { pageHandlers } from './web/page.ts';
 
@@ -25,6 +27,7 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([recordingsDirectory(config, paths)], Date.now(), (sentence) => log.warn(sentence));
   const logs = openLogService({
     paths,
     limits: config.logging.store,

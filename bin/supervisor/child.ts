@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { every } from '../../shared/async/every.ts';
 import { Backoff } from '../../shared/backoff.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
@@ -256,13 +257,13 @@ export class SupervisedChild {
     let ready = false;
     let seq = 0;
     const late = setTimeout(() => this.#hang(child, `not ready within ${LIMITS.readyMs} ms`), LIMITS.readyMs);
-    const ping = setInterval(() => {
+    const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
       // While it loads it cannot answer, on a slow card for longer than a hung one is given; its start has a limit of its own.
       if (!ready) return;
       if (performance.now() - answeredAt > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
       else this.#send(child, { type: 'ping', seq: ++seq });
-    }, this.#limits.pingMs);
+    });
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
       if (message.type !== 'ready') return;
@@ -298,11 +299,7 @@ export class SupervisedChild {
       child.kill('SIGTERM');
       kill = setTimeout(() => child.kill('SIGKILL'), LIMITS.killMs);
     };
-    const timer = setInterval(() => {
-      sample().catch((error: unknown) =>
-        this.#hear(`svc-supervisor: memory of ${this.spec.name}: ${String(error)}`),
-      );
-    }, this.#limits.memoryMs);
+    const timer = every(this.#limits.memoryMs, `memory of ${this.spec.name}`, sample);
     return {
       stop() {
         clearInterval(timer);

@@ -12,7 +12,7 @@ import { loadConfig } from '../../shared/config/load.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger, type Logger } from '../../shared/logger.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
 import { WATCH_LIMITS, type WatchLimits } from './child.ts';
@@ -83,9 +83,12 @@ async function makeDirectories(paths: Paths): Promise<void> {
   }
 }
 
-/** A config file that is in force is kept as the copy to fall back on. */
-async function rememberGoodConfig(paths: Paths, text: string | null): Promise<void> {
-  if (text !== null && text.trim() !== '') await writeAtomic(paths.configLastGood, text, 0o600);
+/** A config file that is in force is kept as the copy to fall back on; without the copy the node runs all the same. */
+async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger): Promise<void> {
+  if (text === null || text.trim() === '') return;
+  await writeAtomic(paths.configLastGood, text, 0o600).catch((error: unknown) =>
+    log.warn(`config: the last good copy could not be written: ${messageOf(error)}`),
+  );
 }
 
 async function run(): Promise<void> {
@@ -98,7 +101,7 @@ async function run(): Promise<void> {
   const { config, text, problem } = await loadConfig(paths);
   const log = createLogger('svc-supervisor', config.logging.level);
   if (problem !== null) log.error(`config: ${problem}`);
-  await rememberGoodConfig(paths, text);
+  await rememberGoodConfig(paths, text, log);
   if (flags.demo && !(await portFree(config.api.port))) {
     throw new Error(
       `Port ${config.api.port} is taken: another program listens on it, perhaps another \`npm start\`. ` +

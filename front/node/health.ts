@@ -1,6 +1,7 @@
 import { readdir, readFile, statfs } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { every } from '../../shared/async/every.ts';
 
 /** Measured by this machine's kernel. Null: the machine does not say, or there is no second sample yet. */
 export interface SystemFacts {
@@ -41,7 +42,7 @@ export class SystemMonitor {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS);
+    this.#timer = every(SAMPLE_MS, 'system facts', () => this.#sample());
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../shared/http/answer.ts';
 import type { Logger } from '../../shared/logger.ts';
@@ -47,7 +48,10 @@ export class OpenSockets {
   }
 
   start(): void {
-    this.#timers = [setInterval(() => this.recheck(), RECHECK_MS), setInterval(() => this.#ping(), PING_MS)];
+    this.#timers = [
+      every(RECHECK_MS, 'open sockets', () => this.recheck()),
+      every(PING_MS, 'open sockets', () => this.#ping()),
+    ];
   }
 
   stop(): void {

@@ -34,8 +34,9 @@ export class ConfigStore {
   async read(): Promise<Config> {
     const version = fileVersion(this.#paths.config);
     if (this.#masked?.version !== version) {
-      const { config } = await loadConfig(this.#paths);
+      const { config, problem } = await loadConfig(this.#paths);
       for (const key of keysWith('x-secret')) mask(config, key.split('.'));
+      if (problem !== null) return config; // it may be readable the next time
       this.#masked = { version, config };
     }
     return this.#masked.config;

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { every } from '../../shared/async/every.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
@@ -148,7 +149,7 @@ export class WhepService {
   #changed(): void {
     const watched = this.#sessions.size > 0;
     this.#options.onWatched(watched);
-    if (watched && this.#watch === null) this.#watch = setInterval(() => this.#dropGone(), LIMITS.watchMs);
+    if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
     if (!watched && this.#watch !== null) {
       clearInterval(this.#watch);
       this.#watch = null;

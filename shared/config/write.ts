@@ -63,8 +63,13 @@ async function replace(
     throw error;
   }
   await writeOwned(file, next);
-  await mkdir(dirname(configLastGood), { recursive: true });
-  await writeOwned(configLastGood, next);
+  // From here on the key is changed, and no answer may say that it is not; the copy is made again at the next start.
+  try {
+    await mkdir(dirname(configLastGood), { recursive: true });
+    await writeOwned(configLastGood, next);
+  } catch (error) {
+    process.emitWarning(`the last good copy of the config could not be written: ${messageOf(error)}`);
+  }
   return cleared;
 }
 

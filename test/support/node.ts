@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A program and its arguments that run the supervisor, for example in a network namespace. */
   readonly prefix?: readonly string[];
+  /** Before the first start, when the config is there. */
+  readonly prepare?: (paths: Paths) => Promise<void>;
 }
 
 function directoriesIn(base: string): Readonly<Record<string, string>> {
@@ -94,6 +96,7 @@ export class TestNode {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
+    await options.prepare?.(paths);
     return TestNode.#spawn(base, port, options);
   }
 
