@@ -14,7 +14,7 @@ import { classifyAddress, plainAddress } from '../shared/auth/address.ts';
 import type { Principal } from '../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
-import { hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
+import { checkType, hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
@@ -185,6 +185,7 @@ export class FrontServer {
         if (decision.counted) budgets.spend(origin.ip);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
         if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+        if (decision.row.bodyMedia !== null) checkType(req, decision.row.bodyMedia);
         if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
         else {
           this.#readBody(req, res, decision.row, early)
