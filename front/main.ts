@@ -105,7 +105,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { pairing } = credentials;
   const audit = new AuditLog({
     directory: paths.auditDir,
+    keyFile: paths.auditKey,
     now: Date.now,
+    monotonic,
     log,
     copy: createLogger('audit', 'info'),
   });
@@ -148,6 +150,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
+      audit: () => audit.state,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
