@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionProof } from '../shared/auth/principal-mark.ts';
-import { loadConfig } from '../shared/config.ts';
+import { loadConfig } from '../shared/config/load.ts';
 import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';

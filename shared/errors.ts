@@ -31,6 +31,7 @@ export const ERRORS = {
     409,
     'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
   ],
+  E_BUSY: [409, 'Something that must end first is under way. Try again when it has ended.'],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
   E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and is not written from here."],

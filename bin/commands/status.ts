@@ -33,6 +33,7 @@ export default class StatusCommand extends NodeCommand {
       `vehicle    ${node.fc_link_hint ?? ''}${node.fc_simulated === true ? ', SIMULATED' : ''}, ` +
         `armed: ${String(node.armed)}, ${node.fc_port ?? 'no port'}`,
     );
+    for (const { detail } of node.link_problems ?? []) this.log(`problem    ${detail}`);
     if (node.config?.problem) this.log(`config     BROKEN: ${node.config.problem}`);
     this.log('');
     for (const { name, state, pid, restarts, last_exit: exit, last_words: words } of processes) {

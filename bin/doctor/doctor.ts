@@ -1,4 +1,4 @@
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { auditFiles, auditOfNode } from './audit.ts';
 import { type Check, guarded, skip } from './check.ts';

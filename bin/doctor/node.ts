@@ -51,7 +51,23 @@ export function checkAnswer(answer: Answer): readonly Check[] {
     ok('node', `It answers, version ${String(status['version'])}, up ${String(status['uptime_seconds'])} s.`),
     ...processes(status['services']),
     flightController(status),
+    ...linkProblems(status['link_problems']),
   ];
+}
+
+/** What each of them asks for besides its own sentence. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  endpoint_closed: 'See who holds the port: `ss -lntup`. Or give it another one in mavlink.endpoints.',
+  source_is_own_endpoint: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
+  source_loops: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
+};
+
+function linkProblems(list: unknown): readonly Check[] {
+  const found = Array.isArray(list) ? (list as readonly Json[]) : [];
+  return found.map(({ code, detail }) => {
+    const name = String(code).replaceAll('_', ' ');
+    return warn(name, String(detail), REMEDIES[String(code)] ?? 'See `svc logs query --source svc-link`.');
+  });
 }
 
 export async function checkLogStore(api: Api): Promise<Check> {

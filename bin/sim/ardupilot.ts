@@ -154,6 +154,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
     commands: new Map([...ARDUPILOT_COMMANDS].filter(([id]) => !family.without.includes(id))),
     setMode: (customMode) => ({ ack: SET_MODE, params: [customMode] }),
+    intFrame: undefined,
     longFrame: RELATIVE_ALT,
     ftpNotOpen: NAK.fileNotFound,
     paramFile: true,

@@ -64,6 +64,8 @@ export interface Firmware {
   readonly commands: ReadonlyMap<number, Handler>;
   /** What the SET_MODE message means as MAV_CMD_DO_SET_MODE (parameters 2 and 3), and the number it is acknowledged under. */
   setMode(customMode: number): { readonly ack: number; readonly params: readonly number[] };
+  /** The only MAV_FRAME that a COMMAND_INT may have, whatever the command; undefined: each command looks for itself. */
+  readonly intFrame: number | undefined;
   /** The MAV_FRAME that a COMMAND_LONG's altitude is in. */
   readonly longFrame: number;
   /** What FTP answers to a read without an open file. */

@@ -2,7 +2,7 @@ import type { Acks } from './acks.ts';
 import { type Command, type CommandDeck, perform } from './commands.ts';
 import type { Failsafes } from './failsafe.ts';
 import type { FtpServer } from './ftp.ts';
-import { MavType } from './mavlink-values.ts';
+import { MavResult, MavType } from './mavlink-values.ts';
 import {
   CommandInt,
   CommandLong,
@@ -85,7 +85,13 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
     deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(CommandInt, (deck, m, peer) => {
-    const place = { lat: param(m, 5) / 1e7, lon: param(m, 6) / 1e7, alt: param(m, 7), frame: m.frame };
+    const { intFrame } = deck.firmware;
+    const frame: number = m.frame;
+    if (intFrame !== undefined && frame !== intFrame) {
+      deck.acks.send(m.command, MavResult.COMMAND_UNSUPPORTED_MAV_FRAME, peer);
+      return;
+    }
+    const place = { lat: param(m, 5) / 1e7, lon: param(m, 6) / 1e7, alt: param(m, 7), frame };
     deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(SetPositionTargetGlobalInt, setPositionTarget),

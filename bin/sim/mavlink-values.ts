@@ -11,6 +11,7 @@ export const MavResult = {
   FAILED: 4,
   IN_PROGRESS: 5,
   CANCELLED: 6,
+  COMMAND_UNSUPPORTED_MAV_FRAME: 9,
 } as const;
 export type MavResult = (typeof MavResult)[keyof typeof MavResult];
 

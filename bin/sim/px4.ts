@@ -1,4 +1,4 @@
-/** PX4 1.15 on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
+/** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
 import type { Firmware, Words } from './firmware.ts';
 import { NAK } from './ftp.ts';
 import { MavAutopilot, MavState, MavType } from './mavlink-values.ts';
@@ -19,6 +19,8 @@ const GIT_HASH = '99c40407';
 const CAPABILITIES = 4 | 8 | 16 | 256 | 8192;
 const DO_SET_MODE = 176;
 const AMSL = 0;
+/** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
+const GLOBAL_INT = 5;
 const BATTERY_STATUS = 147;
 const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([164, 193]); // SIMSTATE, EKF_STATUS_REPORT
 
@@ -93,6 +95,7 @@ export function px4(): Firmware {
     ]),
     commands: PX4_COMMANDS,
     setMode: (custom) => ({ ack: DO_SET_MODE, params: [(custom >>> 16) & 0xff, custom >>> 24] }),
+    intFrame: GLOBAL_INT,
     longFrame: AMSL,
     ftpNotOpen: NAK.invalidSession,
     paramFile: false,

@@ -16,6 +16,8 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
   readonly memoryMiB: number;
+  /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
+  readonly follows?: string;
 }
 
 /** Times that a test makes shorter. */
@@ -43,7 +45,8 @@ export interface ChildStatus {
 /** A restart that was asked for: the process before, null where none ran, and its running successor. */
 export interface Restarted {
   readonly pid_before: number | null;
-  readonly pid_after: number;
+  /** Null where the config no longer wants the process: it was stopped. */
+  readonly pid_after: number | null;
 }
 
 export interface ChildHooks {
@@ -71,7 +74,8 @@ const LIMITS = {
 } as const;
 
 export class SupervisedChild {
-  readonly spec: ChildSpec;
+  /** Of its next start: the config may have changed since the present one. */
+  spec: ChildSpec;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
   readonly #limits: WatchLimits;

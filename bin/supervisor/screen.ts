@@ -16,6 +16,7 @@ interface NodeStatus {
   readonly fc_firmware: string | null;
   readonly fc_simulated: boolean;
   readonly armed: boolean | 'unknown';
+  readonly link_problems: readonly { readonly detail: string }[];
   readonly config: { readonly problem: string | null };
 }
 
@@ -34,6 +35,7 @@ export async function printScreen(supervisor: Supervisor, paths: Paths, signal: 
       '',
       `  profile            ${status.profile}`,
       `  flight controller  ${vehicle(status)}`,
+      ...status.link_problems.map(({ detail }) => `  PROBLEM            ${detail}`),
       ...(await pairing(paths, info.paired)),
       ...(status.config.problem === null
         ? []

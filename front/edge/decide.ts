@@ -8,9 +8,10 @@
  */
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
-import type { Scope } from '../../shared/auth/scopes.ts';
+import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import type { Armed } from '../../shared/ipc/link-protocol.ts';
+import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Matcher, MatchResult, Template } from '../../shared/routes/match.ts';
 import type { Feature, Profile, Row, RowMethod } from '../../shared/routes/row.ts';
 import type { Violation } from '../../shared/schemas/validator.ts';
@@ -121,6 +122,8 @@ export interface Pass {
   /** The row whose policy holds: `row` itself, or through the relay proxy the inner one. */
   readonly policy: Row;
   readonly params: Readonly<Record<string, string>>;
+  /** The path parameters of `policy`. */
+  readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
   readonly principal: Principal;
@@ -143,6 +146,7 @@ interface Found {
   readonly row: Row | null;
   readonly policy: Row | null;
   readonly params: Readonly<Record<string, string>>;
+  readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
   readonly allow: string;
@@ -253,23 +257,24 @@ function findRow(
   match: Exclude<MatchResult, { kind: 'bad' }>,
   matcher: Matcher,
 ): Found {
-  if (match.kind === 'none') return { row: null, policy: null, params: {}, path: '', query: '', allow: '' };
+  if (match.kind === 'none')
+    return { row: null, policy: null, params: {}, policyParams: {}, path: '', query: '', allow: '' };
   const method = rowMethod(request);
   const { template, params, path, query } = match;
   const row = method === null ? undefined : (template.rows.get(method) ?? anyRow(template, method));
   if (row === undefined) {
     const methods = [...template.rows.keys()].filter((name) => name !== 'WS');
     const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-    return { row: null, policy: null, params: {}, path, query, allow: allow.join(', ') };
+    return { row: null, policy: null, params: {}, policyParams: {}, path, query, allow: allow.join(', ') };
   }
-  const base = { row, params, path, query, allow: '' };
+  const base = { row, params, policyParams: params, path, query, allow: '' };
   if (row.scope !== 'inner') return { ...base, policy: row };
   // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
   const inner = matcher.match(`/${params['path'] ?? ''}`);
-  const policy = inner.kind === 'found' ? findRow(request, inner, matcher).row : null;
-  return policy === null || policy.scope === 'inner'
+  const within = inner.kind === 'found' ? findRow(request, inner, matcher) : null;
+  return within === null || within.row === null || within.row.scope === 'inner'
     ? { ...base, row: null, policy: null }
-    : { ...base, policy };
+    : { ...base, policy: within.row, policyParams: within.params };
 }
 
 function anyRow(template: Template, method: RowMethod): Row | undefined {
@@ -429,6 +434,7 @@ function answer(
     row,
     policy,
     params: found.params,
+    policyParams: found.policyParams,
     path: found.path,
     query: found.query,
     principal,
@@ -442,7 +448,8 @@ function answer(
 function possibleScopes(policy: Row): readonly Scope[] {
   if (policy.scope === 'none' || policy.scope === 'inner') return [];
   const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
-  return [policy.scope, ...forced, ...policy.escalations.map((escalation) => escalation.scope)];
+  const named: readonly Scope[] = policy.names.length === 0 ? [] : ['flight', 'destructive'];
+  return [policy.scope, ...forced, ...named];
 }
 
 function lacksScope(
@@ -450,10 +457,16 @@ function lacksScope(
   row: Row,
   principal: Principal,
   cors: string | null,
-  required?: Scope,
+  raised: Raised | null = null,
+  required: Scope | null = null,
 ): Refusal {
-  const extras = { required: required ?? policy.scope, granted: principal.scopes ?? [] };
-  return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
+  const needed = raised?.class === 'keyonly' ? 'keyonly' : (required ?? policy.scope);
+  const extras = { required: needed, granted: principal.scopes ?? [] };
+  if (raised === null || needed !== raised.class)
+    return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
+  const who = needed === 'keyonly' ? 'only the pairing key may name it' : `it needs the scope ${needed}`;
+  const detail = `${raised.name} ${raised.reason}, so ${who}.`;
+  return refuse('scope', 'E_SCOPE', cors, { row, principal, detail, extras });
 }
 
 function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'extras'> | null {
@@ -478,15 +491,23 @@ function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'e
 export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refusal {
   const { policy, row, principal, cors } = pass;
   const forced = isOverridable(policy) && isForced(body, pass.query);
+  const raised = raisedByRequest(policy.names, pass.policyParams, body);
+  if (raised?.class === 'root')
+    return refuse('scope', 'E_ROOT_ONLY', cors, {
+      row,
+      principal,
+      detail: `${raised.name} is changed by root on the node, not over the API: it ${raised.reason}.`,
+    });
+  if (raised?.class === 'keyonly' && !HOLDS_KEY.has(principal.kind))
+    return lacksScope(policy, row, principal, cors, raised);
   if (principal.scopes !== null) {
-    const required = requiredScope(policy, body, forced);
-    if (required === null || !principal.scopes.includes(required)) {
-      return lacksScope(policy, row, principal, cors, required ?? undefined);
-    }
+    const required = requiredScope(policy, raised, forced);
+    if (required === null || !principal.scopes.includes(required))
+      return lacksScope(policy, row, principal, cors, raised, required);
   }
   const question = {
     row: policy,
-    params: pass.params,
+    params: pass.policyParams,
     body,
     profile: state.profile,
     profileKeys: state.profileKeys,
@@ -517,16 +538,14 @@ function isOverridable({ armed, query }: Row): boolean {
   return armed !== '-' || query?.properties?.['force'] !== undefined;
 }
 
-function requiredScope(policy: Row, body: unknown, forced: boolean): Scope | null {
+/** Who stands for the pairing key: whoever has it, this machine itself, and on an unpaired node its first-boot lifelines. */
+const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
+
+/** The one class that a token needs; null where none is enough. */
+function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
   if (forced) return 'destructive';
-  const record = (typeof body === 'object' && body !== null ? body : NO_EXTRAS) as Readonly<
-    Record<string, unknown>
-  >;
-  for (const { member, values, scope } of policy.escalations) {
-    const value = record[member];
-    if (typeof value === 'string' && values.includes(value.trim().toLowerCase())) return scope;
-  }
-  return policy.scope === 'none' || policy.scope === 'inner' ? null : policy.scope;
+  if (policy.scope === 'none' || policy.scope === 'inner') return null;
+  return isScope(raised?.class) ? higher(policy.scope, raised.class) : policy.scope;
 }
 
 function sentence(violations: readonly Violation[], subject: string): string {

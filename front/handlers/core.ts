@@ -120,6 +120,7 @@ async function status({ monitor, vehicle, version, profile, board, ...deps }: Co
     fc_simulated: link?.simulated ?? false,
     fc_simulated_evidence: link?.simulated_evidence ?? [],
     armed: vehicle.armed,
+    link_problems: link?.problems ?? [],
     config: { ok: deps.configProblem === null, problem: deps.configProblem },
     health: {
       cpu_percent: facts.cpu_percent,

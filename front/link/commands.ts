@@ -5,6 +5,8 @@ import type { Clock } from './clock.ts';
 import {
   type Encoder,
   FRAME_GLOBAL,
+  FRAME_GLOBAL_INT,
+  FRAME_GLOBAL_RELATIVE_ALT,
   FRAME_GLOBAL_RELATIVE_ALT_INT,
   type Params7,
   type Target,
@@ -13,8 +15,12 @@ import {
   type Exchange,
   type ExchangeJob,
   RESULT_ACCEPTED,
+  RESULT_DENIED,
   RESULT_IN_PROGRESS,
+  RESULT_INT_ONLY,
+  RESULT_LONG_ONLY,
   RESULT_UNSUPPORTED,
+  RESULT_UNSUPPORTED_FRAME,
 } from './exchange.ts';
 import {
   type Craft,
@@ -58,6 +64,8 @@ const CLIMBED_M = 1;
 /** Three sends and an IN_PROGRESS of 8 s; longer than that nobody waits. */
 const DEFAULT_TIMEOUT_MS = 11_600;
 const MAX_TIMEOUT_MS = 20_000;
+/** A killSwitch is sent three times, however little time its client has. */
+const KILL_MS = 4000;
 const TARGET_SENDS = 3;
 
 const RESULT_NAMES = [
@@ -73,6 +81,21 @@ const RESULT_NAMES = [
   'COMMAND_UNSUPPORTED_MAV_FRAME',
 ] as const;
 
+/**
+ * The forms in which a place may be told, best first: a COMMAND_INT in a MAV_FRAME, or a COMMAND_LONG with its floats (of a
+ * metre or so). PX4 looked at no frame until February 2026, has taken FRAME_GLOBAL_INT alone since, and MAVLink has
+ * superseded that by FRAME_GLOBAL; ArduPilot takes its relative altitude in either frame of that name.
+ */
+type PlaceForm = number | 'long';
+const PX4_PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_INT, FRAME_GLOBAL, 'long'];
+const PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_RELATIVE_ALT_INT, FRAME_GLOBAL_RELATIVE_ALT];
+/** These say that the form was wrong, and nothing of what was asked. */
+const FORM_REFUSED: ReadonlySet<number> = new Set([
+  RESULT_LONG_ONLY,
+  RESULT_INT_ONLY,
+  RESULT_UNSUPPORTED_FRAME,
+]);
+
 /** One request on its way: who it is for, how long it may take. */
 interface Context {
   readonly target: Target;
@@ -85,6 +108,7 @@ interface Extras {
   readonly urgent?: boolean;
   readonly doubleAck?: boolean;
   readonly underway?: () => boolean;
+  readonly shows?: () => boolean;
 }
 
 export interface CommandsOptions {
@@ -108,7 +132,7 @@ export interface CommandsOptions {
  * killSwitch, mode, rtl, land, stop, pauseMission, resumeMission, goto (an absolute place). setHome takes the place of the
  * newest send, seconds later at most. Not safe: takeoff, which ArduPilot refuses once it flies (the refusal would be
  * reported for a take-off that goes well), and PX4's missionStart, which goes back to the first item. Both are not
- * sent again once the vehicle shows that it is under way. And no command is sent again after a newer one
+ * sent again once the vehicle shows that it is under way. And no command but killSwitch is sent again after a newer one
  * (precedence.ts).
  */
 export class Commands {
@@ -121,14 +145,16 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_RATE_LIMITED, E_TIMEOUT (not sent)
+   * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
+   *   under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
     const { cmd, args, timeout_ms } = readRequest(params);
     const { vehicle, clock, refusals } = this.#options;
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    const timeout = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
+    const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
+    const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
     const context: Context = { target, deadline: clock.now() + timeout, turn };
     const watch = refusals.watch();
@@ -145,14 +171,19 @@ export class Commands {
   async #run(cmd: CommandName, args: readonly (number | string)[], context: Context): Promise<number | null> {
     switch (cmd) {
       case 'arm': {
-        const result = await this.#long(context, COMPONENT_ARM_DISARM, [1]);
+        const result = await this.#long(context, COMPONENT_ARM_DISARM, [1], {
+          shows: () => this.#isArmed(true),
+        });
         if (result === RESULT_ACCEPTED) this.#options.vehicle.noteArmed();
         return result;
       }
       case 'disarm':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0]);
+        return this.#long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
       case 'killSwitch':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], { urgent: true });
+        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
+          urgent: true,
+          shows: () => this.#isArmed(false),
+        });
       case 'takeoff':
         return this.#takeoff(context, numberAt(args, 0));
       case 'land':
@@ -217,7 +248,8 @@ export class Commands {
       const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
       throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
     }
-    const extras = { underway: this.#climbing() };
+    const climbing = this.#climbing();
+    const extras = { underway: climbing, shows: climbing };
     if (vehicle.firmware === 'px4') {
       // PX4 wants the height above sea level, and reads NaN as "here, as you are".
       const ground = this.#px4Altitude(vehicle.telemetry.position.alt_msl);
@@ -256,16 +288,18 @@ export class Commands {
       );
     }
     const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
-    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], { doubleAck: family === 'px4' });
+    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
+      doubleAck: family === 'px4',
+      shows: () => this.#options.vehicle.customMode === number,
+    });
   }
 
   /** @param alt m above home */
   async #goto(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
-    const { vehicle, encoder, exchange } = this.#options;
+    const { vehicle } = this.#options;
     const problem = gotoProblem(this.#craft(), alt);
     if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
     const px4 = vehicle.firmware === 'px4';
-    const frame = px4 ? FRAME_GLOBAL : FRAME_GLOBAL_RELATIVE_ALT_INT;
     const { home, position } = vehicle.telemetry;
     // Without either nobody knows how high home is, and the present height would be added to what was asked.
     const { alt_msl: sea, alt_rel: high } = position;
@@ -274,12 +308,31 @@ export class Commands {
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
     const params: Params7 = [-1, CHANGE_MODE, 0, yaw, lat, lon, height];
-    const result = await exchange.run({
-      ...this.#job(context, DO_REPOSITION, params),
-      encode: () => encoder.commandInt(context.target, DO_REPOSITION, frame, params),
-    });
+    const result = await this.#reposition(context, params);
     if (result !== RESULT_UNSUPPORTED || vehicle.firmware !== 'ardupilot') return result;
     return this.#gotoByTarget(context, lat, lon, alt);
+  }
+
+  /** In the next form only where the vehicle says that it was the form; PX4 says DENIED of forms too. */
+  async #reposition(context: Context, params: Params7): Promise<number | null> {
+    const { vehicle, encoder, exchange } = this.#options;
+    const px4 = vehicle.firmware === 'px4';
+    let answer: number | null = null;
+    for (const form of px4 ? PX4_PLACES : PLACES) {
+      const result =
+        form === 'long'
+          ? await this.#long(context, DO_REPOSITION, params)
+          : await exchange.run({
+              ...this.#job(context, DO_REPOSITION, params),
+              encode: () => encoder.commandInt(context.target, DO_REPOSITION, form, params),
+            });
+      if (result === null) return answer;
+      const perhaps = px4 && (result === RESULT_DENIED || result === RESULT_UNSUPPORTED);
+      if (!FORM_REFUSED.has(result) && !perhaps) return result;
+      // What it said of the request is worth more than what it said of a form.
+      answer = answer === null || (FORM_REFUSED.has(answer) && perhaps) ? result : answer;
+    }
+    return answer;
   }
 
   /** For firmware without DO_REPOSITION. A position target has no ack: the answer is an honest "none seen". */
@@ -320,6 +373,11 @@ export class Commands {
   ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
     turn.claim();
     return { command, key: params.join(), deadline, signal: turn.signal };
+  }
+
+  /** What the newest heartbeat says, when it has just come. */
+  #isArmed(wanted: boolean): boolean {
+    return this.#options.vehicle.telemetry.armed === wanted;
   }
 
   #craft(): Craft {

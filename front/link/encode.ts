@@ -19,6 +19,8 @@ const MASK_POSITION_ONLY: number = 0b0000_1101_1111_1000;
 
 /** MAV_FRAME */
 export const FRAME_GLOBAL = 0;
+export const FRAME_GLOBAL_RELATIVE_ALT = 3;
+export const FRAME_GLOBAL_INT = 5;
 export const FRAME_GLOBAL_RELATIVE_ALT_INT = 6;
 
 /** The component that a message is for. */

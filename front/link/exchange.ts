@@ -7,8 +7,8 @@ const SENDS = 3;
 const RESEND_MS = 1200;
 /** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
 const IN_PROGRESS_MS = 8000;
-/** How long after a send its ack may still come. */
-const LATE_ACK_MS = 2500;
+/** How long after a send its ack may still come: a radio that repeats what it lost delays by seconds. */
+const LATE_ACK_MS = 8000;
 /** How long after an ack its double may come, from a vehicle that acknowledges twice. */
 const DOUBLE_ACK_MS = 250;
 /** Timers run early by less. */
@@ -16,8 +16,12 @@ const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
+export const RESULT_DENIED = 2;
 export const RESULT_UNSUPPORTED = 3;
 export const RESULT_IN_PROGRESS = 5;
+export const RESULT_LONG_ONLY = 7;
+export const RESULT_INT_ONLY = 8;
+export const RESULT_UNSUPPORTED_FRAME = 9;
 
 export interface ExchangeJob {
   /** MAV_CMD */
@@ -29,7 +33,10 @@ export interface ExchangeJob {
   /** On the clock: no answer after it. */
   readonly deadline: number;
   readonly sends?: number;
-  /** Goes before everything of the same command, also before what is under way (which then has no ack). */
+  /**
+   * Goes before everything of the same command, also before what is under way (which then has no ack). The same urgent job
+   * again is sent at once too, and shares the answer of the one under way.
+   */
   readonly urgent?: boolean;
   /** Aborted: it is not sent (again), and has no ack. */
   readonly signal?: AbortSignal;
@@ -42,16 +49,26 @@ export interface ExchangeJob {
    * refused the second time: it is not sent again, and a refusal of its repetition is no answer.
    */
   readonly underway?: () => boolean;
+  /**
+   * Whether the newest heartbeat shows the state that was asked for. An ACCEPTED that may be that of an older request is
+   * believed once a heartbeat behind it says so.
+   */
+  readonly shows?: () => boolean;
 }
 
 interface Running {
   readonly job: ExchangeJob;
   readonly startedAt: number;
-  readonly resolve: (result: number | null) => void;
+  /** Whom the answer is for. */
+  readonly resolves: ((result: number | null) => void)[];
   readonly onAbort: () => void;
+  /** How often it may be sent in all. */
+  sends: number;
   sent: number;
   sentAt: number;
   inProgress: boolean;
+  /** An ACCEPTED came that may be for an older request. */
+  perhaps: boolean;
   timer: Timer;
 }
 
@@ -66,15 +83,20 @@ interface Waiting {
 /** Acks that may still come for what was asked before. */
 interface Doubt {
   readonly until: number;
-  /** Of the job that they are for; null: of several. */
+  /** How many. */
+  readonly owed: number;
+  /** Of the job that they are for; null: of several, or something else was asked since. */
   readonly key: string | null;
 }
 
 /**
  * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
- * id, so there is one exchange at a time for each id, others wait (eight in all). While acks of an older exchange may still
- * come (it had none, or fewer than it was sent, or its vehicle doubles them) the next one believes none; it goes out all the
- * same, and keeps a send for the time after. Only where that time is over in a moment it waits for it before it goes out.
+ * id, so there is one exchange at a time for each id, others wait (eight in all).
+ *
+ * Each send of an older exchange that had no ack (or may have two) owes one for 8 s. Acks of the next exchange pay those
+ * first: a refusal among them is not believed, an acceptance only where a heartbeat that comes behind it shows what was
+ * asked for. The first ack beyond them, or after the 8 s, is its own; so one send is kept for the time after. Only where that
+ * time is over in a moment it waits for it before it goes out.
  */
 export class Exchange {
   readonly #clock: Clock;
@@ -100,7 +122,20 @@ export class Exchange {
   async run(job: ExchangeJob): Promise<number | null> {
     return new Promise((resolve, reject) => {
       const running = this.#running.get(job.command);
-      if (running !== undefined && job.urgent === true) this.#finish(running, null);
+      if (running !== undefined && job.urgent === true) {
+        if (
+          running.job.urgent === true &&
+          running.job.key === job.key &&
+          running.resolves.length < MAX_WAITING
+        ) {
+          running.resolves.push(resolve);
+          running.sends = running.sent + (job.sends ?? SENDS);
+          running.timer.cancel();
+          this.#transmit(running);
+          return;
+        }
+        this.#finish(running, null);
+      }
       if (!this.#running.has(job.command)) {
         this.#begin(job, resolve);
         return;
@@ -134,8 +169,9 @@ export class Exchange {
       ack.targetSystem === 0 ||
       (ack.targetSystem === this.#ownSystem() &&
         (ack.targetComponent === 0 || ack.targetComponent === OWN_COMPONENT));
-    if (running === undefined || !forUs || this.#doubtMs(running.job) > 0) {
+    if (!forUs || running === undefined || this.#doubtMs(running.job) > 0) {
       this.strayAcks++;
+      if (forUs && ack.result !== RESULT_IN_PROGRESS) this.#pay(ack, running);
       return;
     }
     const { job } = running;
@@ -151,6 +187,13 @@ export class Exchange {
     running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
       this.#finish(running, RESULT_IN_PROGRESS),
     );
+  }
+
+  /** A heartbeat of the vehicle has come, and been taken in. */
+  onHeartbeat(): void {
+    for (const running of this.#running.values()) {
+      if (running.perhaps && running.job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
+    }
   }
 
   stop(): void {
@@ -176,13 +219,16 @@ export class Exchange {
     const running: Running = {
       job,
       startedAt: this.#clock.now(),
-      resolve,
+      resolves: [resolve],
       onAbort: () => this.#finish(running, null),
+      sends: job.sends ?? SENDS,
       sent: 0,
       sentAt: 0,
       inProgress: false,
+      perhaps: false,
       timer: { cancel: () => undefined },
     };
+    if (job.trusting !== true) this.#othersBegun(job);
     this.#running.set(job.command, running);
     job.signal?.addEventListener('abort', running.onAbort, { once: true });
     const doubt = this.#doubtMs(job);
@@ -193,7 +239,7 @@ export class Exchange {
   #transmit(running: Running): void {
     const { job } = running;
     const now = this.#clock.now();
-    const over = running.sent >= (job.sends ?? SENDS) || now >= job.deadline;
+    const over = running.sent >= running.sends || now >= job.deadline;
     if (over || (running.sent > 0 && job.underway?.() === true)) {
       this.#finish(running, null);
       return;
@@ -206,11 +252,36 @@ export class Exchange {
   }
 
   /** ms to the next send: one must fall behind the time in which no ack is believed. */
-  #pause({ job, sent }: Running): number {
+  #pause({ job, sent, sends }: Running): number {
     const doubt = this.#doubtMs(job);
-    const left = (job.sends ?? SENDS) - sent;
+    const left = sends - sent;
+    if (job.urgent === true) return RESEND_MS; // the vehicle's state will tell
     if (doubt === 0 || left === 0) return RESEND_MS + doubt;
     return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
+  }
+
+  /** An ack that may be for an older request. */
+  #pay({ command, result }: CommandAck, running: Running | undefined): void {
+    const doubt = this.#doubts.get(command);
+    if (doubt === undefined || doubt.until <= this.#clock.now()) return;
+    if (running !== undefined && result === RESULT_ACCEPTED) running.perhaps = true;
+    if (doubt.owed > 1) {
+      this.#doubts.set(command, { ...doubt, owed: doubt.owed - 1 });
+      return;
+    }
+    this.#doubts.delete(command);
+    // The next ack is its own: a send that was kept for later need not wait.
+    if (running === undefined || running.sent === 0) return;
+    running.timer.cancel();
+    const wait = Math.max(0, running.sentAt + RESEND_MS - this.#clock.now());
+    running.timer = this.#clock.after(wait, () => this.#transmit(running));
+  }
+
+  /** What is asked now stands between older requests and their repetition: an ack of those says nothing of this any more. */
+  #othersBegun({ command, key }: ExchangeJob): void {
+    for (const [other, doubt] of this.#doubts) {
+      if (other !== command || doubt.key !== key) this.#doubts.set(other, { ...doubt, key: null });
+    }
   }
 
   /** How long yet an ack may be that of an older request. */
@@ -227,23 +298,26 @@ export class Exchange {
     running.timer.cancel();
     job.signal?.removeEventListener('abort', running.onAbort);
     this.#remember(running, result);
-    running.resolve(result);
+    for (const resolve of running.resolves) resolve(result);
     // An urgent one that ended us begins before those that wait.
     queueMicrotask(() => this.#next(job.command));
   }
 
-  /** Notes until when acks of an exchange that ends may still come. */
+  /** Notes until when acks of an exchange that ends may still come, and how many. */
   #remember({ job, sent, sentAt }: Running, result: number | null): void {
     const now = this.#clock.now();
-    let until = now;
-    if (result === RESULT_IN_PROGRESS) until = now + LATE_ACK_MS;
-    else if (sent > 1 || (result === null && sent > 0)) until = sentAt + LATE_ACK_MS;
-    else if (job.doubleAck === true) until = now + DOUBLE_ACK_MS;
-    if (until <= now) return;
+    let owed = result === null || result === RESULT_IN_PROGRESS ? sent : sent - 1;
+    let until = (result === RESULT_IN_PROGRESS ? now : sentAt) + LATE_ACK_MS;
+    if (job.doubleAck === true) {
+      if (owed === 0) until = now + DOUBLE_ACK_MS;
+      owed += sent;
+    }
+    if (owed <= 0 || until <= now) return;
     const before = this.#doubts.get(job.command);
     const older = before === undefined || before.until <= now ? null : before;
     this.#doubts.set(job.command, {
       until: Math.max(until, older?.until ?? 0),
+      owed: owed + (older?.owed ?? 0),
       key: older === null || older.key === job.key ? job.key : null,
     });
   }

@@ -1,6 +1,7 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type {
   CommandResult,
+  LinkProblem,
   LinkState,
   ParamsSnapshot,
   ParamWriteRequest,
@@ -48,6 +49,8 @@ export interface LinkOptions {
   readonly source: string;
   /** Where parameters are kept on disk; null: nowhere. */
   readonly store: ParamStore | null;
+  /** What is wrong beside the link itself: with its source's address, with endpoints. */
+  readonly problems?: () => readonly LinkProblem[];
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
 }
@@ -77,14 +80,17 @@ export class Link {
     const { clock, log, transport, store } = options;
     this.#options = options;
     const encoder = this.#encoder;
-    const send = (bytes: Buffer): boolean => transport.write(bytes);
+    const send = (bytes: Buffer): boolean => {
+      this.router.ownFrame(bytes);
+      return transport.write(bytes);
+    };
     const refusals = new Refusals(clock);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
     const texts = new RefusalTexts(clock, this.#replies);
     this.router = new Router({
       clock,
-      toSource: send,
+      toSource: (bytes) => transport.write(bytes),
       onVehicleFrame: (frame) => {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
@@ -102,7 +108,10 @@ export class Link {
     this.#exchange = new Exchange(clock, send, () => encoder.system);
     const vehicle = new Vehicle(clock, {
       onSession: (reason) => this.#onSession(reason),
-      onHeartbeat: () => this.#feed.importantChanged(),
+      onHeartbeat: () => {
+        this.#exchange.onHeartbeat();
+        this.#feed.importantChanged();
+      },
       onArmedChange: () => this.#feed.importantChanged(),
       onTelemetry: () => {
         this.#streams.onTelemetry();
@@ -251,17 +260,29 @@ export class Link {
       statustext: [...this.#texts.newest],
       telemetry: vehicle.telemetry,
       params: this.#params.progress,
+      problems: this.#problems(),
       counters: {
         rx_frames: framing.frames,
         rx_bytes: this.#rxBytes,
         rx_bad_crc: framing.badCrc,
         rx_garbage_bytes: framing.garbageBytes,
         rx_lost: vehicle.lost,
+        rx_looped: this.router.sourceLooped,
         tx_frames: transport.counters.txFrames,
         tx_bytes: transport.counters.txBytes,
         reconnects: transport.counters.reconnects,
       },
     };
+  }
+
+  #problems(): LinkProblem[] {
+    const problems = [...(this.#options.problems?.() ?? [])];
+    // A vehicle passes our words on to its other links, from where they may come in here: no fault of the source.
+    if (this.router.sourceLoops && !this.#vehicle.alive) {
+      const detail = `What this node sends to its source ${this.#options.source} comes back from it: it leads to an endpoint of this node. Point mavlink.source at the flight controller.`;
+      problems.push({ code: 'source_loops', detail });
+    }
+    return problems;
   }
 
   #onSession(reason: SessionReason): void {

@@ -1,37 +1,61 @@
 /** svc-link: the composition root of the link. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { loadConfig } from '../../shared/config.ts';
+import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
+import type { LinkProblem } from '../../shared/ipc/link-protocol.ts';
 import { RpcServer } from '../../shared/ipc/rpc.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
-import { openEndpoint, parseEndpoint } from './endpoints/open-endpoint.ts';
+import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
 import { ParamStore } from './params/param-store.ts';
+import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
-import { parseSource } from './sources/source.ts';
+import { endpointName, ownEndpointOf, ownHosts } from './sources/own-endpoint.ts';
+
+/** What the radio hands over on a ground station (spec/decisions.md 7); it has no flight controller on a serial port. */
+const FROM_RADIO = 'udp:0.0.0.0:14550';
+
+/** `mavlink.source` as an address of its own: what `auto` is on a ground station, and where the supervisor's simulator listens. */
+function sourceOf({ agent, mavlink: { source } }: Config): string {
+  if (source === 'sim') return `tcp:127.0.0.1:${process.env['SVC_SIM_PORT'] ?? ''}`;
+  return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
+}
 
 async function start(log: Logger): Promise<Service> {
-  const { values } = parseArgs({ options: { source: { type: 'string', default: 'auto' } } });
-  const { source } = values;
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   const probe = new Encoder();
-  const from = parseSource(source);
-  const transport = openSource(from, {
-    clock,
-    log,
-    dev: process.env['SVC_DEV_DIR'] ?? '/dev',
-    sys: process.env['SVC_SYS_DIR'] ?? '/sys',
-    heartbeat: () => probe.heartbeat(),
-  });
+  const source = sourceOf(config);
+  const from = started('mavlink.source', source, parseMavlinkSource);
+  const configured = config.mavlink.endpoints.map((text) =>
+    started('mavlink.endpoints', text, parseMavlinkEndpoint),
+  );
+  const itself = ownEndpointOf(from, configured, ownHosts());
+  const transport =
+    itself === null
+      ? openSource(from, {
+          clock,
+          log,
+          dev: process.env['SVC_DEV_DIR'] ?? '/dev',
+          sys: process.env['SVC_SYS_DIR'] ?? '/sys',
+          heartbeat: () => probe.heartbeat(),
+        })
+      : new NoTransport();
+  const refused: LinkProblem[] = [];
+  if (itself !== null) {
+    const detail = `mavlink.source ${source} is this node's own endpoint ${endpointName(itself)}, and is not opened. Give the source the address of the flight controller, or the endpoint another port.`;
+    refused.push({ code: 'source_is_own_endpoint', detail });
+    log.error(detail);
+  }
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const link = new Link({
     clock,
@@ -39,11 +63,12 @@ async function start(log: Logger): Promise<Service> {
     transport,
     source,
     store: new ParamStore(paths.paramsDir, log),
+    problems: () => [...refused, ...closed()],
     onState: (state) => server.broadcast('state', state),
   });
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
-  const addresses = config.mavlink.endpoints.map(parseEndpoint).filter((address) => {
+  const addresses = configured.filter((address) => {
     // On a ground station the vehicle comes in where a drone lets ground stations in.
     const taken = from.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
     if (taken) log.info(`no ground stations on UDP ${address.port}: it is the source`);
@@ -53,6 +78,11 @@ async function start(log: Logger): Promise<Service> {
     const policy = { mayWrite: true, force: address.force, serialControl };
     return openEndpoint(address, { clock, log, router, policy });
   });
+  const closed = (): LinkProblem[] =>
+    endpoints.flatMap(({ status }) => {
+      const detail = `No ground stations on ${status.name}: ${status.problem ?? ''}. It is tried again.`;
+      return status.problem === null ? [] : [{ code: 'endpoint_closed', detail }];
+    });
   const feed = new FeedEndpoint({ path: paths.mavlinkSocket, clock, log, router, serialControl });
   const server = new RpcServer({
     path: paths.linkSocket,

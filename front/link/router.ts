@@ -1,7 +1,7 @@
 import { messageOf } from '../../shared/errors.ts';
-import type { Frame } from '../../shared/mavlink/frame.ts';
+import { Frame } from '../../shared/mavlink/frame.ts';
 import type { Clock } from './clock.ts';
-import type { LoopGuard } from './loop-guard.ts';
+import { FIRST_ENDPOINT, type LoopGuard, OWN_TO_ENDPOINTS, OWN_TO_SOURCE, SOURCE } from './loop-guard.ts';
 import type { WireGuard, WirePolicy, WireRefusal } from './wire-guard.ts';
 
 /** Bytes that may wait for one endpoint: about a second of a fast link. */
@@ -9,6 +9,10 @@ const MAX_QUEUED_BYTES = 64 * 1024;
 /** Frames a second that one peer may send to the vehicle, and how many at once. A ground station needs some tens. */
 const RATE_PER_S = 1000;
 const BURST = 2000;
+
+/** So many frames of ours that came back, none later than this after the other, are a loop and no accident. */
+const LOOPING_FRAMES = 3;
+const LOOPING_MS = 5000;
 
 /** One ground station, or whatever else reads raw frames: what the router asks of its socket. */
 export interface FrameSink {
@@ -35,7 +39,7 @@ export interface PortCounters {
   rxRefused: number;
   /** Kept from the vehicle because the peer sends more than its share. */
   rxLimited: number;
-  /** Kept from the vehicle because they came from it. */
+  /** Kept from the vehicle because they came by before, from elsewhere. */
   rxLooped: number;
   /** Monotonic ms when the newest frame came from it; null before the first. */
   lastSeenAt: number | null;
@@ -65,6 +69,7 @@ export interface RouterOptions {
 }
 
 interface Attached {
+  readonly id: number;
   readonly name: string;
   readonly sink: FrameSink;
   readonly policy: WirePolicy;
@@ -84,6 +89,12 @@ export class Router {
   readonly #ports = new Set<Attached>();
   /** Frames on which the vehicle model failed. */
   modelErrors = 0;
+  /** Frames of the source that were ours. */
+  sourceLooped = 0;
+  #nextId = FIRST_ENDPOINT;
+  #loopedAt = -Infinity;
+  #looped = 0;
+  readonly #own = new Frame(Buffer.alloc(0));
 
   constructor(options: RouterOptions) {
     this.#options = options;
@@ -91,6 +102,7 @@ export class Router {
 
   attach(name: string, sink: FrameSink, policy: WirePolicy): RouterPort {
     const port: Attached = {
+      id: this.#nextId++,
       name,
       sink,
       policy,
@@ -121,10 +133,33 @@ export class Router {
     };
   }
 
+  /** What we send to the source comes back: where no vehicle is heard, it leads to one of our own endpoints. */
+  get sourceLoops(): boolean {
+    return this.#looped >= LOOPING_FRAMES && this.#options.clock.now() - this.#loopedAt < LOOPING_MS;
+  }
+
+  /** Notes a v2 frame that we made ourselves and send to the source. */
+  ownFrame(bytes: Buffer): void {
+    this.#remember(bytes, OWN_TO_SOURCE);
+  }
+
+  /** A v2 frame of ours goes to every endpoint. Nobody may write to it. */
+  broadcast(bytes: Buffer): void {
+    this.#remember(bytes, OWN_TO_ENDPOINTS);
+    for (const port of this.#ports) this.#send(port, this.#own);
+  }
+
   /** A frame of the flight controller. Never throws: a ground station's bytes flow whatever our own model thinks of them. */
   fromSource(frame: Frame): void {
+    const { loops } = this.#options;
+    const echo = loops.echoOf(frame, SOURCE);
+    if (echo !== null) {
+      if (echo <= OWN_TO_ENDPOINTS) this.#sawLoop();
+      this.sourceLooped++;
+      return;
+    }
     if (this.#ports.size > 0) {
-      this.#options.loops.remember(frame);
+      loops.remember(frame, SOURCE);
       for (const port of this.#ports) this.#send(port, frame);
     }
     try {
@@ -134,6 +169,18 @@ export class Router {
         this.#options.onProblem(`vehicle model failed on message ${frame.id}: ${messageOf(error)}`);
       }
     }
+  }
+
+  #remember(bytes: Buffer, from: number): void {
+    this.#own.buffer = bytes;
+    this.#own.point(0, bytes.length, true);
+    this.#options.loops.remember(this.#own, from);
+  }
+
+  #sawLoop(): void {
+    const now = this.#options.clock.now();
+    this.#looped = now - this.#loopedAt < LOOPING_MS ? this.#looped + 1 : 1;
+    this.#loopedAt = now;
   }
 
   #send(port: Attached, frame: Frame): void {
@@ -163,7 +210,9 @@ export class Router {
     counters.rxFrames++;
     counters.rxBytes += frame.length;
     counters.lastSeenAt = clock.now();
-    if (loops.isEcho(frame)) {
+    const echo = loops.echoOf(frame, port.id);
+    if (echo !== null) {
+      if (echo === OWN_TO_SOURCE) this.#sawLoop();
       counters.rxLooped++;
       return;
     }
@@ -178,6 +227,7 @@ export class Router {
       if (answer !== null) this.#hand(port, answer);
       return;
     }
+    loops.remember(frame, port.id);
     if (!toSource(frame.bytes())) counters.rxDropped++;
   }
 

@@ -56,7 +56,8 @@ export class StateFeed {
 }
 
 function importantPart(state: LinkState): string {
-  const { transport_open, mavlink_alive, heard, armed, system_id, simulated, params, telemetry } = state;
+  const { transport_open, mavlink_alive, heard, armed, system_id, simulated, params, telemetry, problems } =
+    state;
   return [
     transport_open,
     mavlink_alive,
@@ -66,5 +67,6 @@ function importantPart(state: LinkState): string {
     simulated,
     params.priming,
     telemetry.mode,
+    ...problems.map(({ code }) => code),
   ].join();
 }

@@ -29,6 +29,8 @@ export const ALIVE_MS = 3000;
 const FORGET_MS = 10_000;
 /** Boot time that goes back by more is a reboot, by less two messages that overtook each other. */
 const REBOOT_MS = 1000;
+/** After a new connection or a silence: boot time that lags behind our clock by more is a reboot; a line may hold up messages. */
+const LAG_MS = 3000;
 
 const AUTOPILOT_ARDUPILOT = 3;
 const AUTOPILOT_PX4 = 12;
@@ -58,7 +60,8 @@ export interface VehicleListener {
  * names it; from then on every other system is ignored until it has been silent for 10 s.
  *
  * When it is not alive its telemetry stays as it was last received: who shows it decides what that is worth
- * (`alive`, `armed` say so).
+ * (`alive`, `armed` say so). When it is back, on a new connection or after 10 s, it may have been rebooted meanwhile: until
+ * its boot time says that it was not, only what was heard since is shown.
  */
 export class Vehicle {
   /** Gaps in the autopilot's sequence numbers. */
@@ -73,7 +76,13 @@ export class Vehicle {
   #heartbeatAt = 0;
   #newConnection = true;
   #armedByAck = false;
+  /** The newest boot time that it told, and when. */
   #bootMs: number | null = null;
+  #bootAt = 0;
+  /** It may have rebooted unheard: the next boot time is compared with what it should be by now. */
+  #unheard = false;
+  /** What was known before that, shown again once it turns out to be of the same life. */
+  #former: TelemetryModel | null = null;
   #seq: number | null = null;
   #model = new TelemetryModel();
   /** Wall clock of the newest telemetry message, null when `last_update` says it already. */
@@ -153,6 +162,7 @@ export class Vehicle {
   /** The transport has connected again: the far end may have lost what it was asked, or be another vehicle. */
   connectionOpened(): void {
     this.#newConnection = true;
+    this.#unheard = true;
     this.#seq = null;
   }
 
@@ -204,7 +214,7 @@ export class Vehicle {
       return;
     }
     if (bootMs >= 0 && this.#onBootTime(bootMs)) {
-      // The present message is the first of the new life.
+      // What is shown is another model now, which has not seen the present message.
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
     this.#updatedAt = this.#clock.wall();
@@ -229,9 +239,17 @@ export class Vehicle {
       this.#model = new TelemetryModel();
       this.#seq = null;
       this.version = null;
+      this.#bootMs = null;
       reason = 'learned';
     } else if (this.#newConnection) reason = 'connected';
-    else if (forgotten) reason = 'returned';
+    else if (forgotten) {
+      this.#unheard = true;
+      reason = 'returned';
+    }
+    if (reason === 'connected' || reason === 'returned') {
+      this.#former ??= this.#model;
+      this.#model = new TelemetryModel();
+    } else if (reason === 'learned') this.#former = null;
     this.#writeHeartbeat(heartbeat);
     if (reason !== null) this.#beginSession(reason);
     this.#listener.onHeartbeat();
@@ -248,28 +266,41 @@ export class Vehicle {
     this.#updatedAt = null;
   }
 
-  #resetTelemetry(): void {
-    this.#model = new TelemetryModel();
+  /** @param model what is known of the vehicle from now on, besides its newest heartbeat */
+  #show(model: TelemetryModel): void {
+    this.#model = model;
+    this.#former = null;
     if (this.#heartbeat !== null) this.#writeHeartbeat(this.#heartbeat);
   }
 
   #beginSession(reason: SessionReason): void {
     this.#newConnection = false;
-    this.#bootMs = null;
     this.#listener.onSession(reason);
   }
 
-  /** @returns true when the vehicle has booted since the message before */
+  /**
+   * A vehicle that has booted since the message before, be it on another connection, has told nothing yet.
+   * @returns whether `telemetry` is another one now
+   */
   #onBootTime(bootMs: number): boolean {
     const before = this.#bootMs;
-    if (before !== null && bootMs < before - REBOOT_MS) {
-      this.#resetTelemetry(); // it belongs to the life before
-      this.#beginSession('rebooted');
+    const now = this.#clock.now();
+    const unheard = this.#unheard;
+    this.#unheard = false;
+    const lags = before !== null && unheard && bootMs < before + (now - this.#bootAt) - LAG_MS;
+    if (before !== null && (lags || bootMs < before - REBOOT_MS)) {
+      this.#show(new TelemetryModel()); // what there is belongs to the life before
+      this.version = null; // it may have got another firmware
       this.#bootMs = bootMs;
+      this.#bootAt = now;
+      this.#beginSession('rebooted');
       return true;
     }
     this.#bootMs = Math.max(bootMs, before ?? 0);
-    return false;
+    this.#bootAt = now;
+    if (this.#former === null) return false;
+    this.#show(this.#former);
+    return true;
   }
 
   #countLost(seq: number): void {

@@ -42,7 +42,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
   if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);
   if (audit.lost > 0) problems.push(`audit: ${audit.lost} records were lost`);
   if (audit.broken !== null) problems.push(`audit: ${audit.broken}`);
-  for (const { name, problem } of endpoints ?? []) if (problem !== null) problems.push(`${name}: ${problem}`);
+  for (const { detail } of vehicle.state?.problems ?? []) problems.push(detail);
   return {
     agent: {
       version: deps.version,

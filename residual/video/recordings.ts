@@ -1,9 +1,9 @@
 import { mkdir, readdir, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../../shared/config/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 
 /** The files that video leaves behind: recordings (.mp4) and stored pictures (.jpg), in one folder. */
 

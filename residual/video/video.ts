@@ -1,9 +1,9 @@
+import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { videoRows } from '../../shared/routes/video.ts';
 import type { whepRows } from '../../shared/routes/whep.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import type { CameraList } from './cameras.ts';

@@ -86,6 +86,18 @@ export interface Telemetry {
 /** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */
 export type Armed = boolean | 'unknown';
 
+/** What is wrong with the link, for people. */
+export interface LinkProblem {
+  code: /** `mavlink.source` leads to one of the node's own endpoints, and is not opened. */
+    | 'source_is_own_endpoint'
+    /** What the node sends to the source comes back from it. */
+    | 'source_loops'
+    /** An endpoint for ground stations could not be opened; it is tried again. */
+    | 'endpoint_closed';
+  /** A sentence that says what it is and what to do. */
+  detail: string;
+}
+
 export interface LinkState {
   /** The configured source as text, for example `tcp:127.0.0.1:5762`. */
   source: string;
@@ -112,6 +124,7 @@ export interface LinkState {
   statustext: { at: string; severity: number; text: string }[];
   telemetry: Telemetry;
   params: ParamsProgress;
+  problems: LinkProblem[];
   /** Counted since this process started. */
   counters: {
     rx_frames: number;
@@ -120,6 +133,8 @@ export interface LinkState {
     rx_garbage_bytes: number;
     /** Gaps in the vehicle's sequence numbers. */
     rx_lost: number;
+    /** Frames of our own that came back from the source. */
+    rx_looped: number;
     tx_frames: number;
     tx_bytes: number;
     reconnects: number;

@@ -24,6 +24,7 @@ export const configRows = [
     scope: 'admin',
     relay: 'ok',
     armed: 'guard-if-profile',
+    names: [{ kind: 'config-key', in: 'body', member: 'key' }],
     summary: 'write one key',
     blast: 'config',
     body: configPutRequest,

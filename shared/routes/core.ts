@@ -144,6 +144,7 @@ export const coreRows = [
     armed: 'guard-if-link',
     limits: LIMITS.slow,
     params: { name: PARAM.unit },
+    names: [{ kind: 'service', in: 'path', member: 'name' }],
     summary: 'restart one service',
     blast: 'link',
     body: { type: 'object', additionalProperties: false },

@@ -77,7 +77,18 @@ function operation(row: Row, operationId: string): Json {
       : { requestBody: { required: 'required' in body, content: { 'application/json': { schema: body } } } }),
     security: security(row),
     responses: { ...successes(row), ...failures(row) },
-    'x-svc': { lane, feature, access, scope, relay, armed, ...websocket, blast: row.blast, built: row.built },
+    'x-svc': {
+      lane,
+      feature,
+      access,
+      scope,
+      relay,
+      armed,
+      ...websocket,
+      blast: row.blast,
+      built: row.built,
+      names: row.names,
+    },
   };
 }
 

@@ -61,7 +61,7 @@ export const PLAIN = {
   onBox: false,
   nearOnly: false,
   ticket: null,
-  escalations: [],
+  names: [],
   params: {},
   query: null,
   body: null,

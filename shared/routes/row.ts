@@ -1,5 +1,6 @@
 import type { Scope } from '../auth/scopes.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Naming } from './classes.ts';
 
 /** The names of the `feature` column of spec/routes.tsv; `features.<name>` in the config turns one on or off. */
 export const FEATURES = [
@@ -45,14 +46,6 @@ export interface Limits {
 /** `json`: parsed and validated at the edge. `raw`: passed on as it comes (uploads, SDP). `none`: no body. */
 export type BodyKind = 'none' | 'json' | 'raw';
 
-/** A value in the JSON body that raises the class a token needs, for example `cmd: killSwitch`. */
-export interface Escalation {
-  readonly member: string;
-  /** Compared in lower case. */
-  readonly values: readonly string[];
-  readonly scope: Scope;
-}
-
 export interface ResponseSpec {
   readonly description: string;
   readonly mediaType: string;
@@ -83,7 +76,8 @@ export interface Row {
   readonly nearOnly: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
-  readonly escalations: readonly Escalation[];
+  /** What a request of this row names, each with a class of its own that may raise the row's. */
+  readonly names: readonly Naming[];
   readonly limits: Limits;
   readonly params: Readonly<Record<string, PathParam>>;
   readonly query: JsonSchema | null;

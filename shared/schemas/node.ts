@@ -85,6 +85,17 @@ export const status = {
     fc_simulated: { type: 'boolean' },
     fc_simulated_evidence: { type: 'array', items: { type: 'string' } },
     armed: { enum: [true, false, 'unknown'] },
+    link_problems: {
+      type: 'array',
+      description:
+        'what is wrong with the link: an endpoint that is not open, a source that leads to this node, a lost signing key',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: { code: { type: 'string' }, detail: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
     config: {
       type: 'object',
       required: ['ok', 'problem'],

@@ -1,4 +1,5 @@
 import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { FORMATS } from '../config/addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface Violation {
@@ -13,7 +14,7 @@ export type Validator = (value: unknown) => readonly Violation[] | null;
 const MAX_VIOLATIONS = 50;
 
 /**
- * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/schemas/config.ts).
+ * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/config/addresses.ts).
  * The schemas are ours and tests hold them against the meta-schema; at run time that check would cost each process 40 ms of
  * its start, so `checkSchemas` is off.
  */
@@ -29,9 +30,10 @@ export function createAjv(
     meta: check,
     validateSchema: check,
   });
-  for (const keyword of ['x-secret', 'x-root-only', 'x-profile'])
-    ajv.addKeyword({ keyword, schemaType: 'boolean' });
-  ajv.addKeyword({ keyword: 'x-restart', schemaType: 'array' });
+  for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
+  for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
+  for (const keyword of ['x-class', 'x-reason']) ajv.addKeyword({ keyword, schemaType: 'string' });
+  for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;
 }
 
@@ -43,8 +45,16 @@ export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
   return errors.slice(0, MAX_VIOLATIONS).map(({ instancePath, message, params, keyword }) => ({
     path: instancePath,
-    message: `${message ?? keyword}${hint(keyword, params)}`,
+    message: formatMessage(keyword, params) ?? `${message ?? keyword}${hint(keyword, params)}`,
   }));
+}
+
+/** What a text of one of our formats may be, instead of the format's name. */
+function formatMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
+  const format = keyword === 'format' ? params['format'] : undefined;
+  return typeof format === 'string' && Object.hasOwn(FORMATS, format)
+    ? `must be one of ${FORMATS[format as keyof typeof FORMATS].forms}`
+    : null;
 }
 
 function hint(keyword: string, params: Readonly<Record<string, unknown>>): string {

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
+import { freePort } from '../support/temp.ts';
 
 const execute = promisify(execFile);
 
@@ -104,6 +105,26 @@ describe('svc doctor', () => {
       process.kill(pid, 'SIGCONT');
       expect(frozen['node']).to.include({ result: 'fail' });
       expect(frozen['node']?.advice).to.include('does not answer as it should');
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('what is wrong with the link is said by doctor, status and diagnostics', async () => {
+    const itself = `tcp:127.0.0.1:${await freePort()}`;
+    const node = await TestNode.start({
+      simulated: false,
+      config: `mavlink:\n  source: ${itself}\n  endpoints: ["${itself}"]\n`,
+    });
+    try {
+      const { stdout } = await svc(node.paths, 'doctor', '--json');
+      const { checks } = JSON.parse(stdout) as { checks: readonly Check[] };
+      const found = checks.find(({ name }) => name === 'source is own endpoint');
+      expect(found).to.include({ result: 'warn' });
+      expect(found?.found).to.include(itself);
+      expect((await svc(node.paths, 'status')).stdout).to.match(/^problem {4}mavlink\.source tcp:/m);
+      const answer = await svc(node.paths, 'status', '--json');
+      expect(answer.stdout).to.include('source_is_own_endpoint');
     } finally {
       await node.stop();
     }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { configSchema } from '../../shared/config/schema.ts';
 import { bodySchema } from '../../shared/routes/body-schema.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
-import { configSchema } from '../../shared/schemas/config.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 
 const rows = ROWS as readonly Row[];

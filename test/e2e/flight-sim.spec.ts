@@ -251,6 +251,52 @@ describe('flights over real processes', () => {
     await flight.at({ ...place, lat: place.lat + NORTH }, 12);
   });
 
+  it('a kill whose acks are lost is sent to its end over an arming that comes after it', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 20);
+    await flight.at(place, 20);
+    await flight.sim.fault({ loseAcks: 1 });
+    const kill = flight.link.command('killSwitch', 'KILL');
+    await flight.armed(false);
+    const arming = await flight.link.command('arm').catch((error: unknown) => error);
+    expect(arming).to.include({ code: 'E_BUSY' });
+    expect((await kill).status).to.equal('accepted'); // the second of its sends was answered
+    expect(flight.link.state?.armed).to.equal(false);
+  });
+
+  it('acks that come 5 s late are not taken for those of the next command', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 20);
+    await flight.at(place, 20);
+    await flight.sim.fault({ ackDelay: 5000 });
+    expect((await flight.link.command('arm')).status).to.equal('no_ack');
+    const { status, ack } = await flight.link.command('disarm'); // refused in the air
+    expect([status, ack.result_name]).to.not.include('ACCEPTED');
+    expect(flight.link.state?.armed).to.equal(true);
+  });
+
+  it('a reboot that closes the connection: nothing of the former life is shown', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    await flight.accepted('setHome');
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 10);
+    await flight.at(place, 10);
+    await flight.accepted('missionStart');
+    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 1);
+    await flight.sim.fault({ reboot: true });
+    const { telemetry } = await flight.until(
+      'in its next life',
+      (s) => s.counters.reconnects > 0 && s.telemetry.attitude.roll !== null && s.armed === false,
+    );
+    expect(telemetry.mission.reached).to.equal(null);
+    await flight.until('on the ground', (s) => s.telemetry.landed_state === 'on_ground');
+  });
+
   it('IN_PROGRESS is waited out', async () => {
     await using flight = await SimFlight.start(...COPTER, '--in-progress', '--ack-delay', '2000');
     await flight.until('there', ({ mavlink_alive }) => mavlink_alive);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
 import type { CommandResult } from '../../shared/ipc/link-protocol.ts';
 import { settle } from './fake-clock.ts';
-import { commandAck, statusText } from './mavlink-samples.ts';
+import { commandAck, globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const ARM = 400;
@@ -204,16 +204,79 @@ describe('commands', () => {
     expect((await rig.command('arm', [], 300)).status).to.equal('no_ack');
     const running = rig.link.command({ cmd: 'disarm', args: [] });
     await settle();
-    rig.say(commandAck(ARM, DENIED)); // of the arm
+    rig.say(commandAck(ARM, DENIED)); // of the arm, which was sent once
     await rig.clock.advance(1200);
-    rig.say(commandAck(ARM, DENIED)); // may be of the arm yet
-    await rig.clock.advance(800);
     expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0]);
-    // No ack of the arm is under way any more: a last send asks for one of our own.
-    await rig.clock.advance(210);
-    expect(rig.commands(ARM).map(({ fields }) => fields['_param1'])).to.deep.equal([1, 0, 0, 0]);
     rig.say(commandAck(ARM, ACCEPTED));
     expect((await running).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('an arming acknowledged 5 s late does not answer the disarming after it: the vehicle stays armed', async () => {
+    const rig = await met();
+    expect((await rig.command('arm')).status).to.equal('no_ack'); // sent at 0, 1.2 and 2.4 s
+    rig.armed = true;
+    let answer: CommandResult | null = null;
+    const running = rig.link.command({ cmd: 'disarm', args: [] }).then((result) => {
+      answer = result;
+    });
+    await rig.live(1500);
+    for (let count = 0; count < 3; count++) {
+      rig.say(commandAck(ARM, ACCEPTED)); // of the arm
+      await rig.live(1100);
+      expect(answer).to.equal(null);
+    }
+    rig.say(commandAck(ARM, FAILED)); // of the disarm, in the air
+    await rig.clock.advance(200);
+    await running;
+    expect(answer).to.have.nested.property('ack.result_name', 'FAILED');
+    await rig.link.stop();
+  });
+
+  it('where an ack may be of an older one, the next heartbeat says whether the vehicle has done it', async () => {
+    const rig = await met();
+    rig.armed = true;
+    rig.beat();
+    expect((await rig.command('arm')).status).to.equal('no_ack');
+    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    await rig.clock.advance(100);
+    rig.armed = false;
+    rig.say(commandAck(ARM, ACCEPTED));
+    await rig.clock.advance(100);
+    rig.beat();
+    expect((await disarm).status).to.equal('accepted');
+    // A mode likewise, a place not: nothing that it tells shows where it goes, until no older ack can come.
+    expect((await rig.command('mode', ['LOITER'])).status).to.equal('no_ack');
+    const mode = rig.link.command({ cmd: 'mode', args: ['ALT_HOLD'] });
+    await rig.clock.advance(100);
+    rig.say(commandAck(SET_MODE, ACCEPTED));
+    rig.customMode = 2;
+    rig.beat();
+    expect((await mode).status).to.equal('accepted');
+    expect((await rig.command('goto', [48, 11, 30])).status).to.equal('no_ack');
+    const goto = rig.link.command({ cmd: 'goto', args: [49, 11, 30] });
+    await rig.clock.advance(100);
+    for (let count = 0; count < 3; count++) rig.say(commandAck(REPOSITION, ACCEPTED));
+    await rig.live(500);
+    rig.say(commandAck(REPOSITION, DENIED));
+    await rig.live(1000);
+    expect((await goto).ack.result_name).to.equal('DENIED');
+    await rig.link.stop();
+  });
+
+  it('something else between a request and its repetition: the late ack of the first is not that of the second', async () => {
+    const rig = await met();
+    rig.armed = true;
+    rig.beat();
+    expect((await rig.command('arm', [], 500)).status).to.equal('no_ack');
+    expect((await rig.command('disarm', [], 500)).status).to.equal('no_ack');
+    rig.armed = false;
+    rig.beat();
+    const again = rig.link.command({ cmd: 'arm', args: [], timeout_ms: 2000 });
+    await settle();
+    rig.say(commandAck(ARM, ACCEPTED));
+    await rig.live(2500);
+    expect((await again).status).to.equal('no_ack');
     await rig.link.stop();
   });
 
@@ -260,6 +323,36 @@ describe('commands', () => {
     await rig.link.stop();
   });
 
+  it('a killSwitch without an ack is sent to its end: nothing takes its place, nothing arms meanwhile', async () => {
+    const rig = await met({ autopilot: 12 });
+    const gone = new AbortController();
+    const kill = rig.link.command({ cmd: 'killSwitch', args: ['KILL'], timeout_ms: 100 }, gone.signal);
+    await settle();
+    gone.abort(); // whoever pressed it may have crashed
+    for (const cmd of ['arm', 'missionStart']) {
+      const refused = await errorOf(rig.link.command({ cmd, args: [] }));
+      expect(refused.code, cmd).to.equal('E_BUSY');
+      expect(refused.status).to.equal(409);
+    }
+    const disarm = rig.link.command({ cmd: 'disarm', args: [] });
+    const land = rig.link.command({ cmd: 'land', args: [] });
+    await rig.clock.advance(1250);
+    // Pressed again: at once, and as often again.
+    const again = rig.link.command({ cmd: 'killSwitch', args: ['KILL'] });
+    await rig.live(2500);
+    const sent = rig.commands(ARM).map(({ fields }) => [fields['_param1'], fields['_param2']]);
+    expect(sent).to.deep.equal(Array.from({ length: 5 }, () => [0, 21_196]));
+    answering(rig, ACCEPTED);
+    rig.say(commandAck(ARM, ACCEPTED));
+    expect((await kill).status).to.equal('accepted');
+    expect((await again).status).to.equal('accepted');
+    expect((await disarm).status).to.equal('no_ack'); // the newer kill took its place
+    expect((await land).status).to.equal('no_ack');
+    // It has ended: arming goes again.
+    expect((await rig.command('arm')).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
   it('take-off: as it is while disarmed, through GUIDED when armed in another mode', async () => {
     const rig = await met({ customMode: 0 });
     answering(rig, ({ fields }) => (fields['command'] === TAKEOFF ? FAILED : ACCEPTED));
@@ -294,6 +387,36 @@ describe('commands', () => {
       _param6: -117_654_321,
       _param7: 30,
     });
+    await rig.link.stop();
+  });
+
+  it('goto of PX4: in the frame that it takes, else in the next form that MAVLink has for a place', async () => {
+    const rig = await met({ autopilot: 12 });
+    rig.say(globalPosition(100, 48, 11)); // 500 m above the sea, 12 m above home
+    const forms = (): unknown[] =>
+      rig.commands(REPOSITION).map(({ id, fields }) => (id === 75 ? fields['frame'] : 'long'));
+    answering(rig, ACCEPTED);
+    expect((await rig.command('goto', [48.1, 11.5, 30])).status).to.equal('accepted');
+    expect(forms()).to.deep.equal([5]);
+    expect(rig.commands(REPOSITION)[0]?.fields).to.include({ _param5: 481_000_000, _param7: 518 });
+    const NO_FRAME = 9;
+    const cases: [answers: number[], forms: unknown[], name: string][] = [
+      [[NO_FRAME, ACCEPTED], [5, 0], 'ACCEPTED'],
+      [[NO_FRAME, DENIED, ACCEPTED], [5, 0, 'long'], 'ACCEPTED'],
+      [[UNSUPPORTED, ACCEPTED], [5, 0], 'ACCEPTED'],
+      [[DENIED, NO_FRAME, NO_FRAME], [5, 0, 'long'], 'DENIED'],
+      [[NO_FRAME, NO_FRAME, NO_FRAME], [5, 0, 'long'], 'COMMAND_UNSUPPORTED_MAV_FRAME'],
+      [[1], [5], 'TEMPORARILY_REJECTED'],
+    ];
+    for (const [answers, expected, name] of cases) {
+      rig.sent.length = 0;
+      const rest = [...answers];
+      answering(rig, ({ fields }) => (fields['command'] === REPOSITION ? (rest.shift() ?? null) : null));
+      expect((await rig.command('goto', [48.1, 11.5, 30])).ack.result_name).to.equal(name);
+      expect(forms(), String(answers)).to.deep.equal(expected);
+    }
+    const long = rig.commands(REPOSITION).at(-1);
+    expect(long?.fields['_param1']).to.equal(-1);
     await rig.link.stop();
   });
 

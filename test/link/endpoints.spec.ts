@@ -49,8 +49,8 @@ describe('endpoints for ground stations', () => {
     await using node = await rig(`endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`);
     const { link, vehicle, stations } = node;
     stations.push(await GroundStation.tcp(tcp), await GroundStation.udp(udp), await GroundStation.udp(udp));
-    for (const station of stations) {
-      station.send(groundHeartbeat());
+    for (const [index, station] of stations.entries()) {
+      station.send(groundHeartbeat(index));
       const { header } = await station.next(ATTITUDE);
       expect(header.sysid).to.equal(5);
     }

@@ -174,6 +174,53 @@ describe('the vehicle', () => {
     await rig.link.stop();
   });
 
+  it('that rebooted while the connection was closed has no telemetry of its former life', async () => {
+    const rig = new Rig();
+    await rig.meet();
+    const full = (bootMs: number): void => {
+      rig.attitude(bootMs);
+      rig.say(globalPosition(bootMs, 48.1, 11.5));
+      rig.say(Object.assign(new common.MissionItemReached(), { seq: 3 }));
+      rig.say(Object.assign(new common.ExtendedSysState(), { vtolState: 0, landedState: 2 }));
+    };
+    const former = (): unknown[] => {
+      const { position, mission, landed_state: landed, attitude: turned } = rig.link.state().telemetry;
+      return [position.lat, mission.reached, landed, turned.roll !== null];
+    };
+    const again = async (away: number, bootMs: number): Promise<void> => {
+      rig.transport.drop();
+      await rig.clock.advance(away);
+      rig.transport.connect();
+      rig.beat();
+      expect(former(), 'before it has told').to.deep.equal([null, null, null, false]);
+      rig.attitude(bootMs);
+      await rig.clock.advance(10);
+    };
+    full(60_000);
+    await again(5000, 65_200); // the line broke, the vehicle went on
+    expect(former()).to.deep.equal([48.1, 3, 'in_air', true]);
+    rig.sent.length = 0;
+    await again(5000, 2500);
+    expect(former()).to.deep.equal([null, null, null, true]);
+    expect(rig.commands(512).length, 'who it is now').to.be.greaterThan(1);
+    full(3000);
+    // It has been up for longer than it was when it was last heard.
+    await again(60_000, 40_000);
+    expect(former()).to.deep.equal([null, null, null, true]);
+    await rig.link.stop();
+  });
+
+  it('that rebooted during a silence of 10 s, on a line that knows no connections, too', async () => {
+    const rig = new Rig();
+    await rig.meet();
+    rig.say(globalPosition(5000, 48.1, 11.5));
+    await rig.clock.advance(30_000);
+    rig.beat();
+    rig.attitude(20_000);
+    expect(rig.link.state().telemetry.position.lat).to.equal(null);
+    await rig.link.stop();
+  });
+
   it('is asked again after a new connection, and when telemetry stops while heartbeats come', async () => {
     const rig = new Rig();
     await rig.meet();

@@ -77,7 +77,14 @@ describe('sim PX4', () => {
     const client = await sim.ready();
     await flyUp(client, 12);
     const far = HOME.lat + 200 * METRE;
-    expect(await client.commandInt(192, [far, HOME.lon, GROUND + 15], [-1, 1, 0, NaN])).to.equal(ACCEPTED);
+    const place = [far, HOME.lon, GROUND + 15] as const;
+    const { GLOBAL, GLOBAL_INT, GLOBAL_RELATIVE_ALT_INT } = common.MavFrame;
+    for (const frame of [GLOBAL, GLOBAL_RELATIVE_ALT_INT]) {
+      const { COMMAND_UNSUPPORTED_MAV_FRAME } = common.MavResult;
+      const result = await client.commandInt(192, place, [-1, 1, 0, NaN], frame);
+      expect(result).to.equal(COMMAND_UNSUPPORTED_MAV_FRAME);
+    }
+    expect(await client.commandInt(192, place, [-1, 1, 0, NaN], GLOBAL_INT)).to.equal(ACCEPTED);
     await client.next(common.GlobalPositionInt, ({ vx }) => vx > 300);
     expect(await client.command(192, -1, 1, 0, NaN, NaN, NaN, NaN)).to.equal(ACCEPTED);
     await client.next(common.GlobalPositionInt, ({ vx }) => Math.abs(vx) < 20);

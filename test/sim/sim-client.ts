@@ -140,6 +140,7 @@ export class SimClient {
     command: number,
     place: readonly [lat: number, lon: number, alt: number],
     params: readonly number[] = [],
+    frame = common.MavFrame.GLOBAL_RELATIVE_ALT,
   ): Promise<common.MavResult> {
     const ack = this.ack(command);
     const [p1 = 0, p2 = 0, p3 = 0, p4 = 0] = params;
@@ -147,7 +148,7 @@ export class SimClient {
       command,
       targetSystem: this.target,
       targetComponent: 1,
-      frame: common.MavFrame.GLOBAL_RELATIVE_ALT,
+      frame,
       ...named({ _param1: p1, _param2: p2, _param3: p3, _param4: p4 }),
       ...named({
         _param5: Math.round(place[0] * 1e7),

@@ -5,7 +5,7 @@ export default class ConfigSetCommand extends NodeCommand {
   static override summary = 'Change one key of the configuration.';
   static override examples = [
     '<%= config.bin %> config set mavlink.source serial:/dev/ttyACM0:115200',
-    '<%= config.bin %> config set mavlink.endpoints udp:0.0.0.0:14550,tcp:127.0.0.1:5760',
+    '<%= config.bin %> config set mavlink.endpoints udp:0.0.0.0:14550,tcp:127.0.0.1:5790',
   ];
   static override args = {
     key: Args.string({ description: 'for example mavlink.source', required: true }),

@@ -3,6 +3,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { Timer } from '../clock.ts';
+import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';
@@ -24,6 +25,7 @@ export class UdpEndpoint implements Endpoint {
   readonly #options: UdpEndpointOptions;
   readonly #name: string;
   readonly #peers = new Map<string, { readonly peer: RoutedPeer; readonly newcomer: Newcomer }>();
+  readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #timer: Timer | null = null;
   #listening = false;
@@ -34,6 +36,9 @@ export class UdpEndpoint implements Endpoint {
   constructor(options: UdpEndpointOptions) {
     this.#options = options;
     this.#name = `udp:${options.host}:${options.port}`;
+    this.#watch = new SendWatch(options.clock, (error) => {
+      if (this.#listening) this.#fail(error);
+    });
   }
 
   get status(): EndpointStatus {
@@ -95,12 +100,13 @@ export class UdpEndpoint implements Endpoint {
 
   #meet(socket: Socket, key: string, { address, port }: RemoteInfo): RoutedPeer {
     const { clock, router, policy, log } = this.#options;
+    const { done } = this.#watch;
     const sink = {
       get queuedBytes(): number {
         return socket.getSendQueueSize();
       },
       send(frame: Buffer): void {
-        socket.send(frame, port, address);
+        socket.send(frame, port, address, done);
       },
     };
     const peer = new RoutedPeer(key, clock, router, sink, policy);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:dgram';
 import { messageOf } from '../../../shared/errors.ts';
 import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
 import type { Timer } from '../clock.ts';
+import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
@@ -46,8 +47,12 @@ export class UdpOutEndpoint implements Endpoint {
       this.#fail(error);
     });
     socket.on('message', (bytes) => this.#peer?.push(bytes));
-    // Connected: the kernel drops what others send to this port.
-    socket.connect(port, host, () => this.#open(socket));
+    // Connected: the kernel drops what others send to this port. An error (no such name, no route) goes to the callback.
+    socket.connect(port, host, (error?: Error) => {
+      if (this.#socket !== socket) return;
+      if (error === undefined) this.#open(socket);
+      else this.#fail(error);
+    });
   }
 
   async stop(): Promise<void> {
@@ -64,12 +69,15 @@ export class UdpOutEndpoint implements Endpoint {
   #open(socket: Socket): void {
     const { clock, router, policy, log } = this.#options;
     const { address, port } = socket.remoteAddress();
+    const watch = new SendWatch(clock, (error) => {
+      if (this.#socket === socket) this.#fail(error);
+    });
     const sink = {
       get queuedBytes(): number {
         return socket.getSendQueueSize();
       },
       send(frame: Buffer): void {
-        socket.send(frame);
+        socket.send(frame, watch.done);
       },
     };
     this.#problem = null;

@@ -4,6 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/logger.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { SendWatch } from '../send-watch.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
 /** A peer that was silent for this long is gone (spec/decisions.md 6). */
@@ -41,6 +42,7 @@ export class UdpTransport implements Transport {
   readonly #options: UdpTransportOptions;
   readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
   #events: TransportEvents | null = null;
+  readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #ready = false;
   #peer: Peer | null = null;
@@ -51,6 +53,9 @@ export class UdpTransport implements Transport {
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
+    this.#watch = new SendWatch(options.clock, (error) => {
+      if (this.#socket !== null) this.#fail(this.#socket, error);
+    });
   }
 
   get open(): boolean {
@@ -94,8 +99,9 @@ export class UdpTransport implements Transport {
       this.counters.txDropped++;
       return false;
     }
-    if (this.#options.mode === 'connect') socket.send(bytes);
-    else socket.send(bytes, peer.port, peer.address);
+    const { done } = this.#watch;
+    if (this.#options.mode === 'connect') socket.send(bytes, done);
+    else socket.send(bytes, peer.port, peer.address, done);
     this.counters.txFrames++;
     this.counters.txBytes += bytes.length;
     return true;
@@ -115,7 +121,13 @@ export class UdpTransport implements Transport {
       socket.bind({ address: host, port }, () => this.#listening());
       return;
     }
-    socket.connect(port, host, () => {
+    // An error (no such name, no route) goes to the callback.
+    socket.connect(port, host, (error?: Error) => {
+      if (this.#socket !== socket) return;
+      if (error !== undefined) {
+        this.#fail(socket, error);
+        return;
+      }
       this.#ready = true;
       this.#backoff.reset();
       const { address, port: remotePort } = socket.remoteAddress();

@@ -1,0 +1,41 @@
+import { hostname, networkInterfaces } from 'node:os';
+import type { MavlinkEndpoint, MavlinkSource } from '../../../shared/config/addresses.ts';
+
+const EVERY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** Names and addresses of this machine, lower case. */
+export function ownHosts(): ReadonlySet<string> {
+  const own = new Set([...EVERY, 'localhost', hostname().toLowerCase()]);
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { address } of addresses ?? []) own.add(address.toLowerCase());
+  }
+  return own;
+}
+
+/**
+ * The endpoint for ground stations that `source` would lead to, null where it leads elsewhere: the node would talk to itself,
+ * and hold the port that a simulated vehicle wants. What no address shows (a relay, a name that DNS knows) the router's loop
+ * guard finds.
+ */
+export function ownEndpointOf(
+  source: MavlinkSource,
+  endpoints: readonly MavlinkEndpoint[],
+  own: ReadonlySet<string>,
+): MavlinkEndpoint | null {
+  if (source.kind === 'serial' || source.kind === 'auto' || source.kind === 'sim') return null;
+  const isOwn = (host: string): boolean => own.has(host.toLowerCase()) || host.startsWith('127.');
+  const meets = (endpoint: MavlinkEndpoint): boolean => {
+    if (endpoint.port !== source.port) return false;
+    if (source.kind === 'udp') return endpoint.kind === 'udpout' && isOwn(endpoint.host);
+    const listener = source.kind === 'tcp' ? 'tcp' : 'udp';
+    if (endpoint.kind !== listener || !isOwn(source.host)) return false;
+    const same = endpoint.host.toLowerCase() === source.host.toLowerCase();
+    return same || EVERY.has(endpoint.host) || endpoint.host === 'localhost' || source.host === 'localhost';
+  };
+  return endpoints.find(meets) ?? null;
+}
+
+/** As `mavlink.endpoints` has it, without the override. */
+export function endpointName({ kind, host, port }: MavlinkEndpoint): string {
+  return `${kind}:${host}:${port}`;
+}
