@@ -33,6 +33,7 @@ import { createExpressApp } from './express-app.ts';
 import type { ResidualProxy } from './proxy/residual-proxy.ts';
 import type { OpenSockets } from './sockets/open-sockets.ts';
 import type { Announced, AuditLog } from './stores/audit.ts';
+import type { Tenures } from './tenures.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
 export const SERVER_LIMITS = {
@@ -60,8 +61,8 @@ export interface FrontOptions {
   readonly audit: Pick<AuditLog, 'refused' | 'announce'>;
   /** Uses up a credential that holds once; false when somebody else was faster. */
   readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
-  /** Whether what let this caller in still does; asked for as long as its WebSocket is open. */
-  readonly holds: (principal: Principal) => () => boolean;
+  /** What ends with whoever opened it. */
+  readonly tenures: Tenures;
   readonly drainMs: number;
   readonly log: Logger;
 }
@@ -74,6 +75,9 @@ interface ReadBody {
   readonly raw: Buffer | null;
   readonly value: unknown;
 }
+
+/** The features whose changes end principals. */
+const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
 
 const NO_BODY: ReadBody = { raw: null, value: undefined };
 
@@ -243,6 +247,7 @@ export class FrontServer {
     }
     within(result, row.limits.timeoutMs)
       .then((value: unknown) => {
+        if (ENDING.has(row.feature)) this.#options.tenures.recheck();
         if (!res.destroyed) sendValue(res, value);
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })
@@ -261,6 +266,11 @@ export class FrontServer {
         else announced.settle(status, status < 400 ? 'done' : 'failed');
       });
     }
+    // An answer may go on for hours (a log that is followed); it ends with whom it is for.
+    res.once(
+      'close',
+      this.#options.tenures.begin(pass.principal, () => res.destroy()),
+    );
     proxy.forward(req, res, pass, raw, (error) => this.#fail(res, error));
   }
 
@@ -275,7 +285,7 @@ export class FrontServer {
 
   /** An upgrade goes through the same decision as a request; only then is there a WebSocket. */
   #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, kind: Peer['kind']): void {
-    const { state, budgets, sockets, spend, holds, socketHandlers } = this.#options;
+    const { state, budgets, sockets, spend, socketHandlers } = this.#options;
     socket.on('error', (error) => this.#options.log.debug(`upgrade: ${messageOf(error)}`));
     const origin = this.#originOf(req.socket, kind);
     const first = decide(this.#head(req, true, origin, Buffer.alloc(0)), state);
@@ -310,9 +320,9 @@ export class FrontServer {
       return;
     }
     const { params, query, principal, forced } = decision;
-    sockets.accept(req, socket, head, holds(principal), (ws) => {
+    sockets.accept(req, socket, head, principal, (ws, ended) => {
       ws.once('close', () => announced?.settle(101, 'closed'));
-      handler({ params, query, principal, forced, headers: req.headers }, ws);
+      handler({ params, query, principal, forced, headers: req.headers }, ws, ended);
     });
   }
 

@@ -1,3 +1,4 @@
+import { raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Pass } from './decide.ts';
 
 /** What the audit says of a change, and what waits for the audit. */
@@ -22,7 +23,7 @@ export function changedBy({ params }: Pass, body: unknown): string {
 }
 
 /** Whether this is not done while it cannot be written down (spec/decisions.md 4). */
-export function needsAudit({ policy, row, forced }: Pass, body: unknown): boolean {
+export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
   if (row.access === 'public') return false; // what lets somebody in; it changes what hangs on its own file
   const command = asRecord(body)['cmd'];
   if (
@@ -31,7 +32,14 @@ export function needsAudit({ policy, row, forced }: Pass, body: unknown): boolea
     NEVER_HELD.has(command.trim().toLowerCase())
   )
     return false;
-  return forced || HELD.has(policy.scope) || policy.blast === 'aircraft';
+  const raised = raisedByRequest(policy.names, policyParams, body)?.class ?? policy.scope;
+  return (
+    forced ||
+    raised === 'keyonly' ||
+    HELD.has(raised) ||
+    HELD.has(policy.scope) ||
+    policy.blast === 'aircraft'
+  );
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
