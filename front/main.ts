@@ -41,6 +41,7 @@ import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
+import { Tenures } from './tenures.ts';
 import { VehicleView } from './vehicle-view.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
@@ -106,11 +107,14 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { pairing } = credentials;
   const audit = new AuditLog({
     directory: paths.auditDir,
+    keyFile: paths.auditKey,
     now: Date.now,
+    monotonic,
     log,
     copy: createLogger('audit', 'info'),
   });
-  const sockets = new OpenSockets(log);
+  const tenures = new Tenures((principal) => credentials.holds(principal));
+  const sockets = new OpenSockets(log, tenures);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
   const monitor = new SystemMonitor(paths.etc);
@@ -149,6 +153,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
+      audit: () => audit.state,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
@@ -176,7 +181,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const proxy =
     proof === null
       ? null
-      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, log });
+      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, tenures, log });
   const front = new FrontServer({
     state,
     budgets,
@@ -194,19 +199,21 @@ async function start(init: Init, log: Logger): Promise<Service> {
     onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
     audit,
     spend: (principal, headers) => credentials.spend(principal, headers),
-    holds: (principal) => credentials.holds(principal),
+    tenures,
     drainMs: Number(values['drain-ms']),
     log,
   });
 
   audit.start();
   sockets.start();
+  tenures.start();
   await credentials.start();
   const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
   await listenUnix(front.createServer('unix'), paths.controlSocket);
   await monitor.start();
   vehicle.start();
   supervisor.start();
+  proxy?.takeUp();
   // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
   await vehicle.first(READY_MS);
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
@@ -225,6 +232,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   return {
     info: { port, device_id: id },
     async stop() {
+      tenures.stop();
       sockets.stop();
       await advertiser.stop();
       await front.drain();

@@ -53,6 +53,7 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     proof: connectionProof(secret),
+    end: (ids) => video.end(ids),
     log,
   });
   await logs.start();

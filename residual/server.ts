@@ -1,7 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import express from 'express';
-import { decodeMark, isProof, PRINCIPAL_HEADER, PROOF_HEADER } from '../shared/auth/principal-mark.ts';
+import type { Principal } from '../shared/auth/principal.ts';
+import {
+  decodeMark,
+  ENDED_ROW,
+  isProof,
+  PRINCIPAL_HEADER,
+  PROOF_HEADER,
+} from '../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { failureOf, sendFailure, sendValue } from '../shared/http/answer.ts';
 import { hasBody, readBytes, readJson } from '../shared/http/json-body.ts';
@@ -19,6 +26,8 @@ export interface ResidualOptions {
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
   /** What the front shows on each connection; null where this process was started alone, and then nobody is believed. */
   readonly proof: string | null;
+  /** Ends what these principals have opened. @returns for whom something is still open */
+  readonly end: (ids: ReadonlySet<string>) => readonly Principal[];
   readonly log: Logger;
 }
 
@@ -51,6 +60,10 @@ async function serve(options: ResidualOptions, req: IncomingMessage, res: Server
   socket[PROVEN] = true;
   const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
   if (mark === null) throw new ApiError('E_UNAUTHENTICATED', 'The request does not say what was decided.');
+  if (mark.row === ENDED_ROW) {
+    sendValue(res, options.end(new Set(Object.values(mark.params))));
+    return;
+  }
   const row = options.rows.get(mark.row);
   const handler = options.handlers.get(mark.row);
   if (row === undefined || handler === undefined) throw new ApiError('E_NOT_IMPLEMENTED');

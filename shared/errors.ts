@@ -56,6 +56,7 @@ export const ERRORS = {
   E_NO_PIPELINE: [503, 'No video pipeline is running.'],
   E_VIEWERS: [503, 'As many viewers as this node serves are watching already. Try again later.'],
   E_STORE: [503, 'A file that this request needs could not be read or written.'],
+  E_AUDIT: [503, 'The audit cannot be written, and this is not done without it. Make room on the disk.'],
   E_CLOCK: [503, "The node's clock is not set. Give it the time (network or GPS), then try again."],
   E_DRAINING: [503, 'The node is stopping. Try again shortly.'],
   E_DISK_FULL: [507, 'The disk is full. Delete recordings, or record elsewhere.'],

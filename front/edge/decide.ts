@@ -111,6 +111,8 @@ export interface Refusal {
   /** A credential was offered by a peer that can be locked, and none was valid: counts towards the lock. */
   readonly failedCredential: boolean;
   readonly principal: Principal;
+  /** Counts against the peer's request budget, as a request that passes does. */
+  readonly counted: boolean;
 }
 
 export interface Pass {
@@ -184,12 +186,21 @@ function refuse(
     headers: more.headers ?? NO_EXTRAS,
     cors,
     failedCredential: more.failedCredential ?? false,
+    counted: rule !== 'rate',
     principal: more.principal ?? ANONYMOUS,
   });
 }
 
 export function decide(request: RequestHead, state: EdgeState): Decision {
   const headers = scanHeaders(request.rawHeaders);
+  const decision = judge(request, headers, state);
+  // Refusing costs work too: only a caller on this machine is refused for nothing.
+  return decision.kind === 'refuse' && isOnBox(request.peer, headers)
+    ? Object.freeze({ ...decision, counted: false })
+    : decision;
+}
+
+function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): Decision {
   // 1. One reading of the target, one Host.
   const match = state.matcher.match(request.target);
   if (match.kind === 'bad')

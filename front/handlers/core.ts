@@ -11,6 +11,7 @@ import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
+import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { telemetryOf } from './flight.ts';
 import { serviceHandlers, serviceList } from './services.ts';
@@ -28,6 +29,7 @@ export interface CoreDeps {
   readonly configProblem: string | null;
   readonly openApi: () => string;
   readonly deviceId: string;
+  readonly audit: () => AuditState;
   readonly log: Logger;
 }
 

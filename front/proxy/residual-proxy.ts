@@ -3,17 +3,22 @@ import {
   Agent,
   type ClientRequest,
   type ClientRequestArgs,
+  request as httpRequest,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { encodeMark, PRINCIPAL_HEADER, PROOF_HEADER } from '../../shared/auth/principal-mark.ts';
+import { every } from '../../shared/async/every.ts';
+import { LOCAL_SOCKET, type Principal } from '../../shared/auth/principal.ts';
+import { ENDED_ROW, encodeMark, PRINCIPAL_HEADER, PROOF_HEADER } from '../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { readBytes } from '../../shared/http/json-body.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName } from '../edge/headers.ts';
+import type { Tenures } from '../tenures.ts';
 
 /**
  * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
@@ -40,6 +45,10 @@ const MAX_SOCKETS = 128;
 const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
+const MAX_TENANTS = 1024;
+const END_MS = 500;
+const END_TRIES = 5;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
@@ -47,6 +56,7 @@ export interface ResidualProxyOptions {
   readonly proof: string;
   /** Monotonic clock, ms. */
   readonly now: () => number;
+  readonly tenures: Tenures;
   readonly log: Logger;
 }
 
@@ -111,10 +121,12 @@ export class ResidualProxy {
   /** Requests without an answer yet; one timer looks at them all. */
   readonly #waiting = new Set<Forwarded>();
   readonly #sweep: NodeJS.Timeout;
+  /** Who may have left something open in the residual, by id: oldest first. */
+  readonly #tenants = new Map<string, () => void>();
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
-    this.#sweep = setInterval(() => this.#endLate(), SWEEP_MS).unref();
+    this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate()).unref();
     this.#middleware = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
@@ -175,7 +187,61 @@ export class ResidualProxy {
     const forwarded: Forwarded = { pass, raw, fail, deadline: now() + row.limits.timeoutMs, request: null };
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
+    if (row.method !== 'GET') this.#watch(principal);
     void this.#middleware(req, res, () => undefined); // errors come through the event, so that they come once
+  }
+
+  /** After a start: whoever has something open there since before is watched again. */
+  takeUp(): void {
+    this.#end([], (open) => {
+      for (const principal of open) this.#watch(principal);
+    });
+  }
+
+  /** Tells the residual when this principal has ended, so that what it opened there (a WHEP session) ends too. */
+  #watch(principal: Principal): void {
+    const { id } = principal;
+    if (this.#tenants.has(id)) return;
+    const [oldest] = this.#tenants;
+    if (this.#tenants.size >= MAX_TENANTS && oldest !== undefined) {
+      oldest[1]();
+      this.#tenants.delete(oldest[0]);
+    }
+    const release = this.#options.tenures.begin(principal, () => {
+      this.#tenants.delete(id);
+      this.#end([id], () => undefined);
+    });
+    this.#tenants.set(id, release);
+  }
+
+  /** @param left how often it is tried yet; a residual that is not there has nothing open */
+  #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
+    const { proof, socketPath, log } = this.#options;
+    const mark = {
+      row: ENDED_ROW,
+      params: Object.fromEntries(ids.entries()),
+      principal: LOCAL_SOCKET,
+      forced: false,
+    };
+    const call = httpRequest({
+      socketPath,
+      agent: this.#agent,
+      method: 'POST',
+      headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
+      timeout: END_MS,
+    });
+    call.on('timeout', () => call.destroy(new Error(`no answer within ${END_MS} ms`)));
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
+      if (left > 1) this.#end(ids, answered, left - 1);
+      else log.error(`residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`);
+    });
+    call.on('response', (answer) => {
+      readBytes(answer, MAX_ANSWER_BYTES)
+        .then((bytes) => answered(JSON.parse(bytes.toString('utf8')) as readonly Principal[]))
+        .catch((error: unknown) => log.warn(`residual: ${messageOf(error)}`));
+    });
+    call.end();
   }
 
   #endLate(): void {

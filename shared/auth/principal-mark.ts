@@ -10,6 +10,12 @@ import type { Principal } from './principal.ts';
 export const PRINCIPAL_HEADER = 'x-svc-principal';
 export const PROOF_HEADER = 'x-svc-proof';
 
+/**
+ * Instead of a row: the principals of these ids have ended, and what the residual keeps open for them ends too. The answer
+ * lists for whom something is still open.
+ */
+export const ENDED_ROW = 'principals.ended';
+
 /** What was decided: nothing behind the front decides it again. */
 export interface Mark {
   /** Id of the row that the request was let in by. */

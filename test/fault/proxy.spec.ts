@@ -177,6 +177,7 @@ describe('the proxy to the residual', () => {
 describe('the residual alone', () => {
   let dir: string;
   let server: Server;
+  const ended: string[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const mark = encodeMark({
     row: 'config.get',
@@ -190,6 +191,10 @@ describe('the residual alone', () => {
       rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
       handlers: new Map([['config.get', ({ principal }) => ({ who: principal.id })]]),
       proof: connectionProof(SECRET),
+      end: (ids) => {
+        ended.push(...ids);
+        return [];
+      },
       log: createLogger('test', 'error'),
     });
     server.listen(join(dir, 'residual.sock'));

@@ -99,7 +99,7 @@ describe('the parts of an endpoint', () => {
       on: () => undefined,
       send: () => socket.sent++,
     };
-    telemetrySocket(vehicle)({ query: '' } as never, socket as never);
+    telemetrySocket(vehicle)({ query: '' } as never, socket as never, new AbortController().signal);
     const state = { telemetry: { armed: false }, params: {}, statustext: [] } as unknown as LinkState;
     listener(state);
     socket.bufferedAmount = 1 << 20;

@@ -190,7 +190,7 @@ export class TestNode {
 
   /** K9 D15: whatever a test did, no log line and no audit record of its node may hold a secret. */
   #findSecrets(): void {
-    const audit = globSync(join(this.paths.auditDir, '*')).map((path) => readFileSync(path, 'utf8'));
+    const audit = globSync(join(this.paths.auditDir, '*.ndjson*')).map((path) => readFileSync(path, 'utf8'));
     for (const text of [this.stderr, ...audit]) {
       const found = /svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/.exec(text);
       if (found !== null)
