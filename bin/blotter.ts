@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { loadConfig } from '../shared/config.ts';
+import { loadConfig } from '../shared/config/load.ts';
 import { messageOf } from '../shared/errors.ts';
 import { redact } from '../shared/logger.ts';
 import type { Paths } from '../shared/paths.ts';

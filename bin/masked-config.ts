@@ -1,5 +1,5 @@
-import type { Config } from '../shared/schemas/config.ts';
-import { keysWith } from '../shared/schemas/config-keys.ts';
+import { keysWith } from '../shared/config/keys.ts';
+import type { Config } from '../shared/config/schema.ts';
 
 const MASK = '***';
 

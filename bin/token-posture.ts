@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig } from '../shared/config.ts';
-import { setConfigKey } from '../shared/config-file.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import { setConfigKey } from '../shared/config/write.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
 import { PACKAGE_ROOT } from './places.ts';

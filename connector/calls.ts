@@ -9,7 +9,7 @@ import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
-import { type Arguments, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { type Arguments, classOf, isRaisable, type Tool, type ToolAnswer } from './tools/tool.ts';
 
 /** One call of a tool from its arrival to its audit record, whatever carried it here. */
 
@@ -194,10 +194,9 @@ export class Calls {
 /** The arguments of a tool as the client is shown them: strict, so that a misspelt one is an error and no surprise. */
 export function inputSchema(tool: Tool): JsonSchema {
   const scope = classOf(tool);
-  const asks =
-    tool.escalate !== undefined || scope === 'admin' || scope === 'flight' || scope === 'destructive';
+  const asks = isRaisable(tool) || scope === 'admin' || scope === 'flight' || scope === 'destructive';
   const confirm: JsonSchema =
-    scope === 'destructive' || tool.escalate !== undefined
+    scope === 'destructive' || isRaisable(tool)
       ? { type: ['boolean', 'string'], maxLength: 64, description: 'true, or the words of the description' }
       : { type: 'boolean', description: 'true once the user has agreed' };
   return {

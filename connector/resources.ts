@@ -3,6 +3,7 @@ import type {
   ListResourceTemplatesResult,
   ReadResourceResult,
 } from '@modelcontextprotocol/server';
+import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { ConnectorAudit } from './audit/audit.ts';
@@ -62,7 +63,7 @@ export class Resources {
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#poll(), POLL_MS);
+    this.#timer = every(POLL_MS, 'resources', async () => this.#poll());
     this.#timer.unref();
   }
 

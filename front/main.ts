@@ -4,8 +4,11 @@ import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
-import { markKey } from '../shared/auth/principal-mark.ts';
-import { enabledFeatures, loadConfig } from '../shared/config.ts';
+import { connectionProof } from '../shared/auth/principal-mark.ts';
+import { enabledFeatures } from '../shared/config/features.ts';
+import { keysWith } from '../shared/config/keys.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { RpcClient } from '../shared/ipc/rpc.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
@@ -15,7 +18,6 @@ import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
 import { openApiDocument } from '../shared/routes/openapi.ts';
 import type { Row } from '../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../shared/routes/table.ts';
-import { keysWith } from '../shared/schemas/config-keys.ts';
 import { VERSION } from '../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
@@ -39,6 +41,7 @@ import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
+import { Tenures } from './tenures.ts';
 import { VehicleView } from './vehicle-view.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
@@ -84,6 +87,9 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
+    log.warn(sentence),
+  );
   const { profile } = config.agent;
   const withResidual = !values['no-residual'] && (config.features.residual ?? true);
 
@@ -101,11 +107,14 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const { pairing } = credentials;
   const audit = new AuditLog({
     directory: paths.auditDir,
+    keyFile: paths.auditKey,
     now: Date.now,
+    monotonic,
     log,
     copy: createLogger('audit', 'info'),
   });
-  const sockets = new OpenSockets(log);
+  const tenures = new Tenures((principal) => credentials.holds(principal));
+  const sockets = new OpenSockets(log, tenures);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
   const monitor = new SystemMonitor(paths.etc);
@@ -144,6 +153,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
+      audit: () => audit.state,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
@@ -167,11 +177,11 @@ async function start(init: Init, log: Logger): Promise<Service> {
     ...configHandlers(),
   };
   // Alone, without a supervisor, there is no secret and so nobody to forward to.
-  const secret = withResidual ? markKey(init.secret) : null;
+  const proof = withResidual ? connectionProof(init.secret) : null;
   const proxy =
-    secret === null
+    proof === null
       ? null
-      : new ResidualProxy({ socketPath: paths.residualSocket, secret, now: Date.now, log });
+      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, tenures, log });
   const front = new FrontServer({
     state,
     budgets,
@@ -189,19 +199,21 @@ async function start(init: Init, log: Logger): Promise<Service> {
     onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
     audit,
     spend: (principal, headers) => credentials.spend(principal, headers),
-    holds: (principal) => credentials.holds(principal),
+    tenures,
     drainMs: Number(values['drain-ms']),
     log,
   });
 
   audit.start();
   sockets.start();
+  tenures.start();
   await credentials.start();
   const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
   await listenUnix(front.createServer('unix'), paths.controlSocket);
-  monitor.start();
+  await monitor.start();
   vehicle.start();
   supervisor.start();
+  proxy?.takeUp();
   // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
   await vehicle.first(READY_MS);
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
@@ -220,6 +232,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   return {
     info: { port, device_id: id },
     async stop() {
+      tenures.stop();
       sockets.stop();
       await advertiser.stop();
       await front.drain();

@@ -9,14 +9,13 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { AuditRecord } from '../shared/audit/chain.ts';
-import { classifyAddress, plainAddress } from '../shared/auth/address.ts';
+import { classifyAddress, peerKey, plainAddress } from '../shared/auth/address.ts';
 import type { Principal } from '../shared/auth/principal.ts';
-import { ApiError, messageOf } from '../shared/errors.ts';
+import { ApiError, ERRORS, messageOf } from '../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
-import { hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
+import { checkType, hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Handler, SocketHandler } from '../shared/routes/handler.ts';
+import { type Handler, Reply, type SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
 import {
   decide,
@@ -27,11 +26,14 @@ import {
   type RequestHead,
   settle,
 } from './edge/decide.ts';
+import { changedBy, needsAudit } from './edge/evidence.ts';
 import type { OnBoxRule } from './edge/on-box.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import { createExpressApp } from './express-app.ts';
 import type { ResidualProxy } from './proxy/residual-proxy.ts';
 import type { OpenSockets } from './sockets/open-sockets.ts';
+import type { Announced, AuditLog } from './stores/audit.ts';
+import type { Tenures } from './tenures.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
 export const SERVER_LIMITS = {
@@ -56,11 +58,11 @@ export interface FrontOptions {
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
   readonly onBox: OnBoxRule;
-  readonly audit: { write(record: Omit<AuditRecord, 'time'>): void };
+  readonly audit: Pick<AuditLog, 'refused' | 'announce'>;
   /** Uses up a credential that holds once; false when somebody else was faster. */
   readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
-  /** Whether what let this caller in still does; asked for as long as its WebSocket is open. */
-  readonly holds: (principal: Principal) => () => boolean;
+  /** What ends with whoever opened it. */
+  readonly tenures: Tenures;
   readonly drainMs: number;
   readonly log: Logger;
 }
@@ -74,11 +76,16 @@ interface ReadBody {
   readonly value: unknown;
 }
 
+/** The features whose changes end principals. */
+const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
+
 const NO_BODY: ReadBody = { raw: null, value: undefined };
 
 interface Origin {
   readonly kind: Peer['kind'];
   readonly ip: string;
+  /** Whom budgets, locks and counts are kept for. */
+  readonly peer: string;
   readonly address: Peer['address'];
   readonly trusted: () => boolean;
 }
@@ -86,6 +93,9 @@ interface Origin {
 // Kept on the socket: classified once a connection, and no WeakMap for the collector to walk.
 const ORIGIN = Symbol('origin');
 type Tagged = Socket & { [ORIGIN]?: Origin };
+// The change that an answer is about, until its outcome is known.
+const ANNOUNCED = Symbol('announced');
+type Answer = ServerResponse & { [ANNOUNCED]?: Announced };
 
 /**
  * The HTTP side of the front: one Express application behind any number of listeners (TCP, control.sock). For each request
@@ -182,9 +192,10 @@ export class FrontServer {
         this.#refuse(req, res, decision, origin);
         return;
       case 'pass':
-        if (decision.counted) budgets.spend(origin.ip);
+        if (decision.counted) budgets.spend(origin.peer);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
         if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+        if (decision.row.bodyMedia !== null) checkType(req, decision.row.bodyMedia);
         if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
         else {
           this.#readBody(req, res, decision.row, early)
@@ -220,8 +231,8 @@ export class FrontServer {
       this.#refuse(req, res, settled, origin);
       return;
     }
-    // Reading a secret changes nothing, but who has it since when is what an owner asks afterwards.
-    if (row.method !== 'GET' || row.scope === 'secret_read') this.#record(settled, origin, 'accepted');
+    const announced = this.#announce(settled, body, origin);
+    if (announced !== null) (res as Answer)[ANNOUNCED] = announced;
     if (row.lane === 'residual') {
       this.#forward(req, res, settled, raw);
       return;
@@ -232,11 +243,14 @@ export class FrontServer {
     const result = handler({ params, query, body, principal, forced, headers: req.headers });
     if (!(result instanceof Promise)) {
       sendValue(res, result);
+      announced?.settle(res.statusCode, 'done');
       return;
     }
     within(result, row.limits.timeoutMs)
       .then((value: unknown) => {
+        if (ENDING.has(row.feature)) this.#options.tenures.recheck();
         if (!res.destroyed) sendValue(res, value);
+        announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })
       .catch((error: unknown) => this.#fail(res, error));
   }
@@ -244,12 +258,25 @@ export class FrontServer {
   #forward(req: IncomingMessage, res: ServerResponse, pass: Pass, raw: Buffer | null): void {
     const { proxy } = this.#options;
     if (proxy === null) throw new ApiError('E_NOT_IMPLEMENTED');
+    const announced = (res as Answer)[ANNOUNCED];
+    if (announced !== undefined) {
+      // Behind the proxy the status is all that is known; without one the client went before there was an answer.
+      res.once('close', () => {
+        const { statusCode: status } = res;
+        if (!res.headersSent) announced.settle(499, 'unknown');
+        else announced.settle(status, status < 400 ? 'done' : 'failed');
+      });
+    }
+    // An answer may go on for hours (a log that is followed); it ends with whom it is for.
+    res.once(
+      'close',
+      this.#options.tenures.begin(pass.principal, () => res.destroy()),
+    );
     proxy.forward(req, res, pass, raw, (error) => this.#fail(res, error));
   }
 
   #refuse(req: IncomingMessage, res: ServerResponse, refusal: Refusal, origin: Origin): void {
-    if (refusal.failedCredential) this.#options.budgets.fail(origin.ip);
-    this.#record(refusal, origin, refusal.code);
+    this.#count(refusal, origin);
     if (refusal.cors !== null && !res.hasHeader('vary')) allowOrigin(res, refusal.cors);
     // A body that nobody asked for is not read: the connection ends with the answer.
     const close: Readonly<Record<string, string>> =
@@ -259,14 +286,13 @@ export class FrontServer {
 
   /** An upgrade goes through the same decision as a request; only then is there a WebSocket. */
   #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, kind: Peer['kind']): void {
-    const { state, budgets, sockets, spend, holds, socketHandlers } = this.#options;
+    const { state, budgets, sockets, spend, socketHandlers } = this.#options;
     socket.on('error', (error) => this.#options.log.debug(`upgrade: ${messageOf(error)}`));
     const origin = this.#originOf(req.socket, kind);
     const first = decide(this.#head(req, true, origin, Buffer.alloc(0)), state);
     const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
     if (decision.kind === 'refuse') {
-      if (decision.failedCredential) budgets.fail(origin.ip);
-      this.#record(decision, origin, decision.code);
+      this.#count(decision, origin);
       endWith(socket, decision);
       return;
     }
@@ -286,12 +312,19 @@ export class FrontServer {
       endWith(socket, failureOf(new ApiError('E_UNAUTHENTICATED')));
       return;
     }
-    if (decision.counted) budgets.spend(origin.ip);
-    if (decision.row.blast !== 'none') this.#record(decision, origin, 'accepted');
+    if (decision.counted) budgets.spend(origin.peer);
+    let announced: Announced | null;
+    try {
+      announced = this.#announce(decision, undefined, origin);
+    } catch (error) {
+      endWith(socket, failureOf(error));
+      return;
+    }
     const { params, query, principal, forced } = decision;
-    sockets.accept(req, socket, head, holds(principal), (ws) =>
-      handler({ params, query, principal, forced, headers: req.headers }, ws),
-    );
+    sockets.accept(req, socket, head, principal, (ws, ended) => {
+      ws.once('close', () => announced?.settle(101, 'closed'));
+      handler({ params, query, principal, forced, headers: req.headers }, ws, ended);
+    });
   }
 
   #head(req: IncomingMessage, upgrade: boolean, origin: Origin, body: Buffer | null): RequestHead {
@@ -305,8 +338,8 @@ export class FrontServer {
       peer: {
         kind: origin.kind,
         address: origin.address,
-        limitedFor: budgets.limitedFor(origin.ip),
-        lockedFor: budgets.lockedFor(origin.ip),
+        limitedFor: budgets.limitedFor(origin.peer),
+        lockedFor: budgets.lockedFor(origin.peer),
         trusted: origin.trusted,
       },
     };
@@ -319,6 +352,7 @@ export class FrontServer {
     const origin: Origin = {
       kind,
       ip,
+      peer: peerKey(ip),
       address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
       trusted: () => kind === 'unix' || this.#options.onBox.trusts(socket),
     };
@@ -326,21 +360,35 @@ export class FrontServer {
     return origin;
   }
 
-  /** One line for every refusal and every request that changes something (spec/decisions.md 4). */
-  #record(subject: Pass | Refusal, origin: Origin, outcome: string): void {
-    const { row, principal } = subject;
-    this.#options.audit.write({
-      peer: origin.ip,
-      principal: principal.id,
-      principal_kind: principal.kind,
-      route: row === null ? null : `${row.method} ${row.path}`,
-      outcome,
-      rule: subject.rule,
-      forced: subject.kind === 'pass' && subject.forced,
+  /** What a refusal costs its peer, and what stays of it. */
+  #count(refusal: Refusal, origin: Origin): void {
+    const { budgets, audit } = this.#options;
+    if (refusal.counted) budgets.spend(origin.peer);
+    if (refusal.failedCredential) budgets.fail(origin.peer);
+    audit.refused(origin.peer, { ...recordOf(refusal, origin), outcome: refusal.code });
+  }
+
+  /**
+   * Writes down what is about to be changed, or which secret is about to be read: who has it since when is what an owner asks
+   * afterwards. Null for what is neither.
+   * @throws ApiError E_AUDIT for what is not done unless it is written down
+   */
+  #announce(pass: Pass, body: unknown, origin: Origin): Announced | null {
+    const { row } = pass;
+    const isEvent = row.method === 'WS' ? row.blast !== 'none' : row.method !== 'GET';
+    if (!isEvent && row.scope !== 'secret_read') return null;
+    const changed = changedBy(pass, body);
+    const announced = this.#options.audit.announce(origin.peer, {
+      ...recordOf(pass, origin),
+      ...(changed === '' ? {} : { changed }),
     });
+    if (announced === null && needsAudit(pass, body)) throw new ApiError('E_AUDIT');
+    return announced;
   }
 
   #fail(res: ServerResponse, error: unknown): void {
+    const { code } = failureOf(error);
+    (res as Answer)[ANNOUNCED]?.settle(ERRORS[code][0], code);
     if (!(error instanceof ApiError)) {
       this.#options.log.error(`request failed: ${messageOf(error)}`, {
         stack: error instanceof Error ? error.stack : undefined,
@@ -352,6 +400,18 @@ export class FrontServer {
       sendFailure(res, failureOf(error), hasBody(req) && !req.complete ? { connection: 'close' } : {});
     }
   }
+}
+
+function recordOf(subject: Pass | Refusal, { ip }: Origin) {
+  const { row, principal, rule } = subject;
+  return {
+    peer: ip,
+    principal: principal.id,
+    principal_kind: principal.kind,
+    route: row === null ? null : `${row.method} ${row.path}`,
+    rule,
+    forced: subject.kind === 'pass' && subject.forced,
+  };
 }
 
 function allowOrigin(res: ServerResponse, origin: string): void {

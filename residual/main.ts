@@ -1,20 +1,22 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markKey } from '../shared/auth/principal-mark.ts';
-import { loadConfig } from '../shared/config.ts';
+import { connectionProof } from '../shared/auth/principal-mark.ts';
+import { loadConfig } from '../shared/config/load.ts';
+import { sweepTemporary } from '../shared/files/atomic-write.ts';
 import { type Init, runService, type Service } from '../shared/ipc/child.ts';
 import { listenUnix } from '../shared/ipc/socket-file.ts';
 import { createLogger, type Logger } from '../shared/logger.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { Handler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
-import { compileTable, type ResidualRow, ROWS } from '../shared/routes/table.ts';
+import { type ResidualRow, ROWS } from '../shared/routes/table.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { openLogService } from './logs/log-service.ts';
 import { createResidualServer } from './server.ts';
 import { findCameras } from './video/cameras.ts';
+import { recordingsDirectory } from './video/recordings.ts';
 import { openVideo } from './video/video.ts';
 import { pageHandlers } from './web/page.ts';
 
@@ -25,6 +27,7 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([recordingsDirectory(config, paths)], Date.now(), (sentence) => log.warn(sentence));
   const logs = openLogService({
     paths,
     limits: config.logging.store,
@@ -46,11 +49,11 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     ...pageHandlers(join(import.meta.dirname, 'web/static')),
   };
   const server = createResidualServer({
-    matcher: compileTable(ROWS).matcher,
+    rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    secret: markKey(secret),
-    now: Date.now,
+    proof: connectionProof(secret),
+    end: (ids) => video.end(ids),
     log,
   });
   await logs.start();

@@ -1,32 +1,44 @@
-import type { KeyObject } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import express from 'express';
-import { PRINCIPAL_HEADER, verifyPrincipal } from '../shared/auth/principal-mark.ts';
+import type { Principal } from '../shared/auth/principal.ts';
+import {
+  decodeMark,
+  ENDED_ROW,
+  isProof,
+  PRINCIPAL_HEADER,
+  PROOF_HEADER,
+} from '../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { failureOf, sendFailure, sendValue } from '../shared/http/answer.ts';
 import { hasBody, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Call, Handler } from '../shared/routes/handler.ts';
-import type { Matcher } from '../shared/routes/match.ts';
-import type { HttpMethod, Row } from '../shared/routes/row.ts';
+import type { Row } from '../shared/routes/row.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 const MAX_CONNECTIONS = 256;
 
 export interface ResidualOptions {
-  readonly matcher: Matcher;
+  /** By row id. */
+  readonly rows: ReadonlyMap<string, Row>;
   /** By row id. */
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
-  /** The per-boot secret that the front signs with. */
-  readonly secret: KeyObject | null;
-  /** Wall clock, ms. */
-  readonly now: () => number;
+  /** What the front shows on each connection; null where this process was started alone, and then nobody is believed. */
+  readonly proof: string | null;
+  /** Ends what these principals have opened. @returns for whom something is still open */
+  readonly end: (ids: ReadonlySet<string>) => readonly Principal[];
   readonly log: Logger;
 }
 
+// Kept on the socket, so that a connection proves itself once.
+const PROVEN = Symbol('proven');
+type Tagged = Socket & { [PROVEN]?: true };
+
 /**
- * The HTTP side of the residual. Only the front speaks to it, and every request carries the caller's identity signed by the
- * front; without it there is no answer but 401. The front has decided and validated already, so here is only the work.
+ * The HTTP side of the residual. Only the front speaks to it: each connection proves that, and each request carries what the
+ * front decided; without both there is no answer but 401. Row, parameters and body were decided upon already, so here is
+ * only the work.
  */
 export function createResidualServer(options: ResidualOptions): Server {
   const app = express();
@@ -42,30 +54,27 @@ export function createResidualServer(options: ResidualOptions): Server {
 }
 
 async function serve(options: ResidualOptions, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const { method = '', url = '' } = req;
-  const mark = req.headers[PRINCIPAL_HEADER];
-  const subject = verifyPrincipal(
-    options.secret,
-    typeof mark === 'string' ? mark : undefined,
-    method,
-    url,
-    options.now(),
-  );
-  if (subject === null) throw new ApiError('E_UNAUTHENTICATED', 'Only the front speaks to this socket.');
-  const match = options.matcher.match(url);
-  const found = match.kind === 'found' ? match.matches[0] : undefined;
-  const row = found?.template.rows.get((method === 'HEAD' ? 'GET' : method) as HttpMethod);
-  const handler = row === undefined ? undefined : options.handlers.get(row.id);
-  if (match.kind !== 'found' || found === undefined || row === undefined || handler === undefined) {
-    throw new ApiError('E_NOT_IMPLEMENTED');
+  const socket = req.socket as Tagged;
+  if (socket[PROVEN] !== true && !isProof(req.headers[PROOF_HEADER], options.proof))
+    throw new ApiError('E_UNAUTHENTICATED', 'Only the front speaks to this socket.');
+  socket[PROVEN] = true;
+  const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
+  if (mark === null) throw new ApiError('E_UNAUTHENTICATED', 'The request does not say what was decided.');
+  if (mark.row === ENDED_ROW) {
+    sendValue(res, options.end(new Set(Object.values(mark.params))));
+    return;
   }
-  const body = await bodyOf(req, row);
+  const row = options.rows.get(mark.row);
+  const handler = options.handlers.get(mark.row);
+  if (row === undefined || handler === undefined) throw new ApiError('E_NOT_IMPLEMENTED');
+  const target = req.url ?? '';
+  const query = target.indexOf('?');
   const call: Call<Row> = {
-    params: found.params,
-    query: match.query,
-    body,
-    principal: subject.principal,
-    forced: subject.forced,
+    params: mark.params,
+    query: query === -1 ? '' : target.slice(query + 1),
+    body: await bodyOf(req, row),
+    principal: mark.principal,
+    forced: mark.forced,
     headers: req.headers,
   };
   sendValue(res, await handler(call));

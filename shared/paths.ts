@@ -37,6 +37,8 @@ export interface Paths {
   readonly logSocket: string;
   readonly logStore: string;
   readonly auditDir: string;
+  /** Signs the heads of the audit's chains. */
+  readonly auditKey: string;
 }
 
 /** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; the system's places where they are not set. */
@@ -71,5 +73,6 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     logSocket: join(run, 'logs.sock'),
     logStore: join(state, 'logs', 'logs.db'),
     auditDir: join(state, 'audit'),
+    auditKey: join(etc, 'audit.key'),
   };
 }

@@ -14,12 +14,14 @@ import { rowValidator } from '../../front/edge/row-validator.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
-import { enabledFeatures, loadConfig } from '../../shared/config.ts';
+import { enabledFeatures } from '../../shared/config/features.ts';
+import { keysWith } from '../../shared/config/keys.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
 import type { Armed } from '../../shared/ipc/link-protocol.ts';
+import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
-import { keysWith } from '../../shared/schemas/config-keys.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
@@ -44,6 +46,8 @@ interface Explanation {
   readonly detail: string | null;
   readonly row: string | null;
   readonly policy: Readonly<Record<string, string>> | null;
+  /** What the request names that asks for more than the row; null where nothing does. */
+  readonly raised: Raised | null;
 }
 
 /** Asks the very function that decides about real requests; nothing is sent anywhere. */
@@ -54,6 +58,7 @@ export default class ExplainCommand extends NodeCommand {
     '<%= config.bin %> explain POST /api/command --as token:read',
     '<%= config.bin %> explain GET /api/status --as none --from 10.0.0.5',
     '<%= config.bin %> explain POST /api/pairing/unpair --as key --armed true',
+    '<%= config.bin %> explain POST /api/params/FENCE_ENABLE --as token:admin',
   ];
   static override args = {
     method: Args.string({
@@ -133,12 +138,16 @@ export default class ExplainCommand extends NodeCommand {
               armed: row.armed,
               feature: row.feature,
             },
+      raised:
+        first.kind === 'pass'
+          ? raisedByRequest(first.policy.names, first.policyParams, this.body(flags.body))
+          : null,
     };
     this.print(explanation);
     return explanation;
   }
 
-  private print({ answer, rule, status, code, detail, row, policy }: Explanation): void {
+  private print({ answer, rule, status, code, detail, row, policy, raised }: Explanation): void {
     this.log(
       answer === 'pass'
         ? `passes (rule: ${rule})`
@@ -148,6 +157,7 @@ export default class ExplainCommand extends NodeCommand {
     if (row === null || policy === null) return;
     this.log(`row ${row}`);
     for (const [name, value] of Object.entries(policy)) this.log(`  ${name.padEnd(8)} ${value}`);
+    if (raised !== null) this.log(`${raised.name} needs ${raised.class}: it ${raised.reason}`);
   }
 
   private body(text: string | undefined): unknown {

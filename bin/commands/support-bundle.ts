@@ -8,7 +8,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
 import { AUDIT_FILE } from '../../front/stores/audit.ts';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { makeBlotter } from '../blotter.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';

@@ -1,5 +1,6 @@
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import type { Paths } from '../../shared/paths.ts';
+import { auditFiles, auditOfNode } from './audit.ts';
 import { type Check, guarded, skip } from './check.ts';
 import { checkFiles, readableConfig } from './files.ts';
 import { logStoreFile } from './log-store.ts';
@@ -27,6 +28,8 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
       await readableConfig(paths);
       return portIsFree((await loadConfig(paths)).config.api.port);
     }),
+    guarded('audit', async () => auditFiles(paths)),
+    ...(status === null ? [] : [guarded('audit of the node', async () => auditOfNode(api))]),
     guarded('log store', async () => (status === null ? logStoreFile(paths.logStore) : checkLogStore(api))),
   ]);
   return [...machine, ...files, ...sockets, ...checkAnswer(answer), ...rest];

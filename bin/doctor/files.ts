@@ -1,5 +1,5 @@
 import { access, constants, lstat, readFile, statfs } from 'node:fs/promises';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { every } from '../../shared/async/every.ts';
 import { Backoff } from '../../shared/backoff.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
@@ -16,6 +17,8 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
   readonly memoryMiB: number;
+  /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
+  readonly follows?: string;
 }
 
 /** Times that a test makes shorter. */
@@ -45,7 +48,8 @@ export interface ChildStatus {
 /** A restart that was asked for: the process before, null where none ran, and its running successor. */
 export interface Restarted {
   readonly pid_before: number | null;
-  readonly pid_after: number;
+  /** Null where the config no longer wants the process: it was stopped. */
+  readonly pid_after: number | null;
 }
 
 export interface ChildHooks {
@@ -72,7 +76,8 @@ const LIMITS = {
 } as const;
 
 export class SupervisedChild {
-  readonly spec: ChildSpec;
+  /** Of its next start: the config may have changed since the present one. */
+  spec: ChildSpec;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
   readonly #limits: WatchLimits;
@@ -267,13 +272,13 @@ export class SupervisedChild {
       look().catch((error: unknown) => this.#hang(child, `its start cannot be watched: ${String(error)}`));
     };
     let late = setTimeout(lookAgain, readyMs);
-    const ping = setInterval(() => {
+    const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
       // While it loads it cannot answer, on a slow card for longer than a hung one is given; its start has a limit of its own.
       if (!ready) return;
       if (performance.now() - answeredAt > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
       else this.#send(child, { type: 'ping', seq: ++seq });
-    }, this.#limits.pingMs);
+    });
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
       if (message.type !== 'ready') return;
@@ -310,11 +315,7 @@ export class SupervisedChild {
       child.kill('SIGTERM');
       kill = setTimeout(() => child.kill('SIGKILL'), LIMITS.killMs);
     };
-    const timer = setInterval(() => {
-      sample().catch((error: unknown) =>
-        this.#hear(`svc-supervisor: memory of ${this.spec.name}: ${String(error)}`),
-      );
-    }, this.#limits.memoryMs);
+    const timer = every(this.#limits.memoryMs, `memory of ${this.spec.name}`, sample);
     return {
       stop() {
         clearInterval(timer);

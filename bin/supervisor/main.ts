@@ -8,12 +8,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger, type Logger } from '../../shared/logger.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
 import { WATCH_LIMITS, type WatchLimits } from './child.ts';
 import { openLogFile } from './log-file.ts';
@@ -83,9 +83,12 @@ async function makeDirectories(paths: Paths): Promise<void> {
   }
 }
 
-/** A config file that is in force is kept as the copy to fall back on. */
-async function rememberGoodConfig(paths: Paths, text: string | null): Promise<void> {
-  if (text !== null && text.trim() !== '') await writeAtomic(paths.configLastGood, text, 0o600);
+/** A config file that is in force is kept as the copy to fall back on; without the copy the node runs all the same. */
+async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger): Promise<void> {
+  if (text === null || text.trim() === '') return;
+  await writeAtomic(paths.configLastGood, text, 0o600).catch((error: unknown) =>
+    log.warn(`config: the last good copy could not be written: ${messageOf(error)}`),
+  );
 }
 
 async function run(): Promise<void> {
@@ -98,7 +101,7 @@ async function run(): Promise<void> {
   const { config, text, problem } = await loadConfig(paths);
   const log = createLogger('svc-supervisor', config.logging.level);
   if (problem !== null) log.error(`config: ${problem}`);
-  await rememberGoodConfig(paths, text);
+  await rememberGoodConfig(paths, text, log);
   if (flags.demo && !(await portFree(config.api.port))) {
     throw new Error(
       `Port ${config.api.port} is taken: another program listens on it, perhaps another \`npm start\`. ` +
@@ -143,6 +146,7 @@ async function supervise(
     healthy: () => supervisor.linkHealthy,
     onProblem: (text) => log.warn(text),
   });
+  const simPort = await anyFreePort();
   const supervisor = new Supervisor({
     onRestartSelf: () => {
       again = true;
@@ -150,18 +154,19 @@ async function supervise(
     },
     socketPath: paths.supervisorSocket,
     recordPath: join(paths.run, 'children.json'),
-    children: planChildren({
-      config,
-      paths,
-      root: CODE_ROOT,
-      extension: EXTENSION,
-      env: withoutNotify(env),
-      withResidual,
-      // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
-      drainMs: flags.demo ? 1500 : 5000,
-      simPort: config.mavlink.source === 'sim' ? await anyFreePort() : 0,
-      ceilings: JSON.parse(flags.ceilings ?? '{}') as Record<string, number>,
-    }),
+    plan: async () =>
+      planChildren({
+        config: (await loadConfig(paths)).config,
+        paths,
+        root: CODE_ROOT,
+        extension: EXTENSION,
+        env: withoutNotify(env),
+        withResidual,
+        // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
+        drainMs: flags.demo ? 1500 : 5000,
+        simPort,
+        ceilings: JSON.parse(flags.ceilings ?? '{}') as Record<string, number>,
+      }),
     limits: { ...WATCH_LIMITS, ...(JSON.parse(flags['watch-limits'] ?? '{}') as Partial<WatchLimits>) },
     onLine,
     onState: (name, state) => {

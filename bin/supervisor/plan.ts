@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Config } from '../../shared/config/schema.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 import type { ChildSpec } from './child.ts';
 
 export interface PlanInput {
@@ -14,7 +14,7 @@ export interface PlanInput {
   readonly withResidual: boolean;
   /** How long the front lets requests in flight finish when the node stops. */
   readonly drainMs: number;
-  /** TCP port for the simulated flight controller, when it is the source. */
+  /** TCP port for the simulated flight controller, whenever it is the source. */
   readonly simPort: number;
   /** Other memory ceilings by name, MiB. */
   readonly ceilings: Readonly<Record<string, number>>;
@@ -40,13 +40,13 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
   const simulated = config.mavlink.source === 'sim';
-  const source = simulated ? `tcp:127.0.0.1:${input.simPort}` : sourceOf(config);
   const env = {
     ...input.env,
     SVC_ETC_DIR: paths.etc,
     SVC_RUN_DIR: paths.run,
     SVC_STATE_DIR: paths.state,
     SVC_LOG_LEVEL: config.logging.level,
+    SVC_SIM_PORT: String(input.simPort),
     NODE_COMPILE_CACHE: join(paths.state, 'compile-cache'),
   };
   const child = (name: keyof typeof CEILINGS_MIB, entry: string, ...args: string[]): ChildSpec => {
@@ -65,8 +65,10 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     };
   };
   return [
-    ...(simulated ? [child('svc-sim', 'bin/sim/main', '--port', String(input.simPort))] : []),
-    child('svc-link', 'front/link/main', '--source', source),
+    ...(simulated
+      ? [{ ...child('svc-sim', 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' }]
+      : []),
+    child('svc-link', 'front/link/main'),
     ...(withVideo ? [child('svc-video', 'residual/video/main')] : []),
     ...(input.withResidual ? [child('svc-residual', 'residual/main')] : []),
     child(
@@ -77,11 +79,4 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
       ...(input.withResidual ? [] : ['--no-residual']),
     ),
   ];
-}
-
-/** What the radio hands over on a ground station (spec/decisions.md 2); it has no flight controller on a serial port. */
-const FROM_RADIO = 'udp:0.0.0.0:14550';
-
-function sourceOf({ agent, mavlink }: Config): string {
-  return agent.profile === 'ground-station' && mavlink.source === 'auto' ? FROM_RADIO : mavlink.source;
 }

@@ -14,8 +14,8 @@ import {
 import { ChildRecord } from './orphans.ts';
 
 export interface SupervisorOptions {
-  /** In start order; stopped with the last one first, so that the front drains while the others still answer. */
-  readonly children: readonly ChildSpec[];
+  /** What the config wants to run now, in start order; stopped with the last one first, so that the front drains while the others still answer. */
+  readonly plan: () => Promise<readonly ChildSpec[]>;
   readonly socketPath: string;
   /** Where it writes down whom it runs, for the next supervisor. */
   readonly recordPath: string;
@@ -31,7 +31,8 @@ export interface SupervisorOptions {
  * once the successor runs, and `restart_self`; it tells every change of a process as the event `services` with the whole list.
  */
 export class Supervisor {
-  readonly #children: readonly SupervisedChild[];
+  readonly #options: SupervisorOptions;
+  #children: readonly SupervisedChild[] = [];
   readonly #server: RpcServer;
   readonly #record: ChildRecord;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
@@ -39,22 +40,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
-    this.#children = options.children.map(
-      (spec) =>
-        new SupervisedChild(
-          spec,
-          this.#init,
-          {
-            onLine: options.onLine,
-            onState: (state) => {
-              this.#record.write(this.#children.map((child) => child.status()));
-              this.#server.broadcast('services', this.status());
-              options.onState(spec.name, state);
-            },
-          },
-          options.limits,
-        ),
-    );
+    this.#options = options;
     this.#server = new RpcServer({
       path: options.socketPath,
       methods: {
@@ -74,6 +60,7 @@ export class Supervisor {
   async start(): Promise<void> {
     await this.#server.start();
     await this.#record.endOrphans();
+    this.#children = (await this.#options.plan()).map((spec) => this.#create(spec));
     for (const child of this.#children) child.start();
   }
 
@@ -119,15 +106,48 @@ export class Supervisor {
     return this.#children.find(({ spec }) => spec.name === name);
   }
 
-  /** @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING */
+  #create(spec: ChildSpec): SupervisedChild {
+    const { onLine, onState, limits } = this.#options;
+    const hooks = {
+      onLine,
+      onState: (state: ChildState) => {
+        this.#record.write(this.#children.map((child) => child.status()));
+        this.#server.broadcast('services', this.status());
+        onState(spec.name, state);
+      },
+    };
+    return new SupervisedChild(spec, this.#init, hooks, limits);
+  }
+
+  /**
+   * Restarts a process as the config wants it now: it, and what follows it, is started where it did not run before, and
+   * stopped where it is no longer wanted.
+   * @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING
+   */
   async #restart(params: unknown): Promise<Restarted> {
     const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
-    const child = this.child(name);
-    if (child === undefined) {
+    const concerns = (spec: ChildSpec): boolean => spec.name === name || spec.follows === name;
+    const plan = await this.#options.plan();
+    const before = this.#children.filter(({ spec }) => concerns(spec));
+    if (before.length === 0 && !plan.some(concerns)) {
       const names = this.#children.map(({ spec }) => spec.name).join(', ');
       throw new ApiError('E_NOT_FOUND', `There is no process ${name} to restart. There are ${names}.`);
     }
-    return child.restart();
+    const pid = this.child(name)?.status().pid ?? null;
+    const unwanted = before.filter((child) => !plan.some((spec) => spec.name === child.spec.name));
+    await Promise.all(unwanted.map(async (child) => child.stop()));
+    const others = this.#children.filter((child) => !unwanted.includes(child));
+    const fresh: SupervisedChild[] = [];
+    for (const spec of plan.filter(concerns)) {
+      const child = others.find((other) => other.spec.name === spec.name);
+      if (child === undefined) fresh.push(this.#create(spec));
+      else child.spec = spec;
+    }
+    const order = new Map(plan.map((spec, index) => [spec.name, index]));
+    const place = ({ spec }: SupervisedChild): number => order.get(spec.name) ?? -1;
+    this.#children = [...others, ...fresh].toSorted((a, b) => place(a) - place(b));
+    for (const child of fresh) if (child.spec.name !== name) child.start();
+    return (await this.child(name)?.restart()) ?? { pid_before: pid, pid_after: null };
   }
 
   status(): readonly ChildStatus[] {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { every } from '../../shared/async/every.ts';
 
 /**
  * Tells systemd how the node is (sd_notify(3)), through the program `systemd-notify`: Node has no Unix datagram sockets.
@@ -61,7 +62,7 @@ export class SystemdNotify {
       if (this.#options.healthy?.() ?? true) this.#say('WATCHDOG', '1');
     };
     beat();
-    this.#watchdog = setInterval(beat, period);
+    this.#watchdog = every(period, 'watchdog', beat);
   }
 
   /** Says once that the node is up. */

@@ -35,6 +35,11 @@ const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_RESULT_CHARS = 200;
 const MAX_ARGS_CHARS = 2000;
 
+/** The key that signs the head of the chain; for this user alone, like the file itself. */
+export function keyFileOf(path: string): string {
+  return `${path}.key`;
+}
+
 /** Every call in an append-only, hash-chained file; while it cannot be written, nothing is changed. */
 export class ConnectorAudit {
   readonly path: string;
@@ -48,6 +53,7 @@ export class ConnectorAudit {
     this.#log = log;
     this.#file = new ChainedLog({
       path,
+      keyFile: keyFileOf(path),
       maxBytes,
       files: AUDIT_FILES,
       modes: { directory: 0o700, file: 0o600 },
@@ -57,25 +63,37 @@ export class ConnectorAudit {
 
   start(): void {
     try {
-      this.#file.start();
+      const broken = this.#file.start();
+      if (broken !== null) this.#log.error(`audit: ${broken}`);
     } catch (error) {
       this.#fail(error);
     }
   }
 
   stop(): void {
-    this.#file.stop();
+    try {
+      this.#file.stop();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Why records cannot be written; null while they can. Tries again where they could not. */
   problem(): string | null {
     if (this.#problem !== null) {
-      try {
-        this.#file.start();
-        this.#problem = null;
-      } catch (error) {
-        this.#fail(error);
-      }
+      // Only a record shows that records can be written.
+      this.write({
+        tokenId: 'svc-mcp',
+        operatorId: 'svc-mcp',
+        tool: 'audit',
+        args: {},
+        node: '*',
+        decision: 'allowed',
+        result: 'records can be written again',
+        latencyMs: 0,
+        mcpSession: '',
+        plane: '',
+      });
     }
     return this.#problem;
   }

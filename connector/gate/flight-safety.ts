@@ -1,3 +1,4 @@
+import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { Denial } from '../denial.ts';
@@ -51,9 +52,7 @@ export class FlightSafety {
       const usable = await Promise.all(nodes.map(async (node) => this.isEnforced(node, STDIO)));
       this.#show(usable.includes(true));
     };
-    this.#timer = setInterval(() => {
-      look().catch((error: unknown) => this.#options.log.warn(`flight tools: ${messageOf(error)}`));
-    }, WATCH_MS);
+    this.#timer = every(WATCH_MS, 'flight tools', look);
     this.#timer.unref();
   }
 

@@ -1,4 +1,3 @@
-import { configClass, serviceClass } from '../gate/escalation.ts';
 import { name, queryOf, reading, writing } from './parts.ts';
 import type { Tool } from './tool.ts';
 
@@ -33,7 +32,7 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ key, value }) => ({ key, value }),
     },
-    { escalate: configClass, idempotent: true },
+    { idempotent: true },
   ),
   writing(
     {
@@ -46,7 +45,6 @@ export const nodeTools: readonly Tool[] = [
       input: { properties: { name }, required: ['name'] },
       params: ({ name: unit }) => ({ name: String(unit) }),
     },
-    { escalate: serviceClass },
   ),
   writing(
     {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Denial } from '../denial.ts';
-import { parameterClass } from '../gate/escalation.ts';
 import { name, writing } from './parts.ts';
 import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
 
@@ -152,7 +151,7 @@ export const paramTools: readonly Tool[] = [
       params: ({ name: key }) => ({ name: String(key) }),
       body: ({ value }) => ({ value }),
     },
-    { escalate: parameterClass, idempotent: true },
+    { idempotent: true },
   ),
 ];
 

@@ -52,6 +52,7 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
     input: what.input ?? { properties: {} },
     output: WRITTEN,
     idempotent: false,
+    request: (args) => ({ params: what.params?.(args) ?? {}, body: what.body?.(args) }),
     run: async ({ ask, args }) => {
       const data = await ask({
         method: row.method,

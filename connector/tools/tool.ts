@@ -1,9 +1,9 @@
-import type { Scope } from '../../shared/auth/scopes.ts';
+import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
+import { raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
-import { higher } from '../gate/escalation.ts';
 import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
@@ -44,8 +44,11 @@ export interface Tool {
   readonly description: string;
   /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the same table as the node's. */
   readonly routes: readonly string[];
-  /** What the arguments make of it; never lower than the routes. */
-  readonly escalate?: (args: Arguments) => Scope;
+  /** The request's path parameters and body of these arguments, where a route has a class for what they name. */
+  readonly request?: (args: Arguments) => {
+    readonly params: Readonly<Record<string, string>>;
+    readonly body: unknown;
+  };
   /** A class that the routes do not tell: `POST /api/command` is `flight` for whatever it commands. */
   readonly least?: Scope;
   /** A second scope that the caller must hold, because the answer is a secret. */
@@ -88,9 +91,24 @@ function classOfRow(row: Row): Scope {
   return row.scope;
 }
 
-/** The class of one call. */
+/** Whether what is named in the arguments may raise the class. */
+export function isRaisable({ routes }: Pick<Tool, 'routes'>): boolean {
+  return routes.some((id) => rowOf(id).names.length > 0);
+}
+
+/**
+ * The class of one call, as the node has it. What only the pairing key or root may do counts as destructive here: a client
+ * that merely launched the connector does not get it, and the node decides in the end.
+ */
 export function classOfCall(tool: Tool, args: Arguments): Scope {
-  return tool.escalate === undefined ? classOf(tool) : higher(classOf(tool), tool.escalate(args));
+  const least = classOf(tool);
+  const request = tool.request?.(args);
+  if (request === undefined) return least;
+  return tool.routes.reduce<Scope>((highest, id) => {
+    const raised = raisedByRequest(rowOf(id).names, request.params, request.body);
+    if (raised === null) return highest;
+    return higher(highest, isScope(raised.class) ? raised.class : 'destructive');
+  }, least);
 }
 
 /** The schema of a row's answer, as an output schema: an object. */

@@ -19,6 +19,7 @@ import {
   type McpHttpHandler,
   type Server,
 } from '@modelcontextprotocol/server';
+import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { Denial } from '../denial.ts';
@@ -106,7 +107,7 @@ export class HttpFace {
   }
 
   start(): void {
-    this.#reaper = setInterval(() => this.#reap(), REAP_MS);
+    this.#reaper = every(REAP_MS, 'sessions', () => this.#reap());
   }
 
   async stop(): Promise<void> {

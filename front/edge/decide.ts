@@ -8,10 +8,11 @@
  */
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
-import type { Scope } from '../../shared/auth/scopes.ts';
+import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import type { Armed } from '../../shared/ipc/link-protocol.ts';
-import type { Matcher, MatchResult, PathMatch } from '../../shared/routes/match.ts';
+import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
+import type { Matcher, MatchResult, Template } from '../../shared/routes/match.ts';
 import type { Feature, Profile, Row, RowMethod } from '../../shared/routes/row.ts';
 import type { Violation } from '../../shared/schemas/validator.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
@@ -110,6 +111,8 @@ export interface Refusal {
   /** A credential was offered by a peer that can be locked, and none was valid: counts towards the lock. */
   readonly failedCredential: boolean;
   readonly principal: Principal;
+  /** Counts against the peer's request budget, as a request that passes does. */
+  readonly counted: boolean;
 }
 
 export interface Pass {
@@ -119,6 +122,8 @@ export interface Pass {
   /** The row whose policy holds: `row` itself, or through the relay proxy the inner one. */
   readonly policy: Row;
   readonly params: Readonly<Record<string, string>>;
+  /** The path parameters of `policy`. */
+  readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
   readonly principal: Principal;
@@ -141,12 +146,27 @@ interface Found {
   readonly row: Row | null;
   readonly policy: Row | null;
   readonly params: Readonly<Record<string, string>>;
+  readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
+  /** The methods that the path has, empty for none. */
   readonly allow: string;
+  /** The path has a WebSocket row. */
+  readonly upgrade: boolean;
 }
 
 const NO_EXTRAS = Object.freeze({});
+const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const NOTHING: Found = Object.freeze({
+  row: null,
+  policy: null,
+  params: NO_EXTRAS,
+  policyParams: NO_EXTRAS,
+  path: '',
+  query: '',
+  allow: '',
+  upgrade: false,
+});
 
 function refuse(
   rule: Rule,
@@ -166,12 +186,21 @@ function refuse(
     headers: more.headers ?? NO_EXTRAS,
     cors,
     failedCredential: more.failedCredential ?? false,
+    counted: rule !== 'rate',
     principal: more.principal ?? ANONYMOUS,
   });
 }
 
 export function decide(request: RequestHead, state: EdgeState): Decision {
   const headers = scanHeaders(request.rawHeaders);
+  const decision = judge(request, headers, state);
+  // Refusing costs work too: only a caller on this machine is refused for nothing.
+  return decision.kind === 'refuse' && isOnBox(request.peer, headers)
+    ? Object.freeze({ ...decision, counted: false })
+    : decision;
+}
+
+function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): Decision {
   // 1. One reading of the target, one Host.
   const match = state.matcher.match(request.target);
   if (match.kind === 'bad')
@@ -231,7 +260,9 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
     });
   }
   if (row === null) {
-    if (found.allow === '') return refuse('row', 'E_NOT_FOUND', cors, { principal });
+    if (found.upgrade && request.method === 'GET')
+      return refuse('row', 'E_UPGRADE', cors, { principal, headers: { upgrade: 'websocket' } });
+    if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
   return answer('credential', row, found, principal, cors, counted, state);
@@ -242,30 +273,29 @@ function findRow(
   match: Exclude<MatchResult, { kind: 'bad' }>,
   matcher: Matcher,
 ): Found {
-  if (match.kind === 'none') return { row: null, policy: null, params: {}, path: '', query: '', allow: '' };
+  if (match.kind === 'none') return NOTHING;
   const method = rowMethod(request);
-  for (const candidate of match.matches) {
-    const row =
-      method === null ? undefined : (candidate.template.rows.get(method) ?? anyRow(candidate, method));
-    if (row === undefined) continue;
-    const base = { row, params: candidate.params, path: match.path, query: match.query, allow: '' };
-    if (row.scope !== 'inner') return { ...base, policy: row };
-    // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
-    const inner = matcher.match(`/${candidate.params['path'] ?? ''}`);
-    const policy = inner.kind === 'found' ? findRow(request, inner, matcher).row : null;
-    return policy === null || policy.scope === 'inner'
-      ? { ...base, row: null, policy: null }
-      : { ...base, policy };
+  const { template, params, path, query } = match;
+  const row = method === null ? undefined : (template.rows.get(method) ?? anyRow(template, method));
+  if (row === undefined) {
+    const methods = [...template.rows.keys()].flatMap((name) =>
+      name === 'ANY' ? HTTP_METHODS : name === 'WS' ? [] : [name],
+    );
+    const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    return { ...NOTHING, path, query, allow: allow.join(', '), upgrade: template.rows.has('WS') };
   }
-  const methods = match.matches
-    .flatMap(({ template }) => [...template.rows.keys()])
-    .filter((name) => name !== 'WS');
-  const allow = [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)].join(', ');
-  return { row: null, policy: null, params: {}, path: match.path, query: match.query, allow };
+  const base = { row, params, policyParams: params, path, query, allow: '', upgrade: false };
+  if (row.scope !== 'inner') return { ...base, policy: row };
+  // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
+  const inner = matcher.match(`/${params['path'] ?? ''}`);
+  const within = inner.kind === 'found' ? findRow(request, inner, matcher) : null;
+  return within === null || within.row === null || within.row.scope === 'inner'
+    ? { ...base, row: null, policy: null }
+    : { ...base, policy: within.row, policyParams: within.params };
 }
 
-function anyRow(candidate: PathMatch, method: RowMethod): Row | undefined {
-  return method === 'WS' ? undefined : candidate.template.rows.get('ANY');
+function anyRow(template: Template, method: RowMethod): Row | undefined {
+  return method === 'WS' ? undefined : template.rows.get('ANY');
 }
 
 /** HEAD is judged as GET; null for a method that no row has. */
@@ -421,6 +451,7 @@ function answer(
     row,
     policy,
     params: found.params,
+    policyParams: found.policyParams,
     path: found.path,
     query: found.query,
     principal,
@@ -434,7 +465,8 @@ function answer(
 function possibleScopes(policy: Row): readonly Scope[] {
   if (policy.scope === 'none' || policy.scope === 'inner') return [];
   const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
-  return [policy.scope, ...forced, ...policy.escalations.map((escalation) => escalation.scope)];
+  const named: readonly Scope[] = policy.names.length === 0 ? [] : ['flight', 'destructive'];
+  return [policy.scope, ...forced, ...named];
 }
 
 function lacksScope(
@@ -442,10 +474,16 @@ function lacksScope(
   row: Row,
   principal: Principal,
   cors: string | null,
-  required?: Scope,
+  raised: Raised | null = null,
+  required: Scope | null = null,
 ): Refusal {
-  const extras = { required: required ?? policy.scope, granted: principal.scopes ?? [] };
-  return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
+  const needed = raised?.class === 'keyonly' ? 'keyonly' : (required ?? policy.scope);
+  const extras = { required: needed, granted: principal.scopes ?? [] };
+  if (raised === null || needed !== raised.class)
+    return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
+  const who = needed === 'keyonly' ? 'only the pairing key may name it' : `it needs the scope ${needed}`;
+  const detail = `${raised.name} ${raised.reason}, so ${who}.`;
+  return refuse('scope', 'E_SCOPE', cors, { row, principal, detail, extras });
 }
 
 function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'extras'> | null {
@@ -470,15 +508,23 @@ function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'e
 export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refusal {
   const { policy, row, principal, cors } = pass;
   const forced = isOverridable(policy) && isForced(body, pass.query);
+  const raised = raisedByRequest(policy.names, pass.policyParams, body);
+  if (raised?.class === 'root')
+    return refuse('scope', 'E_ROOT_ONLY', cors, {
+      row,
+      principal,
+      detail: `${raised.name} is changed by root on the node, not over the API: it ${raised.reason}.`,
+    });
+  if (raised?.class === 'keyonly' && !HOLDS_KEY.has(principal.kind))
+    return lacksScope(policy, row, principal, cors, raised);
   if (principal.scopes !== null) {
-    const required = requiredScope(policy, body, forced);
-    if (required === null || !principal.scopes.includes(required)) {
-      return lacksScope(policy, row, principal, cors, required ?? undefined);
-    }
+    const required = requiredScope(policy, raised, forced);
+    if (required === null || !principal.scopes.includes(required))
+      return lacksScope(policy, row, principal, cors, raised, required);
   }
   const question = {
     row: policy,
-    params: pass.params,
+    params: pass.policyParams,
     body,
     profile: state.profile,
     profileKeys: state.profileKeys,
@@ -509,16 +555,14 @@ function isOverridable({ armed, query }: Row): boolean {
   return armed !== '-' || query?.properties?.['force'] !== undefined;
 }
 
-function requiredScope(policy: Row, body: unknown, forced: boolean): Scope | null {
+/** Who stands for the pairing key: whoever has it, this machine itself, and on an unpaired node its first-boot lifelines. */
+const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
+
+/** The one class that a token needs; null where none is enough. */
+function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
   if (forced) return 'destructive';
-  const record = (typeof body === 'object' && body !== null ? body : NO_EXTRAS) as Readonly<
-    Record<string, unknown>
-  >;
-  for (const { member, values, scope } of policy.escalations) {
-    const value = record[member];
-    if (typeof value === 'string' && values.includes(value.trim().toLowerCase())) return scope;
-  }
-  return policy.scope === 'none' || policy.scope === 'inner' ? null : policy.scope;
+  if (policy.scope === 'none' || policy.scope === 'inner') return null;
+  return isScope(raised?.class) ? higher(policy.scope, raised.class) : policy.scope;
 }
 
 function sentence(violations: readonly Violation[], subject: string): string {

@@ -26,17 +26,6 @@ export interface EdgeHeaders {
 
 export const TICKET_PROTOCOL = 'svc-ws-ticket';
 
-/** Headers that only the front itself may set towards the residual. */
-export const MARKS: ReadonlySet<string> = new Set(['x-svc-mcp-scopes', 'x-svc-principal', 'x-svc-onbox']);
-/** Credentials never travel past the hop that checked them. */
-export const CREDENTIALS: ReadonlySet<string> = new Set([
-  'x-svc-key',
-  'x-svc-dashboard-session',
-  'x-svc-mcp-token',
-  'x-svc-relay-ticket',
-  'authorization',
-  'cookie',
-]);
 const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
 
 /** Lower case, with underscores read as hyphens: some programs behind a proxy take both spellings for one name. */

@@ -94,13 +94,11 @@ export function serviceHandlers({ supervisor, vehicle, log }: ServiceDeps): Serv
         later('restart of the front', async () => supervisor.call('restart', { name }, RESTART_MS));
         return new Reply(202, { status: 'accepted', name, pid_before: process.pid, pid_after: null });
       }
-      const { services } = (await supervisor.call('status', {}, CALL_MS)) as {
-        readonly services: readonly OwnProcess[];
-      };
-      const proof = services.some((service) => service.name === name)
-        ? ((await supervisor.call('restart', { name }, RESTART_MS)) as object)
-        : await restartUnit(name);
-      return { status: 'ok', name, ...proof };
+      const proof = await supervisor.call('restart', { name }, RESTART_MS).catch(async (error: unknown) => {
+        if (error instanceof ApiError && error.code === 'E_NOT_FOUND') return restartUnit(name);
+        throw error;
+      });
+      return { status: 'ok', name, ...(proof as object) };
     },
 
     'system.restart-supervisor.post': () => restartSupervisor(),

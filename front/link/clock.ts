@@ -1,3 +1,5 @@
+import { contained, every } from '../../shared/async/every.ts';
+
 /** A pending call of a Clock; `cancel` may be called at any time, also after it ran. */
 export interface Timer {
   cancel(): void;
@@ -18,11 +20,11 @@ export function systemClock(): Clock {
     now: () => performance.now(),
     wall: () => Date.now(),
     after(ms, run) {
-      const handle = setTimeout(run, ms);
+      const handle = setTimeout(contained('svc-link timer', run), ms);
       return { cancel: () => clearTimeout(handle) };
     },
     every(ms, run) {
-      const handle = setInterval(run, ms);
+      const handle = every(ms, 'svc-link timer', run);
       return { cancel: () => clearInterval(handle) };
     },
   };

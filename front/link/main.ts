@@ -1,7 +1,8 @@
 /** svc-link: the composition root of the link. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { loadConfig } from '../../shared/config.ts';
+import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
 import type { LinkProblem } from '../../shared/ipc/link-protocol.ts';
@@ -11,25 +12,34 @@ import { pathsFrom } from '../../shared/paths.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
-import { openEndpoint, parseEndpoint } from './endpoints/open-endpoint.ts';
+import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
 import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 import { endpointName, ownEndpointOf, ownHosts } from './sources/own-endpoint.ts';
-import { parseSource } from './sources/source.ts';
+
+/** What the radio hands over on a ground station (spec/decisions.md 7); it has no flight controller on a serial port. */
+const FROM_RADIO = 'udp:0.0.0.0:14550';
+
+/** `mavlink.source` as an address of its own: what `auto` is on a ground station, and where the supervisor's simulator listens. */
+function sourceOf({ agent, mavlink: { source } }: Config): string {
+  if (source === 'sim') return `tcp:127.0.0.1:${process.env['SVC_SIM_PORT'] ?? ''}`;
+  return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
+}
 
 async function start(log: Logger): Promise<Service> {
-  const { values } = parseArgs({ options: { source: { type: 'string', default: 'auto' } } });
-  const { source } = values;
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   const probe = new Encoder();
-  const from = parseSource(source);
-  const configured = config.mavlink.endpoints.map(parseEndpoint);
+  const source = sourceOf(config);
+  const from = started('mavlink.source', source, parseMavlinkSource);
+  const configured = config.mavlink.endpoints.map((text) =>
+    started('mavlink.endpoints', text, parseMavlinkEndpoint),
+  );
   const itself = ownEndpointOf(from, configured, ownHosts());
   const transport =
     itself === null

@@ -1,4 +1,5 @@
 import { Bonjour, type Service } from 'bonjour-service';
+import { contained, every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 
@@ -18,6 +19,16 @@ export interface AdvertiserOptions {
 
 const LOOK_MS = 2000;
 
+/**
+ * The library looks at the network interfaces every 5 s from a timer of its own, and that throws where no descriptor is left.
+ * It takes the function from here when its socket is open.
+ */
+function containUpdates(bonjour: Bonjour): void {
+  const { mdns } = (bonjour as unknown as { readonly server: { readonly mdns: { update: () => void } } })
+    .server;
+  mdns.update = contained('mDNS', mdns.update);
+}
+
 export class Advertiser {
   readonly #options: AdvertiserOptions;
   #bonjour: Bonjour | null = null;
@@ -33,8 +44,9 @@ export class Advertiser {
   /** A machine without a network that carries multicast is none that anybody looks for: said once, and the node goes on. */
   start(): void {
     this.#bonjour = new Bonjour({}, (error: unknown) => this.#complain(error));
-    this.#look();
-    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    containUpdates(this.#bonjour);
+    contained('mDNS', () => this.#look())();
+    this.#timer = every(LOOK_MS, 'mDNS', () => this.#look());
     this.#timer.unref();
   }
 
@@ -59,7 +71,6 @@ export class Advertiser {
     const { port, deviceId, name, host, profile, version, paired } = this.#options;
     const now = paired();
     if (this.#bonjour === null || now === this.#paired) return;
-    this.#paired = now;
     const publish = (): void => {
       if (this.#bonjour === null) return;
       this.#service = this.#bonjour.publish({
@@ -72,9 +83,10 @@ export class Advertiser {
         txt: { device_id: deviceId, name, version, profile, paired: String(now) },
       });
       this.#service.on('error', (error: unknown) => this.#complain(error));
+      this.#paired = now;
     };
     if (this.#service === null) publish();
-    else this.#service.stop?.(publish);
+    else this.#service.stop?.(contained('mDNS', publish));
   }
 
   #complain(error: unknown): void {

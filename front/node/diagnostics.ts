@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { messageOf } from '../../shared/errors.ts';
 import type { EndpointStatus } from '../../shared/ipc/link-protocol.ts';
 import type { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { Board } from './board.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';
@@ -17,6 +18,7 @@ export interface DiagnosticsDeps {
   readonly vehicle: VehicleView;
   readonly supervisor: RpcClient;
   readonly configProblem: string | null;
+  readonly audit: () => AuditState;
 }
 
 /** The triage snapshot: what one wants to see first when something is wrong. Each part that cannot be had is null. */
@@ -31,11 +33,14 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
         return null;
       },
     );
-  const [facts, services, endpoints] = await Promise.all([
-    monitor.facts(),
+  const [services, endpoints] = await Promise.all([
     ask<unknown>('svc-supervisor', supervisor.call('status', {}, CALL_MS)),
     ask<readonly EndpointStatus[]>('svc-link', vehicle.client.call('endpoints', {}, CALL_MS)),
   ]);
+  const audit = deps.audit();
+  if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);
+  if (audit.lost > 0) problems.push(`audit: ${audit.lost} records were lost`);
+  if (audit.broken !== null) problems.push(`audit: ${audit.broken}`);
   for (const { detail } of vehicle.state?.problems ?? []) problems.push(detail);
   return {
     agent: {
@@ -44,10 +49,11 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
       process_memory_mb: Math.round(process.memoryUsage.rss() / MIB),
     },
     board: { name: board.name, soc: board.soc, arch: board.arch, ram_total_mb: board.ram_mb },
-    system: systemPart(facts),
+    system: systemPart(monitor.facts),
     network: networkPart(),
     device: { device_id: deps.deviceId },
     services,
+    audit,
     mavlink: mavlinkPart(vehicle, endpoints),
     problems,
   };

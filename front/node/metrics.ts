@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { EndpointStatus } from '../../shared/ipc/link-protocol.ts';
 import type { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
 
@@ -11,6 +12,7 @@ export interface MetricsDeps {
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
   readonly supervisor: RpcClient;
+  readonly audit: () => AuditState;
 }
 
 /** Prometheus text, made when it is asked for from what the processes count anyway. What is not known is not there. */
@@ -31,11 +33,14 @@ export class Metrics {
 
   async text(): Promise<string> {
     await Promise.all([this.#system(), this.#services(), this.#link()]);
+    const { lost, problem } = this.#deps.audit();
+    this.#set('svc_audit_lost_records', 'records that could not be written since the start', lost);
+    this.#set('svc_audit_writable', '1 while records can be written', problem === null ? 1 : 0);
     return this.#registry.metrics();
   }
 
   async #system(): Promise<void> {
-    const facts = await this.#deps.monitor.facts();
+    const facts = this.#deps.monitor.facts;
     this.#set('svc_cpu_percent', 'CPU of the machine', facts.cpu_percent);
     this.#set('svc_memory_percent', 'memory in use', facts.memory_percent);
     this.#set('svc_disk_percent', 'disk in use', facts.disk_percent);

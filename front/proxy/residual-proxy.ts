@@ -1,21 +1,34 @@
-import type { KeyObject } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { Agent, type ClientRequestArgs, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type ClientRequestArgs,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
-import { PRINCIPAL_HEADER, signPrincipal } from '../../shared/auth/principal-mark.ts';
+import { every } from '../../shared/async/every.ts';
+import { LOCAL_SOCKET, type Principal } from '../../shared/auth/principal.ts';
+import { ENDED_ROW, encodeMark, PRINCIPAL_HEADER, PROOF_HEADER } from '../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { readBytes } from '../../shared/http/json-body.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Pass } from '../edge/decide.ts';
-import { CREDENTIALS, headerName, MARKS } from '../edge/headers.ts';
+import { headerName } from '../edge/headers.ts';
+import type { Tenures } from '../tenures.ts';
 
 /**
  * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
- * caller's credentials, with the caller's identity signed by us. Never retries (spec/decisions.md 4).
+ * caller's credentials, with what was decided beside it. Never retries (spec/decisions.md 4).
  */
 
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
+/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; spec/decisions.md 4). */
+const DROPPED: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -30,13 +43,20 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const MAX_SOCKETS = 128;
 // Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that it is just closing.
 const IDLE_MS = 30_000;
+// How late a time-out may come.
+const SWEEP_MS = 250;
+const MAX_TENANTS = 1024;
+const END_MS = 500;
+const END_TRIES = 5;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
-  /** The per-boot secret that the residual knows too. */
-  readonly secret: KeyObject;
-  /** Wall clock, ms. */
+  /** What shows the residual that we are its front. */
+  readonly proof: string;
+  /** Monotonic clock, ms. */
   readonly now: () => number;
+  readonly tenures: Tenures;
   readonly log: Logger;
 }
 
@@ -44,25 +64,31 @@ interface Forwarded {
   readonly pass: Pass;
   readonly raw: Buffer | null;
   readonly fail: (error: ApiError) => void;
-  timer: NodeJS.Timeout | null;
+  /** Monotonic, ms; the first byte of the answer comes before it, or the request ends. */
+  readonly deadline: number;
+  request: ClientRequest | null;
 }
 
 // A member of the request, not a WeakMap: at thousands of requests a second the collector pays dearly for one.
 const FORWARDED = Symbol('forwarded');
 type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
 
-/** The caller's headers as the residual may see them. */
+/** The caller's headers as the residual may see them. Our own namespace is ours: nothing that a client sends in it passes. */
 export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
-  const named = new Set((headers.connection ?? '').split(',').map((name) => headerName(name.trim())));
+  const named = namedByConnection(headers.connection);
   const clean: IncomingMessage['headers'] = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
     const plain = headerName(name);
-    if (MARKS.has(plain) || CREDENTIALS.has(plain) || HOP_BY_HOP.has(plain) || named.has(plain)) continue;
-    // Our own namespace is ours: whatever else a client sends in it means nothing behind the front.
-    if (plain.startsWith('x-svc-')) continue;
-    clean[name] = value;
+    if (plain.startsWith('x-svc-') || DROPPED.has(plain) || named?.has(plain) === true) continue;
+    clean[name] = headers[name];
   }
   return clean;
+}
+
+/** The headers that the client's Connection header takes off; null where it names none, as almost always. */
+function namedByConnection(connection: string | undefined): ReadonlySet<string> | null {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
+  return new Set(connection.split(',').map((name) => headerName(name.trim())));
 }
 
 /**
@@ -92,9 +118,15 @@ export class ResidualProxy {
     timeout: IDLE_MS,
   });
   readonly #middleware: ReturnType<typeof createProxyMiddleware>;
+  /** Requests without an answer yet; one timer looks at them all. */
+  readonly #waiting = new Set<Forwarded>();
+  readonly #sweep: NodeJS.Timeout;
+  /** Who may have left something open in the residual, by id: oldest first. */
+  readonly #tenants = new Map<string, () => void>();
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
+    this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate()).unref();
     this.#middleware = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
@@ -106,19 +138,16 @@ export class ResidualProxy {
           proxy.on('proxyReq', (proxyReq, req) => {
             const forwarded = (req as Tagged)[FORWARDED];
             if (forwarded === undefined) return;
-            forwarded.timer = setTimeout(() => {
-              proxyReq.destroy(
-                new ApiError('E_TIMEOUT', `No answer within ${forwarded.pass.row.limits.timeoutMs} ms.`),
-              );
-            }, forwarded.pass.row.limits.timeoutMs);
-            proxyReq.once('close', () => clearTimeout(forwarded.timer ?? undefined));
+            forwarded.request = proxyReq;
+            proxyReq.once('close', () => this.#waiting.delete(forwarded));
             if (forwarded.raw !== null) {
               proxyReq.setHeader('content-length', forwarded.raw.length);
               proxyReq.write(forwarded.raw);
             }
           });
           proxy.on('proxyRes', (proxyRes, req, res) => {
-            clearTimeout((req as Tagged)[FORWARDED]?.timer ?? undefined);
+            const forwarded = (req as Tagged)[FORWARDED];
+            if (forwarded !== undefined) this.#waiting.delete(forwarded);
             // What the residual says of its connection to us is not about the client's.
             delete proxyRes.headers['keep-alive'];
             proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
@@ -132,6 +161,7 @@ export class ResidualProxy {
   }
 
   stop(): void {
+    clearInterval(this.#sweep);
     this.#agent.destroy();
   }
 
@@ -146,22 +176,87 @@ export class ResidualProxy {
     raw: Buffer | null,
     fail: (error: ApiError) => void,
   ): void {
-    const { secret, now } = this.#options;
+    const { proof, now } = this.#options;
+    const { row, params, principal, forced } = pass;
     const headers = cleanHeaders(req.headers);
-    headers[PRINCIPAL_HEADER] = signPrincipal(secret, pass, req.method ?? '', req.url ?? '', now());
+    headers[PROOF_HEADER] = proof;
+    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
     if (raw === null && req.headers['transfer-encoding'] !== undefined)
       headers['transfer-encoding'] = 'chunked';
     req.headers = headers;
-    const forwarded: Forwarded = { pass, raw, fail, timer: null };
+    const forwarded: Forwarded = { pass, raw, fail, deadline: now() + row.limits.timeoutMs, request: null };
     (req as Tagged)[FORWARDED] = forwarded;
+    this.#waiting.add(forwarded);
+    if (row.method !== 'GET') this.#watch(principal);
     void this.#middleware(req, res, () => undefined); // errors come through the event, so that they come once
+  }
+
+  /** After a start: whoever has something open there since before is watched again. */
+  takeUp(): void {
+    this.#end([], (open) => {
+      for (const principal of open) this.#watch(principal);
+    });
+  }
+
+  /** Tells the residual when this principal has ended, so that what it opened there (a WHEP session) ends too. */
+  #watch(principal: Principal): void {
+    const { id } = principal;
+    if (this.#tenants.has(id)) return;
+    const [oldest] = this.#tenants;
+    if (this.#tenants.size >= MAX_TENANTS && oldest !== undefined) {
+      oldest[1]();
+      this.#tenants.delete(oldest[0]);
+    }
+    const release = this.#options.tenures.begin(principal, () => {
+      this.#tenants.delete(id);
+      this.#end([id], () => undefined);
+    });
+    this.#tenants.set(id, release);
+  }
+
+  /** @param left how often it is tried yet; a residual that is not there has nothing open */
+  #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
+    const { proof, socketPath, log } = this.#options;
+    const mark = {
+      row: ENDED_ROW,
+      params: Object.fromEntries(ids.entries()),
+      principal: LOCAL_SOCKET,
+      forced: false,
+    };
+    const call = httpRequest({
+      socketPath,
+      agent: this.#agent,
+      method: 'POST',
+      headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
+      timeout: END_MS,
+    });
+    call.on('timeout', () => call.destroy(new Error(`no answer within ${END_MS} ms`)));
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
+      if (left > 1) this.#end(ids, answered, left - 1);
+      else log.error(`residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`);
+    });
+    call.on('response', (answer) => {
+      readBytes(answer, MAX_ANSWER_BYTES)
+        .then((bytes) => answered(JSON.parse(bytes.toString('utf8')) as readonly Principal[]))
+        .catch((error: unknown) => log.warn(`residual: ${messageOf(error)}`));
+    });
+    call.end();
+  }
+
+  #endLate(): void {
+    const now = this.#options.now();
+    for (const { deadline, request, pass } of this.#waiting) {
+      if (deadline > now) continue;
+      request?.destroy(new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`));
+    }
   }
 
   #failed(error: Error, req: IncomingMessage): void {
     const forwarded = (req as Tagged)[FORWARDED];
     if (forwarded === undefined) return;
     delete (req as Tagged)[FORWARDED];
-    clearTimeout(forwarded.timer ?? undefined);
+    this.#waiting.delete(forwarded);
     forwarded.fail(this.#apiError(error));
   }
 

@@ -26,9 +26,9 @@ const CLOSE_TRY_AGAIN = 1013;
  * at the moment the frame comes.
  */
 export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream, WebSocket> {
-  return ({ query, principal, forced }, socket) => {
+  return ({ query, principal, forced }, socket, ended) => {
     const { msgs = null } = parseQuery(query) ?? {};
-    pipe(socket, feed, { name: principal.id, write: mayFly(principal), force: forced, msgs });
+    pipe(socket, feed, { name: principal.id, write: mayFly(principal), force: forced, msgs }, ended);
   };
 }
 
@@ -37,8 +37,10 @@ function mayFly({ scopes }: Principal): boolean {
   return scopes === null || scopes.includes('flight');
 }
 
-function pipe(socket: WebSocket, feed: string, hello: FeedHello): void {
+function pipe(socket: WebSocket, feed: string, hello: FeedHello, ended: AbortSignal): void {
   const link = connect(feed);
+  // Before the close frame, which a client may ignore: from now on nothing that it sends reaches the vehicle.
+  ended.addEventListener('abort', () => link.destroy(), { once: true });
   const framer = new Framer((frame) => {
     if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BEHIND_BYTES)
       socket.send(frame.bytes());
@@ -69,7 +71,8 @@ function pipe(socket: WebSocket, feed: string, hello: FeedHello): void {
   socket.on('close', () => link.destroy());
   socket.on('message', (data: RawData, isBinary) => {
     if (!isBinary) socket.close(CLOSE_UNSUPPORTED, 'frames are binary messages');
-    else if (Buffer.isBuffer(data) && link.writableLength < MAX_WAITING_BYTES) link.write(data);
+    else if (!link.destroyed && Buffer.isBuffer(data) && link.writableLength < MAX_WAITING_BYTES)
+      link.write(data);
   });
 }
 

@@ -1,9 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { isTransient } from '../../shared/files/transient.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { matchesHash, secretHash } from '../edge/credentials.ts';
 
@@ -51,6 +53,7 @@ export class PairingStore {
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #seen = '';
+  #unreadable = false;
   #wrongCodes = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #pausedUntil = 0;
@@ -73,7 +76,7 @@ export class PairingStore {
       if (name === basename(file)) reload();
     });
     this.#watcher.on('error', (error) => log.warn(`pairing: cannot watch ${directory}: ${messageOf(error)}`));
-    this.#timer = setInterval(reload, RECHECK_MS); // some file systems report no changes
+    this.#timer = every(RECHECK_MS, 'pairing', reload); // some file systems report no changes
   }
 
   async stop(): Promise<void> {
@@ -179,11 +182,9 @@ export class PairingStore {
 
   async #write(content: Readonly<Record<string, unknown>>): Promise<void> {
     const { file, log } = this.#options;
+    const text = `${JSON.stringify(content, null, 2)}\n`;
     try {
-      const text = `${JSON.stringify(content, null, 2)}\n`;
       await writeAtomic(file, text, 0o600);
-      // For root to put back when a card lost the file; it follows every change, so it holds no key that has died.
-      await writeAtomic(`${file}.bak`, text, 0o600);
     } catch (error) {
       log.error(`pairing: cannot write ${file}: ${messageOf(error)}`);
       throw new ApiError(
@@ -191,12 +192,43 @@ export class PairingStore {
         `The pairing could not be written: ${messageOf(error)}. Nothing was changed.`,
       );
     }
-    await this.#load();
+    await this.#backUp(text);
+    this.#take(parsePairing(file, text));
+  }
+
+  /**
+   * For root to put back when a card lost the file; it follows every change, so it holds no key that has died. The change is
+   * made by now: that it has no copy is told, and fails nothing.
+   */
+  async #backUp(text: string): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      await writeAtomic(`${file}.bak`, text, 0o600);
+    } catch (error) {
+      log.warn(`pairing: no copy of it could be made: ${messageOf(error)}`);
+      await rm(`${file}.bak`, { force: true }).catch((cleanup: unknown) =>
+        log.warn(`pairing: ${file}.bak may hold an old key: ${messageOf(cleanup)}`),
+      );
+    }
   }
 
   async #load(): Promise<void> {
-    const { file, log, onChange } = this.#options;
-    const next = await readPairing(file);
+    const { file, log } = this.#options;
+    let next: Pairing;
+    try {
+      next = await readPairing(file);
+      this.#unreadable = false;
+    } catch (error) {
+      // No descriptor or a bad sector says nothing about who owns this node: what was read before holds.
+      if (!this.#unreadable) log.warn(`pairing: cannot be read again at the moment: ${messageOf(error)}`);
+      this.#unreadable = true;
+      return;
+    }
+    this.#take(next);
+  }
+
+  #take(next: Pairing): void {
+    const { log, onChange } = this.#options;
     const fingerprint = JSON.stringify(
       next.kind === 'paired' ? [next.keyHash.toString('hex'), next.pairedAt] : next,
     );
@@ -209,6 +241,7 @@ export class PairingStore {
   }
 }
 
+/** @throws what passes by itself: too many open files, an input error */
 async function readPairing(file: string): Promise<Pairing> {
   try {
     const handle = await open(file, 'r');
@@ -225,6 +258,7 @@ async function readPairing(file: string): Promise<Pairing> {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'unpaired' };
+    if (isTransient(error)) throw error;
     return { kind: 'broken', problem: `${file} cannot be read: ${messageOf(error)}` };
   }
 }

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../shared/files/private-file.ts';
 import type { Logger } from '../../shared/logger.ts';
-import { readPrivate } from './private-file.ts';
 
 const PIN = /^[0-9]{4,12}$/;
 const HASH_BYTES = 32;

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../shared/files/private-file.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { secretHash } from '../edge/credentials.ts';
-import { readPrivate } from './private-file.ts';
 
 const LIFE_S = 24 * 60 * 60;
 const LIFE_MS = LIFE_S * 1000;

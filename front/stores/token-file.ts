@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync,
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { isTokenId, type TokenId } from '../../shared/auth/token.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { isTransient } from '../../shared/files/transient.ts';
 
 export const MAX_STORE_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 10_000;
@@ -49,17 +50,28 @@ export class TokenFileReader {
   readonly #path: string;
   #inode: BigIntStats | null = null;
   #read: ReadTokens = { kind: 'absent' };
+  #everRead = false;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** In one go, synchronously, because the edge decides synchronously. Never throws. */
-  read(): ReadTokens {
+  /**
+   * In one go, synchronously, because the edge decides synchronously. Never throws.
+   * @param exact for whoever writes: what was read before is not good enough
+   */
+  read(exact = false): ReadTokens {
     const inode = this.#inode === null ? null : inodeOf(this.#path);
     if (inode !== null && this.#inode !== null && isSame(inode, this.#inode)) return this.#read;
     const before = inodeOf(this.#path);
-    this.#read = readTokenFile(this.#path);
+    const read = readTokenFile(this.#path);
+    // Out of descriptors: what it said the last time holds. The bytes are read again as soon as they can be.
+    if (read === null) {
+      this.#inode = null;
+      return this.#everRead && !exact ? this.#read : broken(this.#path, 'cannot be read at the moment');
+    }
+    this.#read = read;
+    this.#everRead = true;
     const settled =
       this.#read.kind === 'read' &&
       before !== null &&
@@ -90,7 +102,8 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
   );
 }
 
-function readTokenFile(path: string): ReadTokens {
+/** @returns null where it could not be read for a reason that passes by itself */
+function readTokenFile(path: string): ReadTokens | null {
   let fd: number;
   try {
     // NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
@@ -98,6 +111,7 @@ function readTokenFile(path: string): ReadTokens {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { kind: 'absent' };
+    if (isTransient(error)) return null;
     return broken(path, code === 'ELOOP' ? 'is a symbolic link' : `cannot be opened: ${messageOf(error)}`);
   }
   try {
@@ -107,7 +121,7 @@ function readTokenFile(path: string): ReadTokens {
     if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
     return parseTokenFile(path, readAll(fd, stat.size).toString('utf8'));
   } catch (error) {
-    return broken(path, `cannot be read: ${messageOf(error)}`);
+    return isTransient(error) ? null : broken(path, `cannot be read: ${messageOf(error)}`);
   } finally {
     closeSync(fd);
   }

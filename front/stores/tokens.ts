@@ -248,9 +248,9 @@ export class TokenStore {
     });
   }
 
-  #read(): ReadTokens {
+  #read(exact = false): ReadTokens {
     this.opens++;
-    return this.#reader.read();
+    return this.#reader.read(exact);
   }
 
   /** Derived anew when the pairing or the salt changes, not for every request (HKDF is four hashes). */
@@ -269,7 +269,7 @@ export class TokenStore {
       try {
         await mkdir(dirname(file), { recursive: true, mode: 0o755 });
         return await withLock(`${file}.lock`, async () => {
-          const read = this.#read();
+          const read = this.#read(true);
           if (read.kind === 'broken') {
             throw new ApiError(
               'E_STORE',

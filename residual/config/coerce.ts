@@ -1,4 +1,4 @@
-import type { ConfigNode } from '../../shared/schemas/config-keys.ts';
+import type { ConfigNode } from '../../shared/config/keys.ts';
 
 /**
  * Reads a text as the type that the schema wants: `"true"`, `"25"`, JSON text or a comma list for a list. A text that does

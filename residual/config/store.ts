@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
-import { loadConfig, normaliseProfile } from '../../shared/config.ts';
-import { invalidKey, setConfigKey } from '../../shared/config-file.ts';
+import { normaliseProfile } from '../../shared/config/agent.ts';
+import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../shared/config/keys.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import type { Config } from '../../shared/config/schema.ts';
+import { invalidKey, setConfigKey } from '../../shared/config/write.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Config } from '../../shared/schemas/config.ts';
-import { type ConfigNode, configLeaf, keysWith } from '../../shared/schemas/config-keys.ts';
 import { coerce } from './coerce.ts';
 
 const MASK = '***';
@@ -14,6 +15,8 @@ export interface Written {
   readonly value: unknown;
   readonly persisted: boolean;
   readonly restart_required: readonly string[];
+  /** Secrets that were cleared, because they would be sent to another host than before. */
+  readonly cleared: readonly string[];
 }
 
 /** The config file, read and written one key at a time; comments and order in the file survive. */
@@ -31,8 +34,9 @@ export class ConfigStore {
   async read(): Promise<Config> {
     const version = fileVersion(this.#paths.config);
     if (this.#masked?.version !== version) {
-      const { config } = await loadConfig(this.#paths);
+      const { config, problem } = await loadConfig(this.#paths);
       for (const key of keysWith('x-secret')) mask(config, key.split('.'));
+      if (problem !== null) return config; // it may be readable the next time
       this.#masked = { version, config };
     }
     return this.#masked.config;
@@ -53,7 +57,7 @@ export class ConfigStore {
       );
     }
     const { config } = await loadConfig(this.#paths);
-    const value = key.split('.').reduce<unknown>((at, part) => memberOf(at, part), config);
+    const value = valueAt(config, key);
     const set = value !== undefined && value !== '';
     return { key, value: set ? value : null, set };
   }
@@ -61,7 +65,7 @@ export class ConfigStore {
   /**
    * Writes one key.
    * @param value a JSON value of the key's type, or its text
-   * @throws ApiError E_UNKNOWN_KEY, E_ROOT_ONLY, E_INVALID_VALUE, E_STORE; nothing is written then
+   * @throws ApiError E_UNKNOWN_KEY, E_INVALID_VALUE, E_STORE; nothing is written then
    */
   async write(key: string, value: unknown): Promise<Written> {
     const leaf = configLeaf(key);
@@ -70,16 +74,13 @@ export class ConfigStore {
         'E_UNKNOWN_KEY',
         `There is no config key ${key}. GET /api/config/schema lists them.`,
       );
-    if (leaf['x-root-only'] === true) {
-      throw new ApiError('E_ROOT_ONLY', `${key} is changed by root on the node, not over the API.`);
-    }
     if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
     const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
     this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
-    await done;
+    const cleared = await done;
     const shown = leaf['x-secret'] === true ? MASK : coerced;
-    return { key, value: shown, persisted: true, restart_required: restartOf(leaf) };
+    return { key, value: shown, persisted: true, restart_required: restartOf(leaf), cleared };
   }
 }
 
@@ -87,12 +88,6 @@ export class ConfigStore {
 function fileVersion(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'absent' : `${found.ino} ${found.mtimeNs} ${found.size}`;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }
 
 function restartOf(leaf: ConfigNode): readonly string[] {

@@ -1,4 +1,5 @@
 import { cpus, loadavg } from 'node:os';
+import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { LinkState } from '../../shared/ipc/link-protocol.ts';
 import { RpcClient } from '../../shared/ipc/rpc.ts';
@@ -49,7 +50,7 @@ export class FlightRecorder {
 
   start(): void {
     this.#client.start();
-    this.#timer = setInterval(() => this.#guarded(() => this.#sample()), SAMPLE_MS);
+    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#guarded(() => this.#sample()));
   }
 
   stop(): void {

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { LineSplitter } from '../../shared/ipc/lines.ts';
 import { type LogRecord, readLogLine } from '../../shared/ipc/log-protocol.ts';
@@ -45,7 +46,7 @@ export class LogIngest {
 
   async start(): Promise<void> {
     await listenUnix(this.#server, this.#options.path);
-    this.#timer = setInterval(() => this.#flushAll(), BATCH_MS);
+    this.#timer = every(BATCH_MS, 'log store', () => this.#flushAll());
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Paths } from '../../shared/paths.ts';
@@ -76,7 +77,7 @@ function open({ paths, limits, bootId, profile, log }: LogServiceOptions): LogSe
       await ingest.start();
       tail.start();
       recorder.start();
-      timer = setInterval(() => retain(store, log), RETAIN_MS);
+      timer = every(RETAIN_MS, 'log store', () => retain(store, log));
     },
     async stop() {
       if (timer !== null) clearInterval(timer);
@@ -90,12 +91,8 @@ function open({ paths, limits, bootId, profile, log }: LogServiceOptions): LogSe
 }
 
 function retain(store: LogStore, log: Logger): void {
-  try {
-    const { deleted } = store.retain();
-    if (deleted > 0) log.debug(`log store: ${deleted} old records deleted`);
-  } catch (error) {
-    log.error(`log store: ${messageOf(error)}`);
-  }
+  const { deleted } = store.retain();
+  if (deleted > 0) log.debug(`log store: ${deleted} old records deleted`);
 }
 
 function absent(error: ApiError): LogService {

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { every } from '../../shared/async/every.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { LOG_LEVELS, type LogRecord } from '../../shared/ipc/log-protocol.ts';
 import { entryOf } from './log-entry.ts';
@@ -21,9 +22,9 @@ export class LogTail {
   #timer: NodeJS.Timeout | null = null;
 
   start(): void {
-    this.#timer = setInterval(() => {
+    this.#timer = every(KEEP_ALIVE_MS, 'log readers', () => {
       for (const { stream } of this.#readers) stream.write(': keep-alive\n\n');
-    }, KEEP_ALIVE_MS);
+    });
   }
 
   stop(): void {

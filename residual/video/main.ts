@@ -1,16 +1,15 @@
 /** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { loadConfig } from '../../shared/config.ts';
+import { loadConfig } from '../../shared/config/load.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { findCameras } from './cameras.ts';
 import { Engine } from './engine/engine.ts';
-import { openVideoSource } from './engine/open-source.ts';
+import { openVideoSource, videoAddress } from './engine/open-source.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
 import { RadioSender } from './engine/radio-sender.ts';
-import { parseSourceSpec } from './engine/source.ts';
 import { recordingsDirectory } from './recordings.ts';
 
 async function start(log: Logger): Promise<Service> {
@@ -20,7 +19,7 @@ async function start(log: Logger): Promise<Service> {
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   quietFfmpeg();
   const { agent, video } = config;
-  const spec = parseSourceSpec(config);
+  const spec = videoAddress(config);
   const clock = systemVideoClock();
   // A ground station receives from the radio; what it has, it does not send back.
   const sends = agent.profile === 'drone' && video.radio !== '';
@@ -29,6 +28,7 @@ async function start(log: Logger): Promise<Service> {
       openVideoSource(spec, {
         clock,
         size: video.hero,
+        login: video,
         cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
       }),
     encoder: video.encoder,

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import { mkdir, readdir, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../../shared/config/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { Paths } from '../../shared/paths.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 
 /** The files that video leaves behind: recordings (.mp4) and stored pictures (.jpg), in one folder. */
 
@@ -68,18 +68,7 @@ export class Recordings {
     // As large as the picture again, so that what else writes on this disk is not the one to fail.
     if (free !== null && free < 2 * jpeg.length) throw new ApiError('E_DISK_FULL');
     const name = `${capturedAt.replaceAll(/[-:]/g, '')}.jpg`;
-    const partial = join(this.directory, `.${name}.${randomBytes(4).toString('hex')}`);
-    const file = await open(partial, 'wx', 0o640);
-    try {
-      await file.writeFile(jpeg);
-      await file.datasync();
-    } catch (error) {
-      await unlink(partial);
-      throw error;
-    } finally {
-      await file.close();
-    }
-    await rename(partial, join(this.directory, name));
+    await writeAtomic(join(this.directory, name), jpeg, 0o640);
     await this.#forgetOldSnapshots();
     return this.find(name);
   }

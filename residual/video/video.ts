@@ -1,9 +1,10 @@
+import type { Principal } from '../../shared/auth/principal.ts';
+import type { Config } from '../../shared/config/schema.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { videoRows } from '../../shared/routes/video.ts';
 import type { whepRows } from '../../shared/routes/whep.ts';
-import type { Config } from '../../shared/schemas/config.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import type { CameraList } from './cameras.ts';
@@ -14,6 +15,8 @@ import { VideoService } from './video-service.ts';
 
 export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
+  /** Ends what these principals watch. @returns who else watches */
+  end(ids: ReadonlySet<string>): readonly Principal[];
   start(): void;
   stop(): void;
 }
@@ -63,6 +66,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
       }),
       ...whepHandlers(whep),
     },
+    end: (ids) => whep.endOf(ids),
     start() {
       if (video.source !== 'none') engine.start();
     },

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { every } from '../../shared/async/every.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
@@ -49,7 +50,8 @@ interface Session {
 export class WhepService {
   readonly #options: WhepOptions;
   readonly #sessions = new Map<string, Session>();
-  #opening = 0;
+  /** Who is about to watch, and whether he has ended meanwhile. */
+  readonly #opening = new Set<{ readonly owner: Principal; ended: boolean }>();
   #watch: NodeJS.Timeout | null = null;
 
   constructor(options: WhepOptions) {
@@ -64,10 +66,11 @@ export class WhepService {
   async open(offer: string, owner: Principal): Promise<Opened> {
     const { check, maxViewers, now, open, requestKey, log } = this.#options;
     check();
-    if (this.#sessions.size + this.#opening >= maxViewers)
+    if (this.#sessions.size + this.#opening.size >= maxViewers)
       throw new ApiError('E_VIEWERS', `${maxViewers} are watching already.`, {}, { 'retry-after': '10' });
     const id = randomBytes(16).toString('hex');
-    this.#opening++;
+    const opening = { owner, ended: false };
+    this.#opening.add(opening);
     try {
       const hear = (): void => {
         const session = this.#sessions.get(id);
@@ -82,6 +85,10 @@ export class WhepService {
         onHeard: hear,
         onGone: (why) => this.#end(id, why),
       });
+      if (opening.ended) {
+        await viewer.close();
+        throw new ApiError('E_UNAUTHENTICATED');
+      }
       const etag = `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
       const at = now();
       this.#sessions.set(id, { id, etag, owner, viewer, openedAt: at, heardAt: at });
@@ -89,7 +96,7 @@ export class WhepService {
       this.#changed();
       return { id, etag, answer: viewer.answer };
     } finally {
-      this.#opening--;
+      this.#opening.delete(opening);
     }
   }
 
@@ -114,6 +121,14 @@ export class WhepService {
   end(id: string, caller: Principal): void {
     this.#find(id, caller);
     this.#end(id, 'ended by the client');
+  }
+
+  /** Ends what these principals watch. @returns who else watches */
+  endOf(ids: ReadonlySet<string>): readonly Principal[] {
+    for (const { id, owner } of this.#sessions.values())
+      if (ids.has(owner.id)) this.#end(id, 'its credential has ended');
+    for (const opening of this.#opening) if (ids.has(opening.owner.id)) opening.ended = true;
+    return [...this.#sessions.values()].map(({ owner }) => owner);
   }
 
   push(unit: AccessUnit): void {
@@ -148,7 +163,7 @@ export class WhepService {
   #changed(): void {
     const watched = this.#sessions.size > 0;
     this.#options.onWatched(watched);
-    if (watched && this.#watch === null) this.#watch = setInterval(() => this.#dropGone(), LIMITS.watchMs);
+    if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
     if (!watched && this.#watch !== null) {
       clearInterval(this.#watch);
       this.#watch = null;

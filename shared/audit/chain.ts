@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Head } from './head.ts';
 
 /**
  * The audit's records: NDJSON, each line carrying the hash of the one before, so that a line that was changed, taken out or
@@ -12,9 +13,19 @@ export interface AuditRecord {
   readonly principal: string;
   readonly principal_kind: string;
   readonly route: string | null;
+  /** `announced` before it runs, then `done` or the code of the error; a refusal's code. */
   readonly outcome: string;
   readonly rule: string;
   readonly forced: boolean;
+  /** Of the answer, once there is one. */
+  readonly status?: number;
+  /** Number of the record that announced it. */
+  readonly of?: number;
+  /** What was to be changed: the config key, the parameter, the service, the command; never a value. */
+  readonly changed?: string;
+  /** How many alike this record stands for, and since when. */
+  readonly count?: number;
+  readonly since?: string;
 }
 
 export interface ChainedRecord extends AuditRecord {
@@ -37,13 +48,17 @@ export type Verdict =
  * Follows the chain through the files in order, oldest first.
  * @param files name and text of each
  * @param from the hash that the first line must carry; null to take it as it is (older files were rotated away)
+ * @param head where the chain must begin and how far it must reach, where that is known
  */
 export function verifyChain(
   files: readonly { readonly name: string; readonly text: string }[],
   from: string | null,
+  head: Head | null = null,
 ): Verdict {
   let expected = from;
   let seq: number | null = null;
+  let hasBegun = head === null;
+  let hasEnded = head === null || head.seq < head.from.seq;
   let records = 0;
   for (const { name, text } of files) {
     const lines = text.split('\n');
@@ -55,13 +70,33 @@ export function verifyChain(
       if (expected !== null && record.prev !== expected)
         return { ...at, why: 'does not follow the line before it' };
       if (seq !== null && record.seq !== seq + 1) return { ...at, why: `number ${record.seq} after ${seq}` };
+      if (head !== null && seq === null && record.seq > head.from.seq)
+        return { ...at, why: `records ${head.from.seq} to ${record.seq - 1} are missing` };
+      if (record.seq === head?.from.seq) {
+        if (record.prev !== head.from.prev) return { ...at, why: 'is not what the chain began with' };
+        hasBegun = true;
+      }
       expected = lineHash(line);
       seq = record.seq;
       records++;
+      if (record.seq === head?.seq) {
+        if (expected !== head.hash) return { ...at, why: 'is not the record that the head was signed for' };
+        hasEnded = true;
+      }
     }
     // A power cut may leave half a line at the very end; the writer drops it when it opens the file again.
     if (tail !== '' && tail !== undefined)
       return { ok: false, file: name, line: lines.length + 1, why: 'an unfinished line' };
+  }
+  if (head !== null && !(hasBegun && hasEnded) && head.seq >= head.from.seq) {
+    const name = files.at(-1)?.name ?? 'the audit';
+    const line = files.at(-1)?.text.split('\n').length ?? 1;
+    return {
+      ok: false,
+      file: name,
+      line,
+      why: `records ${(seq ?? head.from.seq - 1) + 1} to ${head.seq} are missing`,
+    };
   }
   return { ok: true, records, last: expected ?? GENESIS };
 }

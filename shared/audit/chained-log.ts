@@ -1,20 +1,32 @@
 import {
   closeSync,
   constants,
+  fdatasync,
+  fdatasyncSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../errors.ts';
 import { redact } from '../logger.ts';
 import { GENESIS, lineHash, parse } from './chain.ts';
+import { auditKey, type Head, headFile, headText, readHead } from './head.ts';
+
+/** How late the head beside the chain may be. */
+const HEAD_MS = 1000;
+/** Longer than any record. */
+const TAIL_BYTES = 128 * 1024;
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export interface ChainedLogOptions {
   readonly path: string;
+  /** The key that signs the head; made where it is missing. */
+  readonly keyFile: string;
   /** The file is turned over before it grows beyond. */
   readonly maxBytes: number;
   /** How many are kept: the open one and those before it, `path.1` the newest of them. */
@@ -26,15 +38,21 @@ export interface ChainedLogOptions {
 }
 
 /**
- * An append-only, hash-chained file of JSON lines (chain.ts). Each record is one write, so a process that is killed leaves
- * whole lines; half a line that a power cut left is cut off when the file is opened again.
+ * An append-only, hash-chained file of JSON lines (chain.ts) with its signed head (head.ts). Each record is one write, so a
+ * process that is killed leaves whole lines; what a short write or a power cut left of one is cut off. The head follows
+ * once the records are on the disk, so a power cut leaves it behind the chain, never before it.
  */
 export class ChainedLog {
   readonly #options: ChainedLogOptions;
   #fd: number | null = null;
+  #headFd: number | null = null;
+  #key: Buffer | null = null;
   #size = 0;
   #seq = 0;
   #prev = GENESIS;
+  #from: Head['from'] = { seq: 1, prev: GENESIS };
+  #timer: NodeJS.Timeout | null = null;
+  #started = false;
 
   constructor(options: ChainedLogOptions) {
     this.#options = options;
@@ -45,75 +63,206 @@ export class ChainedLog {
     return this.#seq;
   }
 
-  /** Opens the newest file and takes up its chain. @throws the file system's error */
-  start(): void {
-    const { path, modes } = this.#options;
+  /**
+   * Opens the newest file and takes up its chain. Where that does not reach the head, records were taken away: the chain goes
+   * on behind the head, so that the gap stays to be seen.
+   * @returns what is wrong with the chain, in a sentence; null for nothing
+   * @throws the file system's error
+   */
+  start(): string | null {
+    const { path, modes, keyFile } = this.#options;
+    this.#close();
+    this.#started = false;
     mkdirSync(dirname(path), { recursive: true, mode: modes.directory });
-    const newest = this.#open();
-    this.#takeUp(newest === '' ? readOrEmpty(`${path}.1`) : newest);
+    const { key, isNew } = auditKey(keyFile);
+    this.#key = key;
+    this.#open();
+    this.#cutHalfLine();
+    const last = this.#size > 0 ? readTail(this.#fdOpen(), this.#size) : tailOf(`${path}.1`);
+    const record = last === null ? null : parse(last);
+    if (record !== null && last !== null) {
+      this.#seq = record.seq;
+      this.#prev = lineHash(last);
+    }
+    this.#from = this.#oldest(0);
+    const problem = this.#compare(readHead(path, key), isNew);
+    this.#writeHead();
+    this.#started = true;
+    return problem;
   }
 
   stop(): void {
-    if (this.#fd !== null) closeSync(this.#fd);
-    this.#fd = null;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#fd !== null && this.#started) {
+      fdatasyncSync(this.#fd);
+      this.#writeHead();
+    }
+    this.#close();
   }
 
   /** Writes one record, secrets blotted out. @throws the file system's error; nothing counts as written then */
   append(record: object): void {
+    if (!this.#started) {
+      const problem = this.start();
+      if (problem !== null) process.emitWarning(`audit: ${problem}`);
+    }
     const { now, maxBytes } = this.#options;
     const time = new Date(now()).toISOString();
-    const line = redact(JSON.stringify({ seq: this.#seq + 1, prev: this.#prev, time, ...record }));
+    // The chain's own hashes are no secrets, whatever they look like.
+    const body = redact(JSON.stringify({ time, ...record })).slice(1);
+    const line = `{"seq":${this.#seq + 1},"prev":"${this.#prev}",${body}`;
     const bytes = Buffer.from(`${line}\n`);
-    try {
-      if (this.#fd === null) this.#open();
-      if (this.#size + bytes.length > maxBytes) this.#rotate();
-      if (this.#fd === null || writeSync(this.#fd, bytes) !== bytes.length) throw new Error('a short write');
-    } catch (error) {
-      this.stop(); // the next record opens the file anew and drops what is half there
-      throw error;
-    }
+    if (this.#fd === null) this.#open();
+    if (this.#size > 0 && this.#size + bytes.length > maxBytes) this.#rotate();
+    const fd = this.#fdOpen();
+    // What an earlier write left of a line, and whatever else is not ours.
+    if (fstatSync(fd).size > this.#size) ftruncateSync(fd, this.#size);
+    if (writeSync(fd, bytes, 0, bytes.length, this.#size) !== bytes.length) throw new Error('a short write');
     this.#size += bytes.length;
     this.#seq++;
     this.#prev = lineHash(line);
+    this.#timer ??= setTimeout(() => this.#settle(), HEAD_MS).unref();
   }
 
-  /** @returns the text of the open file */
-  #open(): string {
+  /** The head of what is on the disk by now, without holding anybody up. */
+  #settle(): void {
+    this.#timer = null;
+    const fd = this.#fd;
+    if (fd === null) return;
+    const head = this.#head();
+    fdatasync(fd, (error) => {
+      if (error !== null || this.#fd !== fd) {
+        if (error !== null && this.#fd === fd) process.emitWarning(`audit: ${messageOf(error)}`);
+        return;
+      }
+      try {
+        this.#writeHead(head);
+      } catch (failure) {
+        process.emitWarning(`audit: its head could not be written: ${messageOf(failure)}`);
+      }
+    });
+  }
+
+  #head(): Head {
+    return { from: this.#from, seq: this.#seq, hash: this.#prev };
+  }
+
+  #writeHead(head = this.#head()): void {
     const { path, modes } = this.#options;
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-    const fd = openSync(path, flags, modes.file);
-    this.#fd = fd;
-    const text = readFileSync(path, 'utf8');
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-    if (whole.length !== text.length) ftruncateSync(fd, Buffer.byteLength(whole));
-    this.#size = fstatSync(fd).size;
-    return whole;
+    if (this.#key === null) return;
+    this.#headFd ??= openSync(headFile(path), FLAGS, modes.file & 0o600);
+    writeSync(this.#headFd, headText(head, this.#key), 0);
   }
 
-  #takeUp(text: string): void {
-    const last = text.trimEnd().split('\n').at(-1) ?? '';
-    const record = last === '' ? null : parse(last);
-    if (record === null) return;
-    this.#seq = record.seq;
-    this.#prev = lineHash(last);
+  #compare(head: Head | string | null, isNew: boolean): string | null {
+    if (head === null) {
+      if (isNew || this.#seq === 0) return null; // the first start, or the first with a head
+      return this.#breakChain('its head is missing');
+    }
+    if (typeof head === 'string') return this.#breakChain(head);
+    if (this.#seq >= head.seq) return null;
+    const problem = `records ${this.#seq + 1} to ${head.seq} are missing`;
+    this.#seq = head.seq;
+    this.#prev = head.hash;
+    return problem;
+  }
+
+  /** The next record follows nothing that is there, so that what happened is still seen when the head is right again. */
+  #breakChain(why: string): string {
+    this.#prev = lineHash(why);
+    return why;
+  }
+
+  #open(): void {
+    const { path, modes } = this.#options;
+    this.#fd = openSync(path, FLAGS, modes.file);
+    // Known once it was opened; a file that another hand made shorter meanwhile is written on where it ends.
+    const { size } = fstatSync(this.#fd);
+    this.#size = this.#started ? Math.min(this.#size, size) : size;
+  }
+
+  #fdOpen(): number {
+    if (this.#fd === null) throw new Error('the audit is not open');
+    return this.#fd;
+  }
+
+  #close(): void {
+    for (const fd of [this.#fd, this.#headFd]) if (fd !== null) closeSync(fd);
+    this.#fd = null;
+    this.#headFd = null;
+  }
+
+  #cutHalfLine(): void {
+    const fd = this.#fdOpen();
+    const from = Math.max(0, this.#size - TAIL_BYTES);
+    const tail = Buffer.alloc(this.#size - from);
+    readSync(fd, tail, 0, tail.length, from);
+    const whole = from + tail.lastIndexOf(0x0a) + 1;
+    if (whole === this.#size) return;
+    ftruncateSync(fd, whole);
+    this.#size = whole;
   }
 
   #rotate(): void {
-    this.stop();
     const { path, files } = this.#options;
+    fdatasyncSync(this.#fdOpen());
+    // First the head, which then names a beginning that is there whatever happens between two of the renames.
+    this.#from = this.#oldest(1);
+    this.#writeHead();
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
     for (let index = files - 2; index >= 0; index--) {
       renameIfThere(index === 0 ? path : `${path}.${index}`, `${path}.${index + 1}`);
     }
+    this.#size = 0;
     this.#open();
+  }
+
+  /** What the oldest file begins with. @param dropped how many files of a full set will go */
+  #oldest(dropped: number): Head['from'] {
+    const { path, files } = this.#options;
+    for (let index = files - 1 - dropped; index >= 0; index--) {
+      const line = firstLineOf(index === 0 ? path : `${path}.${index}`);
+      const record = line === null ? null : parse(line);
+      if (record !== null) return { seq: record.seq, prev: record.prev };
+    }
+    return { seq: this.#seq + 1, prev: this.#prev };
   }
 }
 
-function readOrEmpty(path: string): string {
+function readTail(fd: number, size: number): string | null {
+  const from = Math.max(0, size - TAIL_BYTES);
+  const bytes = Buffer.alloc(size - from);
+  readSync(fd, bytes, 0, bytes.length, from);
+  return bytes.toString('utf8').trimEnd().split('\n').at(-1) ?? null;
+}
+
+function tailOf(path: string): string | null {
+  return withFile(path, (fd) => readTail(fd, fstatSync(fd).size));
+}
+
+function firstLineOf(path: string): string | null {
+  return withFile(path, (fd) => {
+    const bytes = Buffer.alloc(TAIL_BYTES);
+    const text = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
+    const end = text.indexOf('\n');
+    return end === -1 ? null : text.slice(0, end);
+  });
+}
+
+function withFile<T>(path: string, read: (fd: number) => T): T | null {
+  let fd: number;
   try {
-    return readFileSync(path, 'utf8');
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
+  }
+  try {
+    return read(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

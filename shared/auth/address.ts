@@ -64,3 +64,19 @@ export function classifyAddress(address: string | undefined): AddressClass {
 export function isLifeline(address: AddressClass): boolean {
   return address !== 'lan' && address !== 'remote';
 }
+
+/**
+ * Whom an address is counted as: itself for IPv4, its /64 for IPv6, where one host has as many addresses as it likes.
+ * @param address as `plainAddress` gives it; what is no IP address is itself
+ */
+export function peerKey(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  // An IPv4 at the end stands for two groups.
+  const groups = left.length + right.length + (address.includes('.') ? 1 : 0);
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - groups }, () => '0');
+  const network = [...left, ...zeros, ...right].slice(0, 4);
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

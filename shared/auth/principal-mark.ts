@@ -1,57 +1,54 @@
 /**
- * How the front tells the residual for whom a proxied request acts: header `x-svc-principal`, `payload.signature`, signed
- * with the per-boot secret that the supervisor hands to both, and bound to this method and target. Absent or wrong means
- * refused, never trusted (spec/decisions.md 4).
+ * How the front tells the residual what it decided about a request: header `x-svc-principal`, base64url of a JSON `Mark`.
+ * That the front wrote it is proved by `x-svc-proof`, which only the holders of the per-boot secret can make; the residual
+ * looks at it once a connection. The socket is a Unix socket between two processes of one boot, so nobody stands between.
+ * Absent or wrong means refused, never trusted (spec/decisions.md 4).
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Principal } from './principal.ts';
 
 export const PRINCIPAL_HEADER = 'x-svc-principal';
+export const PROOF_HEADER = 'x-svc-proof';
 
-const MAX_AGE_MS = 30_000;
+/**
+ * Instead of a row: the principals of these ids have ended, and what the residual keeps open for them ends too. The answer
+ * lists for whom something is still open.
+ */
+export const ENDED_ROW = 'principals.ended';
 
-interface Mark {
+/** What was decided: nothing behind the front decides it again. */
+export interface Mark {
+  /** Id of the row that the request was let in by. */
+  readonly row: string;
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>;
   readonly principal: Principal;
+  /** The armed guard was overridden. */
   readonly forced: boolean;
-  readonly at: number;
 }
 
-/** The per-boot secret as a key; null for an empty one, which a process that runs alone has, and which signs nothing. */
-export function markKey(secret: string): KeyObject | null {
-  return secret === '' ? null : createSecretKey(secret, 'utf8');
+/**
+ * What the front shows on a connection to the residual.
+ * @param secret the supervisor's per-boot secret; empty in a process that runs alone
+ * @returns null for an empty secret, which proves nothing
+ */
+export function connectionProof(secret: string): string | null {
+  return secret === '' ? null : createHmac('sha256', secret).update('svc front to residual').digest('hex');
 }
 
-function signature(secret: KeyObject, payload: string, method: string, target: string): Buffer {
-  return createHmac('sha256', secret).update(`${method} ${target}\n${payload}`).digest();
+/** Whether `offered` is the proof that this boot's secret makes. */
+export function isProof(offered: unknown, expected: string | null): boolean {
+  if (typeof offered !== 'string' || expected === null || offered.length !== expected.length) return false;
+  return timingSafeEqual(Buffer.from(offered), Buffer.from(expected));
 }
 
-/** @param nowMs wall clock, ms */
-export function signPrincipal(
-  secret: KeyObject,
-  subject: { readonly principal: Principal; readonly forced: boolean },
-  method: string,
-  target: string,
-  nowMs: number,
-): string {
-  const mark: Mark = { principal: subject.principal, forced: subject.forced, at: nowMs };
-  const payload = Buffer.from(JSON.stringify(mark)).toString('base64url');
-  return `${payload}.${signature(secret, payload, method, target).toString('base64url')}`;
+export function encodeMark({ row, params, principal, forced }: Mark): string {
+  return Buffer.from(JSON.stringify({ row, params, principal, forced })).toString('base64url');
 }
 
-/** The signed mark, or null where it is missing, forged, for another request, or older than 30 s. */
-export function verifyPrincipal(
-  secret: KeyObject | null,
-  header: string | undefined,
-  method: string,
-  target: string,
-  nowMs: number,
-): { readonly principal: Principal; readonly forced: boolean } | null {
-  const [payload, given, ...more] = header?.split('.') ?? [];
-  if (secret === null || payload === undefined || given === undefined || more.length > 0) return null;
-  const expected = signature(secret, payload, method, target);
-  const offered = Buffer.from(given, 'base64url');
-  if (offered.length !== expected.length || !timingSafeEqual(offered, expected)) return null;
-  // The signature is ours, so the payload is what signPrincipal wrote.
-  const mark = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Mark;
-  return Math.abs(nowMs - mark.at) <= MAX_AGE_MS ? mark : null;
+/** The mark of a request whose connection was proved, so it is what `encodeMark` wrote; null where there is none. */
+export function decodeMark(header: unknown): Mark | null {
+  return typeof header === 'string'
+    ? (JSON.parse(Buffer.from(header, 'base64url').toString()) as Mark)
+    : null;
 }

@@ -3,6 +3,15 @@ export const SCOPES = ['read', 'safe_write', 'admin', 'flight', 'destructive', '
 
 export type Scope = (typeof SCOPES)[number];
 
+/** Which of two classes asks for more: their order in the specification's table, where secret_read counts as a read. */
+export function higher(a: Scope, b: Scope): Scope {
+  return rank(a) >= rank(b) ? a : b;
+}
+
+function rank(scope: Scope): number {
+  return scope === 'secret_read' ? 0.5 : SCOPES.indexOf(scope);
+}
+
 export function isScope(value: unknown): value is Scope {
   return SCOPES.some((scope) => scope === value);
 }

@@ -99,6 +99,8 @@ export class RpcServer {
   }
 
   async #serve(socket: Socket, line: string, signal: AbortSignal): Promise<void> {
+    // Nothing behind a line that was none of ours is served: the body of an HTTP request could be a call.
+    if (socket.destroyed) return;
     const wire = parse(line);
     if (wire === null || typeof wire.method !== 'string') {
       socket.destroy();

@@ -1,5 +1,5 @@
 import type { Row } from './row.ts';
-import { media, PARAM, PUBLIC_READ } from './row-parts.ts';
+import { BARE_WRITE, LIMITS, media, PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'residual', feature: 'dashboard', profiles: 'DG' } as const;
 
@@ -22,5 +22,51 @@ export const dashboardRows = [
     summary: 'its assets',
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
     built: true,
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'maps.get',
+    path: '/api/maps',
+    summary: 'offline map files',
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'maps.name.get',
+    path: '/api/maps/{name}',
+    params: { name: PARAM.file },
+    limits: LIMITS.stream,
+    summary: 'one, by range',
+  },
+  {
+    ...BASE,
+    ...WRITE,
+    id: 'maps.name.put',
+    method: 'PUT',
+    path: '/api/maps/{name}',
+    access: 'key',
+    scope: 'admin',
+    relay: 'ok',
+    armed: '-',
+    params: { name: PARAM.file },
+    limits: LIMITS.upload,
+    bodyKind: 'raw',
+    summary: 'store a map file',
+    blast: 'config',
+  },
+  {
+    ...BASE,
+    ...BARE_WRITE,
+    id: 'maps.name.delete',
+    method: 'DELETE',
+    path: '/api/maps/{name}',
+    access: 'key',
+    scope: 'destructive',
+    relay: 'ok',
+    armed: '-',
+    params: { name: PARAM.file },
+    summary: 'delete one',
+    blast: 'config',
   },
 ] as const satisfies readonly Row[];

@@ -32,7 +32,7 @@ export const fleetRows = [
     method: 'POST',
     path: '/api/fleet/enroll',
     access: 'key',
-    scope: 'admin',
+    scope: 'none',
     relay: 'forbid',
     armed: '-',
     summary: 'enrol with a broker',

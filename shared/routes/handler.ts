@@ -66,8 +66,15 @@ export class FileReply {
 /** Returns the JSON answer or a Reply, or throws ApiError. */
 export type Handler<R extends Row> = (call: Call<R>) => unknown;
 
-/** What a WebSocket handler is given besides its call: how to end it, and the socket itself. */
-export type SocketHandler<R extends Row, Socket> = (call: Omit<Call<R>, 'body'>, socket: Socket) => void;
+/**
+ * What a WebSocket handler is given besides its call: the socket itself, and when what let its client in has ended, from
+ * when on nothing of the client may count, whether it closes or not.
+ */
+export type SocketHandler<R extends Row, Socket> = (
+  call: Omit<Call<R>, 'body'>,
+  socket: Socket,
+  ended: AbortSignal,
+) => void;
 
 /** Exactly one socket handler for each WebSocket row of `Rows` that is built in `Lane`. */
 export type SocketHandlersOf<Rows extends readonly Row[], Lane extends Row['lane'], Socket> = {

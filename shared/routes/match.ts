@@ -16,16 +16,14 @@ export interface PathMatch {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** `bad`: not canonical, with the reason. `none`: canonical, and in no row. `found`: most specific template first. */
+/**
+ * `bad`: not canonical, with the reason. `none`: canonical, and in no row. `found`: the one template that the path means:
+ * a literal segment wins over a parameter, for every method and whatever follows (spec/decisions.md 17).
+ */
 export type MatchResult =
   | { readonly kind: 'bad'; readonly why: string }
   | { readonly kind: 'none' }
-  | {
-      readonly kind: 'found';
-      readonly path: string;
-      readonly query: string;
-      readonly matches: readonly PathMatch[];
-    };
+  | ({ readonly kind: 'found'; readonly path: string; readonly query: string } & PathMatch);
 
 interface ParamEdge {
   readonly name: string;
@@ -36,7 +34,8 @@ interface ParamEdge {
 
 interface Node {
   readonly literals: Map<string, Node>;
-  readonly params: ParamEdge[];
+  /** At most one: two names or patterns at one place would make the meaning of a path depend on the order of rows. */
+  param: ParamEdge | null;
   template: Template | null;
 }
 
@@ -48,7 +47,7 @@ const SEGMENT = /^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+$/;
 const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 
 function emptyNode(): Node {
-  return { literals: new Map(), params: [], template: null };
+  return { literals: new Map(), param: null, template: null };
 }
 
 /** The one spelling of `value` as a path segment (or several, for a rest parameter): unreserved as they are, the rest as %XX. */
@@ -82,7 +81,8 @@ export class Matcher {
         kind: 'found',
         path: template.path,
         query: '',
-        matches: this.#walk(segments).found,
+        template,
+        params: NO_PARAMS,
       });
     }
   }
@@ -102,34 +102,33 @@ export class Matcher {
     const segments = path.slice(1).split('/');
     const why = path === '/' ? null : whyNotCanonical(segments);
     if (why !== null) return { kind: 'bad', why };
-    const { found, misfit } = this.#walk(path === '/' ? [] : segments);
-    if (found.length > 0) return { kind: 'found', path, query, matches: found };
-    if (misfit !== null) return { kind: 'bad', why: misfit };
+    const found = this.#walk(path === '/' ? [] : segments);
+    if (typeof found === 'object' && found !== null) return { kind: 'found', path, query, ...found };
+    if (found !== null) return { kind: 'bad', why: found };
     return path.includes('%')
       ? { kind: 'bad', why: 'the path holds an encoding that it does not need' }
       : { kind: 'none' };
   }
 
-  #walk(segments: readonly string[]): { found: PathMatch[]; misfit: string | null } {
-    const found: PathMatch[] = [];
-    let misfit: string | null = null;
-    const visit = (node: Node, index: number, params: Readonly<Record<string, string>>): void => {
-      if (index === segments.length) {
-        if (node.template !== null) found.push({ template: node.template, params });
-        return;
-      }
-      const segment = segments[index] ?? '';
+  /** The template and its parameters, null where none has this shape, or why a parameter's value does not fit. */
+  #walk(segments: readonly string[]): PathMatch | string | null {
+    let node = this.#root;
+    let params = NO_PARAMS;
+    for (const [index, segment] of segments.entries()) {
       const literal = node.literals.get(segment);
-      if (literal !== undefined) visit(literal, index + 1, params);
-      for (const edge of node.params) {
-        const raw = edge.rest ? segments.slice(index).join('/') : segment;
-        const value = decode(raw, edge);
-        if (value === null) misfit = `the path parameter ${edge.name} does not fit its pattern`;
-        else visit(edge.node, edge.rest ? segments.length : index + 1, { ...params, [edge.name]: value });
+      if (literal !== undefined) {
+        node = literal;
+        continue;
       }
-    };
-    visit(this.#root, 0, NO_PARAMS);
-    return { found, misfit };
+      const { param } = node;
+      if (param === null) return null;
+      const value = decode(param.rest ? segments.slice(index).join('/') : segment, param);
+      if (value === null) return `the path parameter ${param.name} does not fit its pattern`;
+      params = { ...params, [param.name]: value };
+      node = param.node;
+      if (param.rest) break;
+    }
+    return node.template === null ? null : { template: node.template, params };
   }
 }
 
@@ -144,11 +143,15 @@ function descend(node: Node, segment: string, params: Readonly<Record<string, Pa
   const spec = params[name];
   if (spec === undefined) throw new Error(`path parameter {${name}} has no pattern`);
   const pattern = anchored(spec);
-  const same = node.params.find((edge) => edge.name === name && edge.pattern.source === pattern.source);
-  if (same !== undefined) return same.node;
-  const edge: ParamEdge = { name, pattern, rest: named[1] === '*', node: emptyNode() };
-  node.params.push(edge);
-  return edge.node;
+  const rest = named[1] === '*';
+  const same = node.param;
+  if (same === null) {
+    node.param = { name, pattern, rest, node: emptyNode() };
+    return node.param.node;
+  }
+  if (same.name !== name || same.pattern.source !== pattern.source || same.rest !== rest)
+    throw new Error(`{${name}} and {${same.name}} stand at the same place with different meaning`);
+  return same.node;
 }
 
 function whyNotCanonical(segments: readonly string[]): string | null {

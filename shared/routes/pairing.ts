@@ -11,7 +11,7 @@ import {
 } from '../schemas/dashboard.ts';
 import { claimAnswer, claimRequest, pairingCode, pairingInfo, unpairAnswer } from '../schemas/pairing.ts';
 import type { Row } from './row.ts';
-import { json, PUBLIC_READ, WRITE } from './row-parts.ts';
+import { BARE_WRITE, json, PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
 const BASE = { lane: 'front', feature: 'pairing', profiles: 'DG' } as const;
 
@@ -33,6 +33,7 @@ export const pairingRows = [
     relay: 'forbid',
     nearOnly: true,
     summary: 'pairing code; 409 once paired; remote callers 403',
+    fails: ['E_PAIRED'],
     responses: json('the code and until when it holds', pairingCode),
     built: true,
   },
@@ -50,6 +51,7 @@ export const pairingRows = [
     summary: 'claim an unpaired node; remote callers 403',
     blast: 'config',
     body: claimRequest,
+    fails: ['E_PAIRED', 'E_CODE', 'E_LOCKED', 'E_STORE'],
     responses: json('the pairing key, once', claimAnswer),
     built: true,
   },
@@ -65,6 +67,7 @@ export const pairingRows = [
     armed: 'guard',
     summary: 'forget the pairing',
     blast: 'config',
+    fails: ['E_NOT_PAIRED', 'E_STORE'],
     responses: json('done', unpairAnswer),
     built: true,
   },
@@ -90,6 +93,7 @@ export const pairingRows = [
     summary: 'PIN to dashboard session',
     blast: 'config',
     body: pinVerifyRequest,
+    fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_STORE'],
     responses: json('the session, once', pinVerifyAnswer),
     built: true,
   },
@@ -107,6 +111,7 @@ export const pairingRows = [
     summary: 'set or change the PIN; authorised in the handler',
     blast: 'config',
     body: pinSetRequest,
+    fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_UNPAIRED', 'E_STORE'],
     responses: json('done, and a new session', pinSetAnswer),
     built: true,
   },
@@ -123,6 +128,7 @@ export const pairingRows = [
     summary: 'clear the PIN, end every session',
     blast: 'config',
     body: pinClearRequest,
+    fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_STORE'],
     responses: json('done', pinClearAnswer),
     built: true,
   },
@@ -139,7 +145,29 @@ export const pairingRows = [
     summary: 'single-use WebSocket ticket',
     blast: 'config',
     body: ticketRequest,
+    fails: ['E_NOT_FOUND'],
     responses: json('the ticket, once', ticketAnswer),
     built: true,
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'dashboard.sessions.get',
+    path: '/api/dashboard/sessions',
+    summary: 'open dashboard sessions',
+  },
+  {
+    ...BASE,
+    ...BARE_WRITE,
+    id: 'dashboard.sessions.id.delete',
+    method: 'DELETE',
+    path: '/api/dashboard/sessions/{id}',
+    access: 'key',
+    scope: 'none',
+    relay: 'forbid',
+    armed: '-',
+    params: { id: PARAM.id },
+    summary: 'end one',
+    blast: 'config',
   },
 ] as const satisfies readonly Row[];

@@ -266,4 +266,20 @@ export const pluginsRows = [
     params: { id: PARAM.id, path: PARAM.rest },
     summary: 'pass through',
   },
+  {
+    ...BASE,
+    ...READ,
+    id: 'plugins.id.logs.get',
+    path: '/api/plugins/{id}/logs',
+    params: { id: PARAM.id },
+    summary: 'its output',
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'plugins.id.readiness.get',
+    path: '/api/plugins/{id}/readiness',
+    params: { id: PARAM.id },
+    summary: 'its services',
+  },
 ] as const satisfies readonly Row[];

@@ -32,7 +32,7 @@ export const radioRows = [
     method: 'POST',
     path: '/api/wfb/pair',
     access: 'key',
-    scope: 'admin',
+    scope: 'none',
     relay: 'forbid',
     armed: 'guard',
     limits: LIMITS.slow,
@@ -80,5 +80,12 @@ export const radioRows = [
     limits: LIMITS.slow,
     summary: 'transmit power, dBm',
     blast: 'link',
+  },
+  {
+    ...BASE,
+    ...READ,
+    id: 'wfb.survey.get',
+    path: '/api/wfb/survey',
+    summary: 'channels, with the evidence',
   },
 ] as const satisfies readonly Row[];

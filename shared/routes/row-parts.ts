@@ -61,11 +61,13 @@ export const PLAIN = {
   onBox: false,
   nearOnly: false,
   ticket: null,
-  escalations: [],
+  names: [],
   params: {},
   query: null,
   body: null,
+  bodyMedia: null,
   responses: LATER,
+  fails: [],
   built: false,
 } as const;
 

@@ -1,5 +1,7 @@
 import type { Scope } from '../auth/scopes.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { Naming } from './classes.ts';
 
 /** The names of the `feature` column of spec/routes.tsv; `features.<name>` in the config turns one on or off. */
 export const FEATURES = [
@@ -45,16 +47,9 @@ export interface Limits {
 /** `json`: parsed and validated at the edge. `raw`: passed on as it comes (uploads, SDP). `none`: no body. */
 export type BodyKind = 'none' | 'json' | 'raw';
 
-/** A value in the JSON body that raises the class a token needs, for example `cmd: killSwitch`. */
-export interface Escalation {
-  readonly member: string;
-  /** Compared in lower case. */
-  readonly values: readonly string[];
-  readonly scope: Scope;
-}
-
 export interface ResponseSpec {
   readonly description: string;
+  /** One, or several separated by commas. */
   readonly mediaType: string;
   readonly schema: JsonSchema | null;
 }
@@ -83,13 +78,18 @@ export interface Row {
   readonly nearOnly: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
-  readonly escalations: readonly Escalation[];
+  /** What a request of this row names, each with a class of its own that may raise the row's. */
+  readonly names: readonly Naming[];
   readonly limits: Limits;
   readonly params: Readonly<Record<string, PathParam>>;
   readonly query: JsonSchema | null;
   readonly bodyKind: BodyKind;
+  /** What a raw body is; another Content-Type is 415. Null for the other kinds. */
+  readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /** What its code may answer beyond what the edge, the proxy and the row itself say. */
+  readonly fails: readonly ErrorCode[];
   readonly summary: string;
   /** The worst that a mistake here does: to nothing, the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';

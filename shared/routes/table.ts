@@ -7,6 +7,7 @@ import { groundStationRows } from './ground-station.ts';
 import { logsRows } from './logs.ts';
 import { Matcher, type Template } from './match.ts';
 import { mcpRows } from './mcp.ts';
+import { missionRows } from './mission.ts';
 import { networkRows } from './network.ts';
 import { pairingRows } from './pairing.ts';
 import { peripheralsRows } from './peripherals.ts';
@@ -24,6 +25,7 @@ export const ROWS = [
   ...pairingRows,
   ...mcpRows,
   ...flightRows,
+  ...missionRows,
   ...fleetRows,
   ...radioRows,
   ...networkRows,
@@ -97,8 +99,10 @@ function checkRow(row: Row): void {
   if (row.access === 'ws' && row.ticket === null) throw new Error(`${at}: no ticket scope`);
   if (row.bodyKind !== 'none' && row.limits.bodyBytes === 0)
     throw new Error(`${at}: a body with a limit of 0 bytes`);
-  if (row.escalations.length > 0 && row.bodyKind !== 'json')
-    throw new Error(`${at}: escalation without a JSON body`);
+  for (const { in: where, member } of row.names) {
+    const there = where === 'path' ? row.params[member] !== undefined : row.bodyKind === 'json';
+    if (!there) throw new Error(`${at}: nothing in it names ${member}`);
+  }
   for (const [, name] of row.path.matchAll(/\{\*?([a-z_]+)\}/g)) {
     if (name === undefined || row.params[name] === undefined)
       throw new Error(`${at}: {${name}} has no pattern`);

@@ -76,6 +76,14 @@ export const status = {
     fc_port: nullableString,
     fc_baud: nullableInteger,
     fc_firmware: nullableString,
+    fcFirmware: {
+      type: 'string',
+      description: 'fc_firmware as older clients read it; unknown instead of null',
+    },
+    fcVariant: {
+      type: 'null',
+      description: 'what older clients show of flight controllers that do not speak MAVLink',
+    },
     fc_source: nullableString,
     fc_heartbeat_age_s: nullableNumber,
     fc_link_hint: {
@@ -200,7 +208,7 @@ export const services = {
 /** Its parts are null where the process that knows is away. */
 export const diagnostics = {
   type: 'object',
-  required: ['agent', 'board', 'system', 'network', 'device', 'services', 'mavlink', 'problems'],
+  required: ['agent', 'board', 'system', 'network', 'device', 'services', 'audit', 'mavlink', 'problems'],
   properties: {
     agent: { type: 'object' },
     board: { type: 'object' },
@@ -208,6 +216,16 @@ export const diagnostics = {
     network: { type: 'object', description: 'interface -> mac, addresses' },
     device: { type: 'object' },
     services: { type: ['object', 'null'], description: 'as GET /api/services' },
+    audit: {
+      type: 'object',
+      required: ['lost', 'problem', 'broken'],
+      properties: {
+        lost: { type: 'integer', description: 'records that could not be written since the start' },
+        problem: { type: ['string', 'null'], description: 'why none can be written at the moment' },
+        broken: { type: ['string', 'null'], description: 'what the chain lacked at the start' },
+      },
+      additionalProperties: false,
+    },
     mavlink: {
       type: ['object', 'null'],
       description: 'source, counters, and each ground station with what it sent, got and lost',

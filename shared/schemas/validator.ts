@@ -1,4 +1,6 @@
 import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { FORMATS } from '../config/addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface Violation {
@@ -13,12 +15,17 @@ export type Validator = (value: unknown) => readonly Violation[] | null;
 const MAX_VIOLATIONS = 50;
 
 /**
- * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/schemas/config.ts).
+ * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/config/addresses.ts).
  * The schemas are ours and tests hold them against the meta-schema; at run time that check would cost each process 40 ms of
  * its start, so `checkSchemas` is off.
  */
 export function createAjv(
-  options: { readonly useDefaults?: boolean; readonly checkSchemas?: boolean } = {},
+  options: {
+    readonly useDefaults?: boolean;
+    readonly checkSchemas?: boolean;
+    /** Texts are read as the type that the schema wants: for a query. */
+    readonly coerce?: boolean;
+  } = {},
 ): Ajv2020 {
   const check = options.checkSchemas ?? false;
   const ajv = new Ajv2020({
@@ -26,12 +33,15 @@ export function createAjv(
     strict: true,
     allowUnionTypes: true,
     useDefaults: options.useDefaults ?? false,
+    coerceTypes: options.coerce ?? false,
     meta: check,
     validateSchema: check,
   });
-  for (const keyword of ['x-secret', 'x-root-only', 'x-profile'])
-    ajv.addKeyword({ keyword, schemaType: 'boolean' });
-  ajv.addKeyword({ keyword: 'x-restart', schemaType: 'array' });
+  for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
+  for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
+  for (const keyword of ['x-class', 'x-reason']) ajv.addKeyword({ keyword, schemaType: 'string' });
+  addFormats.default(ajv, ['date-time', 'date']);
+  for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;
 }
 
@@ -43,8 +53,16 @@ export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
   return errors.slice(0, MAX_VIOLATIONS).map(({ instancePath, message, params, keyword }) => ({
     path: instancePath,
-    message: `${message ?? keyword}${hint(keyword, params)}`,
+    message: formatMessage(keyword, params) ?? `${message ?? keyword}${hint(keyword, params)}`,
   }));
+}
+
+/** What a text of one of our formats may be, instead of the format's name. */
+function formatMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
+  const format = keyword === 'format' ? params['format'] : undefined;
+  return typeof format === 'string' && Object.hasOwn(FORMATS, format)
+    ? `must be one of ${FORMATS[format as keyof typeof FORMATS].forms}`
+    : null;
 }
 
 function hint(keyword: string, params: Readonly<Record<string, unknown>>): string {

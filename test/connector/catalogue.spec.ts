@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { inputSchema } from '../../connector/calls.ts';
-import { higher } from '../../connector/gate/escalation.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import { classOf, classOfCall, rowOf } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
+import { higher } from '../../shared/auth/scopes.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 
 /** reference/connector.md 1, less what has no route, plus what the issue names. */
@@ -59,8 +59,9 @@ describe('the catalogue of tools', () => {
     ['params.set', { name: 'EK3_SRC1_POSXY' }, 'flight'],
     ['config.set', { key: 'agent.name' }, 'admin'],
     ['config.set', { key: 'security.pairing.require_code' }, 'destructive'],
-    ['config.set', { key: 'MCP.token_accept_enabled' }, 'destructive'],
-    ['config.set', { key: 'mavlink.endpoints' }, 'flight'],
+    ['config.set', { key: 'mcp.token_accept_enabled' }, 'destructive'],
+    ['config.set', { key: 'mavlink.endpoints' }, 'destructive'],
+    ['config.set', { key: 'logging.store.max_age_days' }, 'destructive'],
     ['services.restart', { name: 'svc-residual' }, 'admin'],
     ['services.restart', { name: 'Link' }, 'flight'],
     ['services.restart', { name: 'svc_supervisor.service' }, 'flight'],

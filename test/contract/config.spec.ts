@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { enabledFeatures, parseConfig } from '../../shared/config.ts';
-import { configSchema } from '../../shared/schemas/config.ts';
-import type { ConfigNode } from '../../shared/schemas/config-keys.ts';
+import { enabledFeatures } from '../../shared/config/features.ts';
+import type { ConfigNode } from '../../shared/config/keys.ts';
+import { parseConfig } from '../../shared/config/load.ts';
+import { configSchema } from '../../shared/config/schema.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 
@@ -67,6 +68,7 @@ describe('GET and PUT /api/config', () => {
       value: 'debug',
       persisted: true,
       restart_required: ['svc-supervisor'],
+      cleared: [],
     });
     expect((await get()).logging.level).to.equal('debug');
     const text = await readFile(node.paths.config, 'utf8');
@@ -95,6 +97,13 @@ describe('GET and PUT /api/config', () => {
     ["C11 a key that is root's", 'mcp.token_accept_enabled', 'true', 403, 'E_ROOT_ONLY'],
     ['C11 the same in other spellings', 'mcp.token_accept_enabled', ' TRUE', 403, 'E_ROOT_ONLY'],
     ['E8 a wildcard origin', 'security.api.cors_origins', ['*'], 422, 'E_INVALID_VALUE'],
+    ['a port that is none', 'mavlink.source', 'udp:0.0.0.0:70000', 422, 'E_INVALID_VALUE'],
+    ['port 0', 'mavlink.source', 'tcp:10.0.0.1:0', 422, 'E_INVALID_VALUE'],
+    ['a baud rate of 0', 'mavlink.source', 'serial:/dev/ttyACM0:0', 422, 'E_INVALID_VALUE'],
+    ['an endpoint that cannot be opened', 'mavlink.endpoints', ['tcp:0.0.0.0:0'], 422, 'E_INVALID_VALUE'],
+    ['a camera on a port that is none', 'video.source', 'rtp:0.0.0.0:70000', 422, 'E_INVALID_VALUE'],
+    ['a login in the URL of a camera', 'video.source', 'rtsp://u:p@10.0.0.9/live', 422, 'E_INVALID_VALUE'],
+    ['an address that is none', 'api.host', 'everywhere', 422, 'E_INVALID_VALUE'],
   ];
   for (const [name, key, value, status, code] of refused) {
     it(`refuses ${name} with ${code} and writes nothing`, async () => {
@@ -161,7 +170,7 @@ describe('GET and PUT /api/config', () => {
     };
     expect(properties.mcp.properties.token_accept_enabled).to.include({
       default: false,
-      'x-root-only': true,
+      'x-class': 'root',
     });
   });
 

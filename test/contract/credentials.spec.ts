@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { enabledFeatures, parseConfig } from '../../shared/config.ts';
+import { enabledFeatures } from '../../shared/config/features.ts';
+import { parseConfig } from '../../shared/config/load.ts';
 import { ERRORS, isErrorCode } from '../../shared/errors.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from '../support/edge.ts';

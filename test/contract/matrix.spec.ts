@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { enabledFeatures, parseConfig } from '../../shared/config.ts';
+import { enabledFeatures } from '../../shared/config/features.ts';
+import { parseConfig } from '../../shared/config/load.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';

@@ -78,9 +78,13 @@ describe('I1 I3 D11 a fault at each step of each write: the store holds the old 
           const where = `${how} at step ${at}, ${clean.steps[at - 1] ?? ''}`;
           const outcome = await run(name, dir, at, how);
           if (how === 'KILL') expect(outcome.killed, where).to.equal(true);
-          else expect(outcome.output, where).to.match(/failed|done/);
           const path = join(dir, file);
           const now = await readFile(path, 'utf8').catch(() => null);
+          if (how !== 'KILL') {
+            // Whoever is told of a failure is told that nothing was changed, so nothing was.
+            expect(outcome.output, where).to.match(/failed|done/);
+            expect(now === before, `${where}: ${outcome.output}`).to.equal(outcome.output.includes('failed'));
+          }
           if (now !== before) {
             // The new state: whole, private, and the next operation takes it up.
             expect(now, where).to.not.equal('');

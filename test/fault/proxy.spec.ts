@@ -1,11 +1,31 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createNetServer, type Server as NetServer } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { markKey, PRINCIPAL_HEADER, verifyPrincipal } from '../../shared/auth/principal-mark.ts';
+import { createResidualServer } from '../../residual/server.ts';
+import {
+  connectionProof,
+  decodeMark,
+  encodeMark,
+  isProof,
+  PRINCIPAL_HEADER,
+  PROOF_HEADER,
+} from '../../shared/auth/principal-mark.ts';
+import { createLogger } from '../../shared/logger.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';
 import { type LoneFront, SECRET, startFront } from '../support/front.ts';
 import { rawHttp } from '../support/raw-http.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 
 describe('the proxy to the residual', () => {
   let front: LoneFront;
@@ -38,7 +58,7 @@ describe('the proxy to the residual', () => {
     expect(await response.json()).to.include({ code: 'E_UPSTREAM_DOWN' });
   });
 
-  it('forwards the decided bytes, signs the caller, and takes every credential and mark off', async () => {
+  it('forwards the decided bytes and what was decided, and takes every credential and mark off', async () => {
     let seen: IncomingMessage | null = null;
     await behind((req, res) => {
       seen = req;
@@ -61,15 +81,14 @@ describe('the proxy to the residual', () => {
     const req = seen as unknown as IncomingMessage;
     expect(req.url).to.equal(path);
     const names = Object.keys(req.headers);
-    expect(names.filter((name) => /svc|cookie|authorization/i.test(name))).to.deep.equal([PRINCIPAL_HEADER]);
+    expect(names.filter((name) => /svc|cookie|authorization/i.test(name)).sort()).to.deep.equal([
+      PRINCIPAL_HEADER,
+      PROOF_HEADER,
+    ]);
     expect(req.headers['x-kept']).to.equal('yes');
-    const mark = verifyPrincipal(
-      markKey(SECRET),
-      String(req.headers[PRINCIPAL_HEADER]),
-      'GET',
-      path,
-      Date.now(),
-    );
+    expect(req.headers[PROOF_HEADER]).to.equal(connectionProof(SECRET));
+    const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
+    expect(mark).to.deep.include({ row: 'config.get', params: {}, forced: false });
     expect(mark?.principal).to.deep.include({ kind: 'key', id: 'pairing-key' });
   });
 
@@ -156,10 +175,68 @@ describe('the proxy to the residual', () => {
 });
 
 describe('the residual alone', () => {
-  it('answers nobody without a valid mark', () => {
-    const key = markKey(SECRET);
-    expect(verifyPrincipal(key, undefined, 'GET', '/', 0)).to.equal(null);
-    expect(verifyPrincipal(key, 'x.y', 'GET', '/', 0)).to.equal(null);
-    expect(verifyPrincipal(null, 'x.y', 'GET', '/', 0)).to.equal(null);
+  let dir: string;
+  let server: Server;
+  const ended: string[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const mark = encodeMark({
+    row: 'config.get',
+    params: {},
+    forced: false,
+    principal: { kind: 'key', id: 'pairing-key', scopes: null },
+  });
+  before(async () => {
+    dir = await tempDir();
+    server = createResidualServer({
+      rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
+      handlers: new Map([['config.get', ({ principal }) => ({ who: principal.id })]]),
+      proof: connectionProof(SECRET),
+      end: (ids) => {
+        ended.push(...ids);
+        return [];
+      },
+      log: createLogger('test', 'error'),
+    });
+    server.listen(join(dir, 'residual.sock'));
+    await once(server, 'listening');
+  });
+  after(async () => {
+    agent.destroy();
+    server.close();
+    await once(server, 'close');
+    await removeDir(dir);
+  });
+
+  async function ask(headers: Record<string, string>, through: Agent | false = false): Promise<number> {
+    const req = request({
+      socketPath: join(dir, 'residual.sock'),
+      path: '/api/config',
+      agent: through,
+      headers,
+    });
+    req.end();
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
+    await once(res.resume(), 'end');
+    return res.statusCode ?? 0;
+  }
+
+  it('answers nobody who cannot prove to be the front, and no request without what was decided', async () => {
+    expect(await ask({ [PRINCIPAL_HEADER]: mark })).to.equal(401);
+    const wrong = connectionProof('another boot') ?? '';
+    expect(await ask({ [PRINCIPAL_HEADER]: mark, [PROOF_HEADER]: wrong })).to.equal(401);
+    expect(await ask({ [PRINCIPAL_HEADER]: mark, [PROOF_HEADER]: '' })).to.equal(401);
+    expect(await ask({ [PROOF_HEADER]: connectionProof(SECRET) ?? '' })).to.equal(401);
+  });
+
+  it('takes a proof for the connection that it came on, and for no other', async () => {
+    const proof = { [PRINCIPAL_HEADER]: mark, [PROOF_HEADER]: connectionProof(SECRET) ?? '' };
+    expect(await ask(proof, agent)).to.equal(200);
+    expect(await ask({ [PRINCIPAL_HEADER]: mark }, agent)).to.equal(200);
+    expect(await ask({ [PRINCIPAL_HEADER]: mark })).to.equal(401);
+  });
+
+  it('a process without a secret believes nobody', () => {
+    expect(connectionProof('')).to.equal(null);
+    expect(isProof('', null)).to.equal(false);
   });
 });

@@ -2,7 +2,6 @@ import { createSocket } from 'node:dgram';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MessageFilter } from '../../front/link/endpoints/message-filter.ts';
-import { parseEndpoint } from '../../front/link/endpoints/open-endpoint.ts';
 import { UdpEndpoint } from '../../front/link/endpoints/udp-endpoint.ts';
 import { LoopGuard } from '../../front/link/loop-guard.ts';
 import { Router } from '../../front/link/router.ts';
@@ -17,25 +16,6 @@ import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';
 import { SILENT_LOG } from './rig.ts';
 
 describe('the parts of an endpoint', () => {
-  it('an address is read in all its forms, and refused with a sentence that names them', () => {
-    expect(parseEndpoint('udp:127.0.0.1:14550')).to.deep.equal({
-      kind: 'udp',
-      host: '127.0.0.1',
-      port: 14_550,
-      force: false,
-    });
-    expect(parseEndpoint('tcp:[::1]:5760?force=1')).to.deep.include({ host: '::1', force: true });
-    expect(parseEndpoint('udpout:gcs.local:14550')).to.deep.include({ kind: 'udpout', host: 'gcs.local' });
-    for (const wrong of [
-      'udp:127.0.0.1',
-      'tcp::0',
-      'tcp:a:70000',
-      'serial:/dev/ttyACM0:57600',
-      'tcp:a:1?force=0',
-    ])
-      expect(() => parseEndpoint(wrong), wrong).to.throw('is none of udp:host:port');
-  });
-
   it('a UDP peer expires after 12 s of silence, and not before; the 65th is turned away', async () => {
     const clock = new FakeClock();
     const port = await freePort();
@@ -119,7 +99,7 @@ describe('the parts of an endpoint', () => {
       on: () => undefined,
       send: () => socket.sent++,
     };
-    telemetrySocket(vehicle)({ query: '' } as never, socket as never);
+    telemetrySocket(vehicle)({ query: '' } as never, socket as never, new AbortController().signal);
     const state = { telemetry: { armed: false }, params: {}, statustext: [] } as unknown as LinkState;
     listener(state);
     socket.bufferedAmount = 1 << 20;

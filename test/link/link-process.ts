@@ -23,9 +23,9 @@ export class LinkProcess {
   readonly #client: RpcClient;
   #wake: (() => void)[] = [];
 
-  private constructor(dir: string, source: string, env: Readonly<Record<string, string>>) {
+  private constructor(dir: string, env: Readonly<Record<string, string>>) {
     this.#dir = dir;
-    this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts'), '--source', source], {
+    this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts')], {
       env: { ...process.env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -55,9 +55,9 @@ export class LinkProcess {
     const dir = await tempDir();
     await writeFile(
       join(dir, 'config.yaml'),
-      ['mavlink:', ...mavlink.map((line) => `  ${line}`), ''].join('\n'),
+      ['mavlink:', `  source: ${source}`, ...mavlink.map((line) => `  ${line}`), ''].join('\n'),
     );
-    const link = new LinkProcess(dir, source, env);
+    const link = new LinkProcess(dir, env);
     await link.until(() => true);
     return link;
   }

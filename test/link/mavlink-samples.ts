@@ -143,3 +143,8 @@ export function mixedMessages(count: number): MavLinkData[] {
   ];
   return Array.from({ length: count }, (_, index) => (makers[index % makers.length] ?? heartbeat)(index));
 }
+
+/** The heartbeat of a ground station. */
+export function groundHeartbeatFrame(): Buffer {
+  return encodeAs(heartbeat({ type: 6, autopilot: 8 }), 'v2', 0, 255, 190);
+}

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { parseEndpoint } from '../../front/link/endpoints/open-endpoint.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../front/link/sources/own-endpoint.ts';
-import { parseSource } from '../../front/link/sources/source.ts';
+import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
 import { freePort } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';
 
@@ -30,8 +29,12 @@ describe('a source that is the node itself', () => {
       ['auto', 'tcp:127.0.0.1:5790', false],
     ];
     for (const [source, endpoint, meets] of cases) {
-      const address = parseEndpoint(endpoint);
-      const found = ownEndpointOf(parseSource(source), [parseEndpoint('udp:127.0.0.1:9'), address], own);
+      const address = started('endpoint', endpoint, parseMavlinkEndpoint);
+      const found = ownEndpointOf(
+        started('source', source, parseMavlinkSource),
+        [started('endpoint', 'udp:127.0.0.1:9', parseMavlinkEndpoint), address],
+        own,
+      );
       expect(found === null ? null : endpointName(found), `${source} ${endpoint}`).to.equal(
         meets ? endpointName(address) : null,
       );

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
 import { expect } from 'chai';
 import { systemClock } from '../../front/link/clock.ts';
-import { parseSource } from '../../front/link/sources/source.ts';
 import { TcpTransport } from '../../front/link/sources/tcp-transport.ts';
 import { FakeClock } from './fake-clock.ts';
 import { SILENT_LOG } from './rig.ts';
@@ -143,30 +142,5 @@ describe('the TCP transport', () => {
     expect(await events.next()).to.equal('open');
     await transport.stop();
     server.close();
-  });
-
-  it('source text is read in all its forms', () => {
-    expect(parseSource('tcp:127.0.0.1:5762')).to.deep.equal({ kind: 'tcp', host: '127.0.0.1', port: 5762 });
-    expect(parseSource('tcp:[::1]:5762')).to.deep.equal({ kind: 'tcp', host: '::1', port: 5762 });
-    expect(parseSource('udp:0.0.0.0:14550')).to.deep.equal({ kind: 'udp', host: '0.0.0.0', port: 14_550 });
-    expect(parseSource('udpout:drone.local:1')).to.deep.equal({
-      kind: 'udpout',
-      host: 'drone.local',
-      port: 1,
-    });
-    const serial = { kind: 'serial', path: '/dev/ttyACM0', baud: 921_600 };
-    expect(parseSource('serial:/dev/ttyACM0:921600')).to.deep.equal(serial);
-    expect(parseSource('auto')).to.deep.equal({ kind: 'auto' });
-    for (const bad of [
-      '',
-      'sim',
-      'tcp:host',
-      'tcp:host:0',
-      'tcp:host:70000',
-      'serial:ttyACM0:1',
-      'http://x:1',
-    ]) {
-      expect(() => parseSource(bad), bad).to.throw('is none of auto, serial:');
-    }
   });
 });

@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A program and its arguments that run the supervisor, for example in a network namespace. */
   readonly prefix?: readonly string[];
+  /** Before the first start, when the config is there. */
+  readonly prepare?: (paths: Paths) => Promise<void>;
 }
 
 function directoriesIn(base: string): Readonly<Record<string, string>> {
@@ -94,6 +96,7 @@ export class TestNode {
       const pairing = { paired: true, api_key: options.pairing.key, owner_id: 'test', paired_at: 1 };
       await writeFile(paths.pairing, JSON.stringify(pairing), { mode: 0o600 });
     }
+    await options.prepare?.(paths);
     return TestNode.#spawn(base, port, options);
   }
 
@@ -187,7 +190,7 @@ export class TestNode {
 
   /** K9 D15: whatever a test did, no log line and no audit record of its node may hold a secret. */
   #findSecrets(): void {
-    const audit = globSync(join(this.paths.auditDir, '*')).map((path) => readFileSync(path, 'utf8'));
+    const audit = globSync(join(this.paths.auditDir, '*.ndjson*')).map((path) => readFileSync(path, 'utf8'));
     for (const text of [this.stderr, ...audit]) {
       const found = /svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/.exec(text);
       if (found !== null)

@@ -58,7 +58,7 @@ export function oracle({ row, credential, from, paired, features }: Situation): 
   // `destructive` may be what a forced override needs; without one it is not what the row needs. A row without code
   // behind it says so before it reads a body.
   const mayForce = scope === 'destructive' && row.armed !== '-' && row.scope !== 'none';
-  const mayEscalate = row.escalations.some((escalation) => escalation.scope === scope);
+  const mayEscalate = row.names.length > 0 && (scope === 'flight' || scope === 'destructive');
   return (mayForce || mayEscalate) && inside !== 'pass' ? inside : 'E_SCOPE';
 }
 

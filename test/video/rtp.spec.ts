@@ -109,7 +109,7 @@ describe('H.264 over RTP', () => {
     const stap = Buffer.concat([Buffer.from([0x78, 0, 4]), sps, Buffer.from([0, 4]), pps]);
     const packet = (payload: Buffer, sequenceNumber: number, marker: boolean): Buffer =>
       new RtpPacket(
-        new RtpHeader({ version: 2, sequenceNumber, timestamp: 9, ssrc: 1, marker }),
+        new RtpHeader({ version: 2, payloadType: 96, sequenceNumber, timestamp: 9, ssrc: 1, marker }),
         payload,
       ).serialize();
     rtp.push(packet(stap, 1, false), 0);

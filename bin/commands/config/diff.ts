@@ -1,4 +1,4 @@
-import { parseConfig } from '../../../shared/config.ts';
+import { parseConfig } from '../../../shared/config/load.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 interface Difference {

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Router } from '../router.ts';
 import type { WirePolicy } from '../wire-guard.ts';
 import { MessageFilter } from './message-filter.ts';
+import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';
 import { StreamSink } from './stream-sink.ts';
 
@@ -14,6 +15,7 @@ const MAX_PEERS = 128;
 const MAX_HELLO_BYTES = 4096;
 const HELLO_MS = 2000;
 const LF = 0x0a;
+const BRACE = 0x7b;
 
 export interface FeedEndpointOptions {
   readonly path: string;
@@ -71,6 +73,7 @@ export class FeedEndpoint {
     this.#sockets.add(socket);
     let waiting: Buffer = Buffer.alloc(0);
     let peer: RoutedPeer | null = null;
+    let newcomer: Newcomer | null = null;
     const timer = clock.after(HELLO_MS, () => socket.destroy());
     socket.on('error', (error) => log.debug(`feed: ${messageOf(error)}`)); // 'close' follows
     socket.on('close', () => {
@@ -81,19 +84,26 @@ export class FeedEndpoint {
       this.#peers.delete(peer);
     });
     socket.on('data', (chunk: Buffer) => {
-      if (peer !== null) {
-        peer.push(chunk);
+      if (newcomer !== null) {
+        if (newcomer.push(chunk) !== null) socket.destroy();
         return;
       }
       waiting = Buffer.concat([waiting, chunk]);
       const end = waiting.indexOf(LF);
-      if (end === -1) {
-        if (waiting.length > MAX_HELLO_BYTES) socket.destroy();
+      if (waiting[0] !== BRACE || (end === -1 && waiting.length > MAX_HELLO_BYTES)) {
+        this.#turnedAway++;
+        socket.destroy();
         return;
       }
+      if (end === -1) return;
       timer.cancel();
       peer = this.#begin(socket, waiting.toString('utf8', 0, end));
-      peer?.push(waiting.subarray(end + 1));
+      if (peer === null) {
+        socket.removeAllListeners('data').resume(); // nothing that comes behind a refused hello is read
+        return;
+      }
+      newcomer = new Newcomer(peer);
+      if (newcomer.push(waiting.subarray(end + 1)) !== null) socket.destroy();
     });
   }
 

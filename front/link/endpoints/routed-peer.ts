@@ -24,6 +24,11 @@ export class RoutedPeer {
     this.#frames.push(bytes);
   }
 
+  /** Whole frames that came from it so far. */
+  get frames(): number {
+    return this.#frames.counters.frames;
+  }
+
   detach(): void {
     this.#frames.reset();
     this.#port.detach();

@@ -3,6 +3,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
 import type { Timer } from '../clock.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
+import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';
 import { StreamSink } from './stream-sink.ts';
 
@@ -86,7 +87,14 @@ export class TcpEndpoint implements Endpoint {
     socket.setTimeout(STUCK_MS, () => {
       if (socket.writableLength > 0) socket.destroy();
     });
-    socket.on('data', (chunk: Buffer) => peer.push(chunk));
+    const newcomer = new Newcomer(peer);
+    socket.on('data', (chunk: Buffer) => {
+      const speaks = newcomer.push(chunk);
+      if (speaks === null) return;
+      this.#turnedAway++;
+      log.warn(`${name} on ${this.#name} speaks something else (${speaks}): dropped`);
+      socket.destroy();
+    });
     socket.on('error', (error) => log.debug(`${this.#name}: ${messageOf(error)}`)); // 'close' follows
     socket.on('close', () => {
       peer.detach();

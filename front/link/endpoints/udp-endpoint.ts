@@ -5,6 +5,7 @@ import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
+import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
 /** A ground station that was silent for this long is gone (spec/decisions.md 6). */
@@ -23,7 +24,7 @@ export interface UdpEndpointOptions extends EndpointTools {
 export class UdpEndpoint implements Endpoint {
   readonly #options: UdpEndpointOptions;
   readonly #name: string;
-  readonly #peers = new Map<string, RoutedPeer>();
+  readonly #peers = new Map<string, { readonly peer: RoutedPeer; readonly newcomer: Newcomer }>();
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #timer: Timer | null = null;
@@ -46,7 +47,7 @@ export class UdpEndpoint implements Endpoint {
       open: this.#listening,
       problem: this.#problem,
       peers_turned_away: this.#turnedAway,
-      peers: [...this.#peers.values()].map(({ status }) => status),
+      peers: [...this.#peers.values()].map(({ peer }) => peer.status),
     };
   }
 
@@ -80,16 +81,21 @@ export class UdpEndpoint implements Endpoint {
 
   #receive(socket: Socket, bytes: Buffer, from: RemoteInfo): void {
     const key = `${from.address}:${from.port}`;
-    let peer = this.#peers.get(key);
-    if (peer === undefined) {
+    let known = this.#peers.get(key);
+    if (known === undefined) {
       if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return;
       if (this.#peers.size >= MAX_PEERS) {
         this.#turnedAway++;
         return;
       }
-      peer = this.#meet(socket, key, from);
+      const peer = this.#meet(socket, key, from);
+      known = { peer, newcomer: new Newcomer(peer) };
+      this.#peers.set(key, known);
     }
-    peer.push(bytes);
+    const speaks = known.newcomer.push(bytes);
+    if (speaks === null) return;
+    this.#turnedAway++;
+    this.#part(key, known.peer, speaks);
   }
 
   #meet(socket: Socket, key: string, { address, port }: RemoteInfo): RoutedPeer {
@@ -104,19 +110,21 @@ export class UdpEndpoint implements Endpoint {
       },
     };
     const peer = new RoutedPeer(key, clock, router, sink, policy);
-    this.#peers.set(key, peer);
     log.info(`ground station ${key} on ${this.#name}`);
     return peer;
   }
 
   #expire(): void {
     const now = this.#options.clock.now();
-    for (const [key, peer] of this.#peers) {
-      if (now - peer.heardAt < EXPIRE_MS) continue;
-      peer.detach();
-      this.#peers.delete(key);
-      this.#options.log.info(`ground station ${key} on ${this.#name}: gone`);
+    for (const [key, { peer }] of this.#peers) {
+      if (now - peer.heardAt >= EXPIRE_MS) this.#part(key, peer, 'gone');
     }
+  }
+
+  #part(key: string, peer: RoutedPeer, why: string): void {
+    peer.detach();
+    this.#peers.delete(key);
+    this.#options.log.info(`ground station ${key} on ${this.#name}: ${why}`);
   }
 
   #fail(error: Error): void {
@@ -133,7 +141,7 @@ export class UdpEndpoint implements Endpoint {
   #close(): void {
     this.#listening = false;
     this.#timer?.cancel();
-    for (const peer of this.#peers.values()) peer.detach();
+    for (const { peer } of this.#peers.values()) peer.detach();
     this.#peers.clear();
   }
 }

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
+import type { MavlinkSource } from '../../../shared/config/addresses.ts';
 import type { Logger } from '../../../shared/logger.ts';
 import type { Clock } from '../clock.ts';
 import { FixedPort } from './fixed-port.ts';
@@ -7,7 +8,6 @@ import { openSerial } from './serial-line.ts';
 import { listSerialPorts } from './serial-ports.ts';
 import { SerialScanner } from './serial-scanner.ts';
 import { SerialTransport } from './serial-transport.ts';
-import type { Source } from './source.ts';
 import { TcpTransport } from './tcp-transport.ts';
 import type { Transport } from './transport.ts';
 import { UdpTransport } from './udp-transport.ts';
@@ -22,8 +22,11 @@ export interface SourceTools {
   readonly heartbeat: () => Buffer;
 }
 
-/** The transport for a source of the configuration, not started yet. */
-export function openSource(source: Source, { clock, log, dev, sys, heartbeat }: SourceTools): Transport {
+/** The transport for a source of the configuration, not started yet; `sim` is a TCP address by then. */
+export function openSource(
+  source: MavlinkSource,
+  { clock, log, dev, sys, heartbeat }: SourceTools,
+): Transport {
   const list = async (): ReturnType<typeof listSerialPorts> => listSerialPorts(dev, sys);
   switch (source.kind) {
     case 'tcp':
@@ -45,6 +48,10 @@ export function openSource(source: Source, { clock, log, dev, sys, heartbeat }: 
       const finder = new FixedPort({ path, baud, clock, log, list, open: openSerial });
       return new SerialTransport({ clock, log, finder, releaseSilent: false });
     }
+    case 'sim':
+      throw new Error(
+        'mavlink.source sim without the port of a simulator: svc-link was not started by the supervisor.',
+      );
     case 'auto': {
       const finder = new SerialScanner({ clock, log, list, open: openSerial, heartbeat });
       return new SerialTransport({ clock, log, finder, releaseSilent: true });

@@ -1,6 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
-import type { EndpointAddress } from '../endpoints/open-endpoint.ts';
-import type { Source } from './source.ts';
+import type { MavlinkEndpoint, MavlinkSource } from '../../../shared/config/addresses.ts';
 
 const EVERY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
@@ -19,13 +18,13 @@ export function ownHosts(): ReadonlySet<string> {
  * guard finds.
  */
 export function ownEndpointOf(
-  source: Source,
-  endpoints: readonly EndpointAddress[],
+  source: MavlinkSource,
+  endpoints: readonly MavlinkEndpoint[],
   own: ReadonlySet<string>,
-): EndpointAddress | null {
-  if (source.kind === 'serial' || source.kind === 'auto') return null;
+): MavlinkEndpoint | null {
+  if (source.kind === 'serial' || source.kind === 'auto' || source.kind === 'sim') return null;
   const isOwn = (host: string): boolean => own.has(host.toLowerCase()) || host.startsWith('127.');
-  const meets = (endpoint: EndpointAddress): boolean => {
+  const meets = (endpoint: MavlinkEndpoint): boolean => {
     if (endpoint.port !== source.port) return false;
     if (source.kind === 'udp') return endpoint.kind === 'udpout' && isOwn(endpoint.host);
     const listener = source.kind === 'tcp' ? 'tcp' : 'udp';
@@ -37,6 +36,6 @@ export function ownEndpointOf(
 }
 
 /** As `mavlink.endpoints` has it, without the override. */
-export function endpointName({ kind, host, port }: EndpointAddress): string {
+export function endpointName({ kind, host, port }: MavlinkEndpoint): string {
   return `${kind}:${host}:${port}`;
 }

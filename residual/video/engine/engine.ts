@@ -1,3 +1,4 @@
+import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { RpcServer } from '../../../shared/ipc/rpc.ts';
 import type { Logger } from '../../../shared/logger.ts';
@@ -73,7 +74,7 @@ export class Engine {
     await this.#media.start();
     await this.#server.start();
     this.#pipeline.start();
-    this.#ticker = setInterval(() => this.#server.broadcast('status', this.status()), STATUS_MS);
+    this.#ticker = every(STATUS_MS, 'video status', () => this.#server.broadcast('status', this.status()));
   }
 
   async stop(): Promise<void> {

@@ -69,7 +69,7 @@ export class MediaServer {
     this.#clients.set(socket, false);
     socket.on('error', () => undefined); // 'close' follows
     socket.on('close', () => this.#clients.delete(socket));
-    socket.resume();
+    socket.once('data', () => socket.destroy()); // a client of ours never says anything
     this.#requestKey();
   }
 }

@@ -1,21 +1,38 @@
+import {
+  parseVideoSource,
+  started,
+  type VideoSource as VideoAddress,
+} from '../../../shared/config/addresses.ts';
+import type { Config } from '../../../shared/config/schema.ts';
 import type { CameraList } from '../cameras.ts';
 import { AvSource } from './av-source.ts';
 import type { VideoClock } from './picture.ts';
 import { RtpSource } from './rtp-source.ts';
-import type { SourceSpec, VideoSource } from './source.ts';
+import type { VideoSource } from './source.ts';
 import { TestSource } from './test-source.ts';
 
 export interface SourceDeps {
   readonly clock: VideoClock;
   readonly size: { readonly width: number; readonly height: number; readonly fps: number };
   readonly cameras: () => CameraList;
+  /** For an RTSP camera; an empty name is none. */
+  readonly login: { readonly username: string; readonly password: string };
 }
 
 // Microseconds; FFmpeg's own limits, below the engine's.
 const RTSP_TIMEOUT_US = 3_000_000;
 
+/** What a ground station receives from the radio (spec/decisions.md 7). */
+const FROM_RADIO: VideoAddress = { kind: 'rtp', host: '0.0.0.0', port: 5600 };
+
+/** Where this node's pictures come from. @throws Error naming the key where `video.source` is none of its forms */
+export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>): VideoAddress {
+  const address = started('video.source', video.source, parseVideoSource);
+  return address.kind === 'auto' && agent.profile === 'ground-station' ? FROM_RADIO : address;
+}
+
 /** The source for one attempt; null where there is none at the moment. */
-export function openVideoSource(spec: SourceSpec, deps: SourceDeps): VideoSource | null {
+export function openVideoSource(spec: VideoAddress, deps: SourceDeps): VideoSource | null {
   const { clock, size, cameras } = deps;
   switch (spec.kind) {
     case 'none':
@@ -23,11 +40,11 @@ export function openVideoSource(spec: SourceSpec, deps: SourceDeps): VideoSource
     case 'test':
       return new TestSource(clock, size);
     case 'rtp':
-      return new RtpSource(clock, spec.address, spec.port);
+      return new RtpSource(clock, spec.host, spec.port);
     case 'rtsp':
       return new AvSource(clock, {
         name: spec.url,
-        url: withLogin(spec.url, spec.username, spec.password),
+        url: withLogin(spec.url, deps.login),
         format: 'rtsp',
         options: {
           rtsp_transport: 'tcp',
@@ -56,7 +73,7 @@ function v4l2(clock: VideoClock, device: string, { width, height, fps }: SourceD
   });
 }
 
-function withLogin(url: string, username: string, password: string): string {
+function withLogin(url: string, { username, password }: SourceDeps['login']): string {
   if (username === '') return url;
   const parsed = new URL(url);
   parsed.username = encodeURIComponent(username);

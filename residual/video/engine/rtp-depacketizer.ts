@@ -18,13 +18,15 @@ export interface RtpCounters {
 }
 
 const HEADER_BYTES = 12;
+/** H.264 has no fixed payload type, so it is one of the dynamic ones. */
+const FIRST_DYNAMIC_TYPE = 96;
 const MAX_UNIT_BYTES = 4 * 1024 * 1024;
 const SILENCE_US = 1_000_000;
 
 /** @returns null where the datagram is no RTP */
 function parse(datagram: Buffer): Header | null {
   const [first = 0, second = 0] = datagram;
-  if (datagram.length < HEADER_BYTES || first >> 6 !== 2) return null;
+  if (datagram.length < HEADER_BYTES || first >> 6 !== 2 || (second & 127) < FIRST_DYNAMIC_TYPE) return null;
   let from = HEADER_BYTES + (first & 15) * 4;
   if ((first & 16) !== 0) {
     if (from + 4 > datagram.length) return null;
@@ -32,7 +34,7 @@ function parse(datagram: Buffer): Header | null {
   }
   const padding = (first & 32) !== 0 ? (datagram.at(-1) ?? 0) : 0;
   const to = datagram.length - padding;
-  if (from >= to) return null;
+  if (from >= to || !isH264(datagram[from] ?? 0)) return null;
   return {
     sequence: datagram.readUInt16BE(2),
     timestamp: datagram.readUInt32BE(4),
@@ -40,6 +42,12 @@ function parse(datagram: Buffer): Header | null {
     marker: (second & 128) !== 0,
     payload: datagram.subarray(from, to),
   };
+}
+
+/** The payloads of packetization mode 1: a stranger's datagrams must not take the sender's place. */
+function isH264(first: number): boolean {
+  const type = first & 0x1f;
+  return (first & 0x80) === 0 && ((type >= 1 && type <= NAL.stapA) || type === NAL.fuA);
 }
 
 export class RtpDepacketizer {

@@ -1,25 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
-import { messageOf } from './errors.ts';
-import type { Paths } from './paths.ts';
-import { FEATURES, type Feature, type Profile } from './routes/row.ts';
-import { type Config, configSchema } from './schemas/config.ts';
-import { compileValidator, createAjv } from './schemas/validator.ts';
+import { messageOf } from '../errors.ts';
+import type { Paths } from '../paths.ts';
+import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { normaliseProfile } from './agent.ts';
+import { type Config, configSchema } from './schema.ts';
 
 // Fills the value with defaults in place.
 const validateConfig = compileValidator(createAjv({ useDefaults: true }), configSchema);
 
 export class ConfigError extends Error {}
-
-const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
-  ground_station: 'ground-station',
-  groundstation: 'ground-station',
-};
-
-/** The profile that `text` means; other spellings than the two are accepted on input only (spec/decisions.md 2). */
-export function normaliseProfile(text: unknown): unknown {
-  return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
-}
 
 /**
  * @param text the YAML text of a config file
@@ -81,17 +71,6 @@ export async function loadConfig(paths: Pick<Paths, 'config' | 'configLastGood'>
     problem += `; and the last good copy: ${messageOf(error)}`;
   }
   return { config: parseConfig('', 'defaults'), text: null, problem };
-}
-
-const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
-  drone: ['ground-station'],
-  'ground-station': ['vision'],
-};
-
-/** The features that this node runs: the profile's, changed by `features.<name>` in the config (spec/decisions.md 2). */
-export function enabledFeatures(config: Config): ReadonlySet<Feature> {
-  const off = OFF_BY_PROFILE[config.agent.profile];
-  return new Set(FEATURES.filter((feature) => config.features[feature] ?? !off.includes(feature)));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

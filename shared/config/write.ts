@@ -1,26 +1,30 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Document, parseDocument } from 'yaml';
-import { ConfigError, loadConfig, parseConfig } from './config.ts';
-import { ApiError, messageOf } from './errors.ts';
-import { writeAtomic } from './files/atomic-write.ts';
-import { withLock } from './files/lock.ts';
-import type { Paths } from './paths.ts';
+import { ApiError, messageOf } from '../errors.ts';
+import { writeAtomic } from '../files/atomic-write.ts';
+import { withLock } from '../files/lock.ts';
+import type { Paths } from '../paths.ts';
+import { destination } from './addresses.ts';
+import { configLeaf, valueAt } from './keys.ts';
+import { ConfigError, loadConfig, parseConfig } from './load.ts';
+import type { Config } from './schema.ts';
 
 /**
  * Sets one key of the config file, and of its last good copy; comments and order survive. Safe against other processes
  * that do the same. The caller has checked who may write the key.
  * @param value a JSON value of the key's type
+ * @returns the secrets that were cleared with it, because they would be sent to another host than before
  * @throws ApiError E_INVALID_VALUE, E_STORE; nothing is written then
  */
 export async function setConfigKey(
   paths: Pick<Paths, 'config' | 'configLastGood'>,
   key: string,
   value: unknown,
-): Promise<void> {
+): Promise<readonly string[]> {
   try {
     await mkdir(dirname(paths.config), { recursive: true });
-    await withLock(`${paths.config}.lock`, async () => replace(paths, key, value));
+    return await withLock(`${paths.config}.lock`, async () => replace(paths, key, value));
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError('E_STORE', `The config could not be written: ${messageOf(error)}.`);
@@ -38,9 +42,9 @@ async function replace(
   paths: Pick<Paths, 'config' | 'configLastGood'>,
   key: string,
   value: unknown,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { config: file, configLastGood } = paths;
-  const { text, problem } = await loadConfig(paths);
+  const { config, text, problem } = await loadConfig(paths);
   if (text === null) {
     throw new ApiError(
       'E_STORE',
@@ -49,6 +53,8 @@ async function replace(
   }
   const document = text.trim() === '' ? new Document({}) : parseDocument(text);
   document.setIn(key.split('.'), value);
+  const cleared = misdirected(config, key, value);
+  for (const secret of cleared) document.setIn(secret.split('.'), '');
   const next = document.toString();
   try {
     parseConfig(next, 'the config'); // the whole must stand, not the one key alone
@@ -57,8 +63,23 @@ async function replace(
     throw error;
   }
   await writeOwned(file, next);
-  await mkdir(dirname(configLastGood), { recursive: true });
-  await writeOwned(configLastGood, next);
+  // From here on the key is changed, and no answer may say that it is not; the copy is made again at the next start.
+  try {
+    await mkdir(dirname(configLastGood), { recursive: true });
+    await writeOwned(configLastGood, next);
+  } catch (error) {
+    process.emitWarning(`the last good copy of the config could not be written: ${messageOf(error)}`);
+  }
+  return cleared;
+}
+
+/** The secrets that `key` sends to a host, where the new value names another one. */
+function misdirected(config: Config, key: string, value: unknown): readonly string[] {
+  const leaf = configLeaf(key);
+  const secrets = leaf?.['x-sends'] ?? [];
+  const before = destination(leaf?.['format'], valueAt(config, key));
+  if (before === destination(leaf?.['format'], value)) return [];
+  return secrets.filter((secret) => valueAt(config, secret) !== '');
 }
 
 /** What root writes stays readable for the service's user: it goes to the old file's owner, or the directory's. */

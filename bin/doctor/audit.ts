@@ -1,0 +1,46 @@
+import { access, constants } from 'node:fs/promises';
+import { verifyAudit } from '../../front/stores/audit.ts';
+import type { Paths } from '../../shared/paths.ts';
+import { type Check, codeOf, fail, ok, skip } from './check.ts';
+import type { Api } from './node.ts';
+
+const NAME = 'audit';
+
+/** The chains on the disk. */
+export async function auditFiles(paths: Paths): Promise<Check> {
+  try {
+    await access(paths.auditDir, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return skip(NAME, 'Nothing was recorded yet.');
+    throw error;
+  }
+  const verdicts = verifyAudit(paths);
+  for (const verdict of verdicts) {
+    if (!verdict.ok)
+      return fail(
+        NAME,
+        `${verdict.file} line ${verdict.line}: ${verdict.why}.`,
+        'Records were changed or taken away: keep a copy of the folder, and find out by whom.',
+      );
+  }
+  const records = verdicts.reduce((sum, verdict) => sum + (verdict.ok ? verdict.records : 0), 0);
+  return ok(NAME, `${records} records, the chains are whole.`);
+}
+
+/** What the running node says of writing it. */
+export async function auditOfNode(api: Api): Promise<Check> {
+  const name = 'audit of the node';
+  const { audit } = (await api('GET', '/api/v1/diagnostics')) as {
+    readonly audit?: { readonly lost: number; readonly problem: string | null };
+  };
+  if (audit === undefined) return skip(name, 'This node does not say.');
+  if (audit.problem !== null)
+    return fail(
+      name,
+      `It cannot be written: ${audit.problem}. Flight, settings and secrets are refused meanwhile.`,
+      'Make room on the disk, or mend the folder of the audit.',
+    );
+  if (audit.lost > 0)
+    return fail(name, `${audit.lost} records were lost since the start.`, 'Find out what filled the disk.');
+  return ok(name, 'Every record was written.');
+}

@@ -1,0 +1,160 @@
+/**
+ * The one parser of each kind of address in the config. The schema's formats are these parsers, and the processes start with
+ * what they return, so that a value that was accepted can be started with.
+ */
+import { isIP } from 'node:net';
+
+/** Where the flight controller is (`mavlink.source`, spec/decisions.md 6). */
+export type MavlinkSource =
+  | { readonly kind: 'tcp' | 'udp' | 'udpout'; readonly host: string; readonly port: number }
+  | { readonly kind: 'serial'; readonly path: string; readonly baud: number }
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'sim' };
+
+/** A place for ground stations, as `mavlink.endpoints` names it. */
+export interface MavlinkEndpoint {
+  readonly kind: 'udp' | 'udpout' | 'tcp';
+  readonly host: string;
+  readonly port: number;
+  /** The armed guard on the wire is off for it. */
+  readonly force: boolean;
+}
+
+/** Where pictures come from, as `video.source` says it. */
+export type VideoSource =
+  | { readonly kind: 'none' | 'auto' | 'test' }
+  | { readonly kind: 'v4l2'; readonly device: string }
+  | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
+  | { readonly kind: 'rtp'; readonly host: string; readonly port: number };
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Baud rates that Linux's termios can set, in bit/s: B300 to B4000000. */
+const BAUD = { lowest: 300, highest: 4_000_000 } as const;
+const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63})*\.?$/;
+const DEVICE = /^\/dev\/[A-Za-z0-9._/:+-]+$/;
+
+/** `host:port`, `[IPv6]:port`; null where the host is none, or the port is not from 1 to 65535. */
+export function parseHostPort(text: string): HostPort | null {
+  const match = /^(?:\[([^\]]+)\]|(.+)):(\d{1,5})$/.exec(text);
+  if (match === null) return null;
+  const host = match[1] ?? match[2] ?? '';
+  const port = Number(match[3]);
+  if (port < 1 || port > 65_535) return null;
+  if (match[1] === undefined ? isIP(host) === 0 && !HOST_NAME.test(host) : isIP(host) !== 6) return null;
+  return { host, port };
+}
+
+function splitKind(text: string): readonly [kind: string, rest: string] {
+  const colon = text.indexOf(':');
+  return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+/** @returns null where the text is none of the forms of FORMATS['mavlink-source'] */
+export function parseMavlinkSource(text: string): MavlinkSource | null {
+  const [kind, rest] = splitKind(text);
+  switch (kind) {
+    case 'auto':
+    case 'sim':
+      return text === kind ? { kind } : null;
+    case 'tcp':
+    case 'udp':
+    case 'udpout': {
+      const address = parseHostPort(rest);
+      return address === null ? null : { kind, ...address };
+    }
+    case 'serial': {
+      const split = rest.lastIndexOf(':');
+      const path = rest.slice(0, split);
+      const digits = rest.slice(split + 1);
+      const baud = Number(digits);
+      const fits = /^\d{1,8}$/.test(digits) && baud >= BAUD.lowest && baud <= BAUD.highest;
+      return DEVICE.test(path) && fits ? { kind, path, baud } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** @returns null where the text is none of the forms of FORMATS['mavlink-endpoint'] */
+export function parseMavlinkEndpoint(text: string): MavlinkEndpoint | null {
+  const force = text.endsWith('?force=1');
+  const [kind, rest] = splitKind(force ? text.slice(0, -'?force=1'.length) : text);
+  if (kind !== 'udp' && kind !== 'udpout' && kind !== 'tcp') return null;
+  const address = parseHostPort(rest);
+  return address === null ? null : { kind, ...address, force };
+}
+
+/** @returns null where the text is none of the forms of FORMATS['video-source'] */
+export function parseVideoSource(text: string): VideoSource | null {
+  const [kind, rest] = splitKind(text);
+  switch (kind) {
+    case 'none':
+    case 'auto':
+    case 'test':
+      return text === kind ? { kind } : null;
+    case 'v4l2':
+      return DEVICE.test(rest) ? { kind, device: rest } : null;
+    case 'rtsp':
+    case 'rtsps': {
+      const url = parseUrl(text);
+      // A login in the URL would be shown wherever the source is; it has keys of its own.
+      if (url === null || url.hostname === '' || url.username !== '' || url.password !== '') return null;
+      return { kind: 'rtsp', url: text, host: url.host };
+    }
+    case 'rtp': {
+      const address = parseHostPort(rest);
+      return address === null || isIP(address.host) === 0 ? null : { kind, ...address };
+    }
+    default:
+      return null;
+  }
+}
+
+function parseUrl(text: string): URL | null {
+  return /\s/.test(text) || !URL.canParse(text) ? null : new URL(text);
+}
+
+function isWebOrigin(text: string): boolean {
+  const url = parseUrl(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
+}
+
+/** The formats of the config schema: the forms, for the error sentence, and whether a text is one. */
+export const FORMATS = {
+  'mavlink-source': {
+    forms: 'auto, sim, serial:/dev/…:baud (300 to 4000000), udp:host:port, udpout:host:port, tcp:host:port',
+    fits: (text: string) => parseMavlinkSource(text) !== null,
+  },
+  'mavlink-endpoint': {
+    forms: 'udp:host:port, udpout:host:port, tcp:host:port, each with ?force=1 or without',
+    fits: (text: string) => parseMavlinkEndpoint(text) !== null,
+  },
+  'video-source': {
+    forms: 'auto, none, test, v4l2:/dev/…, rtsp://host/path (without a login), rtp:IP-address:port',
+    fits: (text: string) => parseVideoSource(text) !== null,
+  },
+  'host-port-or-empty': {
+    forms: 'host:port with a port from 1 to 65535, or empty',
+    fits: (text: string) => text === '' || parseHostPort(text) !== null,
+  },
+  'ip-address': { forms: 'an IPv4 or IPv6 address', fits: (text: string) => isIP(text) !== 0 },
+  'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
+} as const;
+
+/** The host that a value of this format makes the node log in at; null for none. */
+export function destination(format: unknown, value: unknown): string | null {
+  if (format !== 'video-source' || typeof value !== 'string') return null;
+  const source = parseVideoSource(value);
+  return source?.kind === 'rtsp' ? source.host.toLowerCase() : null;
+}
+
+/** @throws Error naming the key: a value that did not pass the schema's format */
+export function started<T>(key: string, text: string, parse: (text: string) => T | null): T {
+  const parsed = parse(text);
+  if (parsed === null) throw new Error(`${key}: ${JSON.stringify(text)} is not an address of its kind.`);
+  return parsed;
+}

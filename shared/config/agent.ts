@@ -1,0 +1,30 @@
+import type { Profile } from '../routes/row.ts';
+import { CONTROL, SUPERVISOR, section } from './leaf.ts';
+
+/** The section `agent`: what this node is. */
+export const agentConfig = section({
+  profile: {
+    enum: ['drone', 'ground-station'],
+    default: 'drone',
+    description: 'what this node is',
+    'x-profile': true,
+    ...SUPERVISOR,
+  },
+  name: {
+    type: 'string',
+    maxLength: 64,
+    default: '',
+    description: 'shown to operators; empty: made from the device id',
+    ...CONTROL,
+  },
+});
+
+const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
+  ground_station: 'ground-station',
+  groundstation: 'ground-station',
+};
+
+/** The profile that `text` means; other spellings than the two are accepted on input only (spec/decisions.md 2). */
+export function normaliseProfile(text: unknown): unknown {
+  return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
+}

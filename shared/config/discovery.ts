@@ -1,0 +1,13 @@
+import { CONTROL, section } from './leaf.ts';
+
+/** The section `discovery`: how the node makes itself known. */
+export const discoveryConfig = section({
+  mdns: {
+    type: 'boolean',
+    default: true,
+    description: 'whether the node makes itself known on its networks as _svc._tcp',
+    'x-class': 'keyonly',
+    'x-reason': 'decides who learns that this node exists',
+    ...CONTROL,
+  },
+});

@@ -1,0 +1,44 @@
+import { FEATURES, type Feature, type Profile } from '../routes/row.ts';
+import { section } from './leaf.ts';
+
+const CLASS = {
+  'x-class': 'keyonly',
+  'x-reason': 'switches off what limits others, token revocation among it',
+} as const;
+
+/** What besides the front runs or ends with a feature. */
+const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = { video: ['svc-video'] };
+
+function toggle(restart: readonly string[]) {
+  return {
+    type: 'boolean',
+    description: 'true or false overrides what the profile has',
+    ...CLASS,
+    'x-restart': restart,
+  } as const;
+}
+
+/** The section `features`: overrides of what the profile runs (spec/decisions.md 2). */
+export const featuresConfig = section({
+  residual: {
+    ...toggle(['svc-supervisor']),
+    description: 'false: the small headless build, without the residual process',
+  },
+  ...(Object.fromEntries(
+    FEATURES.map((feature) => [feature, toggle(['svc-control', ...(PROCESSES[feature] ?? [])])]),
+  ) as Readonly<Record<Feature, ReturnType<typeof toggle>>>),
+});
+
+const OFF_BY_PROFILE: Readonly<Record<Profile, readonly Feature[]>> = {
+  drone: ['ground-station'],
+  'ground-station': ['vision'],
+};
+
+/** The features that this node runs: the profile's, changed by `features.<name>` in the config. */
+export function enabledFeatures(config: {
+  readonly agent: { readonly profile: Profile };
+  readonly features: { readonly [K in Feature]?: boolean };
+}): ReadonlySet<Feature> {
+  const off = OFF_BY_PROFILE[config.agent.profile];
+  return new Set(FEATURES.filter((feature) => config.features[feature] ?? !off.includes(feature)));
+}

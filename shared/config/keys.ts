@@ -1,0 +1,49 @@
+import type { LeafKeywords } from './leaf.ts';
+import { configSchema } from './schema.ts';
+
+/** Walking the config schema by dotted key. */
+
+/** A node of the config schema, as far as walking it needs to know it. */
+export interface ConfigNode extends Partial<LeafKeywords> {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, ConfigNode>>;
+  readonly [keyword: string]: unknown;
+}
+
+/** The schema of the key, or null where there is no such key or it names a section. */
+export function configLeaf(key: string): ConfigNode | null {
+  let node: ConfigNode = configSchema;
+  for (const part of key.split('.')) {
+    const next =
+      node.properties !== undefined && Object.hasOwn(node.properties, part)
+        ? node.properties[part]
+        : undefined;
+    if (next === undefined) return null;
+    node = next;
+  }
+  return node.properties === undefined ? node : null;
+}
+
+/** Every leaf with its dotted key. */
+export function configLeaves(): readonly (readonly [key: string, leaf: ConfigNode])[] {
+  const out: [string, ConfigNode][] = [];
+  const visit = (node: ConfigNode, path: readonly string[]): void => {
+    if (node.properties === undefined) out.push([path.join('.'), node]);
+    for (const [name, child] of Object.entries(node.properties ?? {})) visit(child, [...path, name]);
+  };
+  visit(configSchema, []);
+  return out;
+}
+
+/** Every leaf key that carries `keyword` as true. */
+export function keysWith(keyword: 'x-secret' | 'x-profile'): readonly string[] {
+  return configLeaves().flatMap(([key, leaf]) => (leaf[keyword] === true ? [key] : []));
+}
+
+/** What stands at a dotted key; undefined where nothing does. */
+export function valueAt(config: unknown, key: string): unknown {
+  return key.split('.').reduce<unknown>((at, name) => {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
+    return (at as Readonly<Record<string, unknown>>)[name];
+  }, config);
+}

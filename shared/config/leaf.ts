@@ -1,0 +1,38 @@
+/**
+ * Our own keywords on a leaf of the config schema. Every leaf carries x-restart; a leaf that `admin` is not enough for
+ * carries x-class with the reason.
+ */
+import type { Scope } from '../auth/scopes.ts';
+
+/** Who may write a key, where `admin` is not enough. `keyonly`: the pairing key (or this machine); `root`: root on the node. */
+export type KeyClass = Extract<Scope, 'flight' | 'destructive'> | 'keyonly' | 'root';
+
+export interface LeafKeywords {
+  /** Masked in every answer. */
+  readonly 'x-secret'?: true;
+  /** The processes to restart before a new value is in force. */
+  readonly 'x-restart': readonly string[];
+  readonly 'x-class'?: KeyClass;
+  /** Why x-class is what it is. */
+  readonly 'x-reason'?: string;
+  /** Changing it changes what the node is, so the armed guard applies (spec/specification.md 7). */
+  readonly 'x-profile'?: true;
+  /** The secrets that are sent to the host which this key names; they are cleared when it names another one. */
+  readonly 'x-sends'?: readonly string[];
+}
+
+export const CONTROL = { 'x-restart': ['svc-control'] } as const;
+export const LINK = { 'x-restart': ['svc-link'] } as const;
+export const RESIDUAL = { 'x-restart': ['svc-residual'] } as const;
+export const SUPERVISOR = { 'x-restart': ['svc-supervisor'] } as const;
+export const VIDEO = { 'x-restart': ['svc-video'] } as const;
+
+/** A section of the config: its members have defaults, and nothing else may stand in it. */
+export function section<const P>(properties: P): {
+  readonly type: 'object';
+  readonly properties: P;
+  readonly additionalProperties: false;
+  readonly default: Record<string, never>;
+} {
+  return { type: 'object', properties, additionalProperties: false, default: {} };
+}

@@ -1,0 +1,46 @@
+import { LINK, section } from './leaf.ts';
+
+const CLASS = {
+  'x-class': 'keyonly',
+  'x-reason': 'decides which aircraft is flown, and who flies it without a credential',
+} as const;
+
+/** The section `mavlink`: the flight controller, and the ground stations that reach it. */
+export const mavlinkConfig = section({
+  source: {
+    type: 'string',
+    format: 'mavlink-source',
+    maxLength: 128,
+    default: 'auto',
+    description:
+      'auto (a ground station: what the radio hands over), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
+    ...CLASS,
+    ...LINK,
+  },
+  endpoints: {
+    type: 'array',
+    maxItems: 8,
+    uniqueItems: true,
+    items: { type: 'string', format: 'mavlink-endpoint', maxLength: 128 },
+    default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
+    description:
+      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 the armed guard does not hold there',
+    ...CLASS,
+    ...LINK,
+  },
+  serial_control: {
+    type: 'boolean',
+    default: false,
+    description: 'whether ground stations may send SERIAL_CONTROL',
+    ...CLASS,
+    ...LINK,
+  },
+  sign_endpoints: {
+    type: 'boolean',
+    default: true,
+    description:
+      'where the vehicle takes signed frames only: sign what ground stations send through the endpoints (true), or refuse it',
+    ...CLASS,
+    ...LINK,
+  },
+});

@@ -1,0 +1,13 @@
+import { CONTROL, section } from './leaf.ts';
+
+/** The section `mcp`: scoped tokens for AI clients. */
+export const mcpConfig = section({
+  token_accept_enabled: {
+    type: 'boolean',
+    default: false,
+    description: 'whether scoped tokens are honoured; changed with `sudo svc mcp enable`',
+    'x-class': 'root',
+    'x-reason': 'lets a new kind of caller in (spec/specification.md 3)',
+    ...CONTROL,
+  },
+});

@@ -1,0 +1,46 @@
+/**
+ * The config file `config.yaml`: one schema for loading, for `PUT /api/config`, for `GET /api/config/schema` and for the
+ * TypeScript type; a file a section. Our own keywords on a leaf: see leaf.ts.
+ */
+import type { FromSchema } from 'json-schema-to-ts';
+import type { FEATURES } from '../routes/row.ts';
+import { agentConfig } from './agent.ts';
+import { apiConfig } from './api.ts';
+import { discoveryConfig } from './discovery.ts';
+import { featuresConfig } from './features.ts';
+import { loggingConfig } from './logging.ts';
+import { mavlinkConfig } from './mavlink.ts';
+import { mcpConfig } from './mcp.ts';
+import { securityConfig } from './security.ts';
+import { videoConfig } from './video.ts';
+
+export const configSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'svc node config',
+  type: 'object',
+  properties: {
+    agent: agentConfig,
+    api: apiConfig,
+    features: featuresConfig,
+    discovery: discoveryConfig,
+    logging: loggingConfig,
+    mavlink: mavlinkConfig,
+    mcp: mcpConfig,
+    security: securityConfig,
+    video: videoConfig,
+  },
+  additionalProperties: false,
+} as const;
+
+type Given = FromSchema<typeof configSchema & { readonly $schema: string }>;
+/** `T` with every member present, as it is once the defaults are in. */
+type Filled<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]-?: Filled<T[K]> }
+    : T;
+
+/** The config with all defaults filled in; only the overrides under `features` stay optional. */
+export type Config = Filled<Omit<Given, 'features'>> & {
+  readonly features: { readonly [K in (typeof FEATURES)[number] | 'residual']?: boolean };
+};

@@ -1,0 +1,45 @@
+import { CONTROL, section } from './leaf.ts';
+
+const CLASS = { 'x-class': 'keyonly', 'x-reason': 'is the policy that limits everybody else' } as const;
+
+const origins = {
+  type: 'array',
+  items: { type: 'string', format: 'web-origin', maxLength: 136 },
+  maxItems: 32,
+  default: [],
+  ...CLASS,
+  ...CONTROL,
+} as const;
+
+/** The section `security`: which browsers may call, and how pairing goes. */
+export const securityConfig = section({
+  api: section({
+    cors_enabled: {
+      type: 'boolean',
+      default: true,
+      description: 'whether browsers from allowed origins may call',
+      ...CLASS,
+      ...CONTROL,
+    },
+    cors_origins: { ...origins, description: 'browser origins that may call this node' },
+    cors_origins_extra: { ...origins, description: 'more of them' },
+    hosts: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[A-Za-z0-9.-]{1,253}$' },
+      maxItems: 32,
+      default: [],
+      description: 'further names by which an unpaired node may be called',
+      ...CLASS,
+      ...CONTROL,
+    },
+  }),
+  pairing: section({
+    require_code: {
+      type: 'boolean',
+      default: false,
+      description: 'whether a claim must carry the pairing code',
+      ...CLASS,
+      ...CONTROL,
+    },
+  }),
+});

@@ -1,0 +1,115 @@
+import { RESIDUAL, section, VIDEO } from './leaf.ts';
+
+const encoded = (width: number, height: number, fps: number, kbps: number, what: string) => ({
+  ...section({
+    width: {
+      type: 'integer',
+      minimum: 64,
+      maximum: 3840,
+      multipleOf: 2,
+      default: width,
+      description: 'width of the picture, pixels',
+      ...RESIDUAL,
+    },
+    height: {
+      type: 'integer',
+      minimum: 64,
+      maximum: 2160,
+      multipleOf: 2,
+      default: height,
+      description: 'height of the picture, pixels',
+      ...RESIDUAL,
+    },
+    fps: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 120,
+      default: fps,
+      description: 'frames a second',
+      ...RESIDUAL,
+    },
+    bitrate_kbps: {
+      type: 'integer',
+      minimum: 50,
+      maximum: 50_000,
+      default: kbps,
+      description: 'bit rate, kbit/s',
+      ...RESIDUAL,
+    },
+  }),
+  description: what,
+});
+
+/** The section `video`: camera, encoder, where the picture goes. */
+export const videoConfig = section({
+  source: {
+    type: 'string',
+    format: 'video-source',
+    maxLength: 256,
+    default: 'auto',
+    description:
+      'auto (a drone: the first V4L2 camera; a ground station: rtp:0.0.0.0:5600), none, test, v4l2:/dev/video0, rtsp://host/path or rtp:address:port',
+    'x-sends': ['video.username', 'video.password'],
+    'x-restart': ['svc-video', 'svc-residual'],
+  },
+  username: {
+    type: 'string',
+    maxLength: 128,
+    default: '',
+    description: 'user name for an RTSP camera',
+    ...VIDEO,
+  },
+  password: {
+    type: 'string',
+    maxLength: 128,
+    default: '',
+    description: 'password for an RTSP camera',
+    'x-secret': true,
+    ...VIDEO,
+  },
+  encoder: {
+    enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
+    default: 'auto',
+    description: 'H.264 encoder; auto: the hardware one where there is one that opens, libx264 where not',
+    ...VIDEO,
+  },
+  hero: encoded(1280, 720, 30, 4000, 'the full picture'),
+  thumbnail: encoded(320, 180, 5, 150, 'the small picture'),
+  radio: {
+    type: 'string',
+    format: 'host-port-or-empty',
+    maxLength: 128,
+    default: '127.0.0.1:5602',
+    description: 'where a drone sends RTP for the radio, host:port; empty: nowhere',
+    ...VIDEO,
+  },
+  whep: section({
+    max_viewers: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 64,
+      default: 16,
+      description: 'WebRTC viewers at the same time',
+      ...RESIDUAL,
+    },
+  }),
+  recording: section({
+    directory: {
+      type: 'string',
+      pattern: '^(?:/[^\\u0000-\\u001f]{1,200})?$',
+      default: '',
+      description: 'absolute folder for recordings and stored pictures; empty: in the state directory',
+      'x-class': 'keyonly',
+      'x-reason': 'decides where on this machine files are written, listed and deleted',
+      'x-restart': ['svc-residual', 'svc-video'],
+    },
+    reserve_mb: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65_536,
+      default: 64,
+      description: 'free space that recording leaves alone, MB; it stops there',
+      ...VIDEO,
+    },
+  }),
+});

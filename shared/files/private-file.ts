@@ -1,0 +1,80 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+const MAX_BYTES = 64 * 1024;
+// NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Why a file with these facts is not used as one of this service's own: no plain file, a second name, another user's, open to
+ * others. Whoever may write a secret chooses it, so only the service's user and root are its owners.
+ * @param forbidden the mode bits that nobody but the owner may have
+ */
+export function distrust(file: string, stat: Stats, forbidden = 0o077): string | null {
+  if (!stat.isFile()) return 'is not a plain file';
+  if (stat.nlink > 1) return 'has a second name (a hard link)';
+  const own = serviceUser(file);
+  if (own !== null && stat.uid !== own && stat.uid !== 0)
+    return `belongs to user ${stat.uid}, neither to the service's (${own}) nor to root`;
+  if ((stat.mode & forbidden) !== 0)
+    return `is open to others than its owner; ${forbidden === 0o077 ? 'chmod 600' : 'chmod go-w'} it`;
+  return null;
+}
+
+/** Whom the service runs as: this process, or for root, who looks after it, the owner of the folder. Null where nobody can tell. */
+function serviceUser(file: string): number | null {
+  const own = process.getuid?.() ?? null;
+  return own === 0 ? statSync(dirname(file)).uid : own;
+}
+
+/**
+ * The text of a file that only this service may read, null where there is none.
+ * @throws Error saying what is wrong with it: a link, no plain file, a second name, more than 64 KiB, another user's, readable
+ *   by others, or the file system's own error
+ */
+export async function readPrivate(file: string, maxBytes = MAX_BYTES): Promise<string | null> {
+  const handle = await open(file, FLAGS).catch((error: unknown) => absent(file, error));
+  if (handle === null) return null;
+  try {
+    check(file, await handle.stat(), maxBytes);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+/** As `readPrivate`, in one go, where a decision cannot wait. */
+export function readPrivateSync(file: string, maxBytes = MAX_BYTES): string | null {
+  let fd: number;
+  try {
+    fd = openSync(file, FLAGS);
+  } catch (error) {
+    return absent(file, error);
+  }
+  try {
+    const stat = fstatSync(fd);
+    check(file, stat, maxBytes);
+    const bytes = Buffer.alloc(stat.size);
+    let at = 0;
+    // At most what it was long, even where it grows meanwhile.
+    for (let got = -1; at < bytes.length && got !== 0; at += got)
+      got = readSync(fd, bytes, at, bytes.length - at, at);
+    return bytes.toString('utf8', 0, at);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function absent(file: string, error: unknown): null {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return null;
+  if (code === 'ELOOP') throw new Error(`${file} is a symbolic link`, { cause: error });
+  throw error;
+}
+
+function check(file: string, stat: Stats, maxBytes: number): void {
+  const why = distrust(file, stat);
+  if (why !== null) throw new Error(`${file} ${why}`);
+  if (stat.size > maxBytes) throw new Error(`${file} is larger than ${maxBytes} bytes`);
+}
