@@ -170,6 +170,8 @@ export function ardupilot(name: VehicleFamily): Firmware {
     paramFile: true,
     initialMode: 0,
     words: WORDS,
+    events: false,
+    textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),
     heartbeat: (view) => heartbeat(view),
   };

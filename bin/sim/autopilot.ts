@@ -5,7 +5,7 @@ import { type Craft, IDLE, MavSeverity, OFF } from './craft.ts';
 import { Failsafes } from './failsafe.ts';
 import type { Faults } from './faults.ts';
 import type { Firmware, ModeSet } from './firmware.ts';
-import { FtpServer } from './ftp.ts';
+import { FtpServer, type SimFile } from './ftp.ts';
 import { clamp, type GeoPoint } from './geo.ts';
 import { type InboxDeck, receive } from './inbox.ts';
 import { defaultMission, Mission } from './mission.ts';
@@ -14,6 +14,7 @@ import { Modes } from './modes.ts';
 import { ParamFile, paramFileRequest } from './param-file.ts';
 import { ParamLink } from './param-link.ts';
 import { Params } from './params.ts';
+import { fileOf, Px4Events } from './px4-events.ts';
 import type { Random } from './random.ts';
 import { Signing } from './signing.ts';
 import { Streams } from './streams.ts';
@@ -81,6 +82,8 @@ export class Autopilot implements Craft {
   readonly #deck: InboxDeck;
   readonly #firmware: Firmware;
   readonly #signing: Signing;
+  /** Absent where the firmware has none. */
+  readonly #events: Px4Events | undefined;
   #bootAt: number;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
@@ -94,13 +97,19 @@ export class Autopilot implements Craft {
     this.#tools = tools;
     const { firmware } = options;
     this.#firmware = firmware;
-    this.params = new Params(() => faults.notSimulated, firmware.params, options.paramCount);
+    this.params = new Params(
+      () => faults.notSimulated,
+      firmware.params,
+      options.paramCount,
+      () => faults.lateParams,
+    );
     this.params.set('SYSID_THISMAV', options.sysid);
     this.params.set('SIM_SPEEDUP', options.speedup);
     this.params.set('INITIAL_MODE', options.initialMode);
     this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed), firmware.flies);
     this.#signing = new Signing(options.signingKey, tools.wallMs);
     this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random);
+    this.#events = firmware.events ? new Px4Events(this.#channel, () => this.#uptime()) : undefined;
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
     this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
@@ -133,6 +142,8 @@ export class Autopilot implements Craft {
       now: () => tools.now(),
       reboot: () => tools.timers.after(REBOOT_MS, () => this.reboot()),
       banner: () => this.#banner(),
+      events: this.#events,
+      report: () => this.#events?.report(this.#arming.preArm()),
     };
     this.#bootAt = tools.now();
     this.#last = this.#bootAt;
@@ -192,7 +203,7 @@ export class Autopilot implements Craft {
   }
 
   text(severity: MavSeverity, text: string): void {
-    this.#channel.text(severity, text);
+    this.#channel.text(severity, text + this.#firmware.textEnd);
   }
 
   disarm(cause: 'command' | 'landing' = 'landing'): void {
@@ -248,6 +259,7 @@ export class Autopilot implements Craft {
       for (const text of this.#firmware.words.positionFound) this.text(MavSeverity.INFO, text);
     }
     this.#hadPosition = position;
+    if (!this.vehicle.armed && this.#channel.connected) this.#events?.update(this.#arming.preArm());
     if (this.vehicle.armed || now - this.#preArmReported < PREARM_REPORT_MS) return;
     this.#preArmReported = now;
     for (const reason of this.#arming.preArm()) {
@@ -265,7 +277,11 @@ export class Autopilot implements Craft {
     for (const text of this.#firmware.banner) this.text(MavSeverity.INFO, text);
   }
 
-  #open(path: string): ParamFile | 'invalid' | undefined {
+  #open(path: string): SimFile | 'invalid' | undefined {
+    const plain = this.#events === undefined ? undefined : fileOf(path);
+    if (plain !== undefined) {
+      return { sizeEstimate: plain.length, read: (offset, size) => plain.subarray(offset, offset + size) };
+    }
     const request = this.#firmware.paramFile ? paramFileRequest(path) : undefined;
     if (request === undefined || request === 'invalid') return request;
     if (request.start >= this.params.visible().length) return 'invalid';

@@ -63,6 +63,11 @@ export class Channel {
     }
   }
 
+  /** A message that mavlink-mappings does not have. @param payload in full; its zeros at the end are cut off */
+  raw(msgid: number, payload: Buffer, extra: number): void {
+    if (this.#sink !== undefined && !this.#faults.silence) this.#put(msgid, payload, extra);
+  }
+
   // A frame that gets lost has had its number: the gap is what the other end sees.
   #put(msgid: number, payload: Buffer, extra: number): void {
     const sign = this.#signing.active ? (bytes: Buffer) => this.#signing.sign(bytes) : undefined;

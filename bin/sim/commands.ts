@@ -7,6 +7,7 @@ import { MavResult } from './mavlink-values.ts';
 import { MessageInterval } from './messages.ts';
 import { FRAMES, fromFrame, type Mission } from './mission.ts';
 import type { Modes } from './modes.ts';
+import type { Px4Events } from './px4-events.ts';
 import type { Streams } from './streams.ts';
 
 /** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
@@ -39,6 +40,9 @@ export interface CommandDeck {
   /** Reboots soon, after the ack has gone out. */
   readonly reboot: () => void;
   readonly banner: () => void;
+  readonly events: Px4Events | undefined;
+  /** Says as events what keeps it from arming; nothing where the firmware has none. */
+  readonly report: () => void;
 }
 
 /** Carries one command out. */

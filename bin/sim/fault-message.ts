@@ -29,6 +29,8 @@ export interface FaultMessage {
   readonly noMessageInterval?: boolean;
   /** Share 0..1 of all frames, in either direction, that is lost. */
   readonly dropFrames?: number;
+  /** So many of the last parameters are not there yet, as with a PX4 whose modules are still to start. */
+  readonly lateParams?: number;
   /** Names whose PARAM_SET is answered with the value as it was. Replaces the ones before. */
   readonly paramReadonly?: readonly string[];
   /** Limits that a PARAM_SET is clipped to, by name. Replaces the ones before. */

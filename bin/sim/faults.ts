@@ -16,6 +16,7 @@ export interface Faults {
   modeRefusals: readonly number[];
   noMessageInterval: boolean;
   dropFrames: number;
+  lateParams: number;
   paramReadonly: readonly string[];
   paramClamp: Readonly<Record<string, readonly [low: number, high: number]>>;
   doubleAck: boolean;
@@ -37,6 +38,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   modeRefusals: [],
   noMessageInterval: false,
   dropFrames: 0,
+  lateParams: 0,
   paramReadonly: [],
   paramClamp: {},
   doubleAck: false,

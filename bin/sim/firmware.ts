@@ -75,6 +75,10 @@ export interface Firmware {
   /** Mode number at boot where the command line says none. */
   readonly initialMode: number;
   readonly words: Words;
+  /** Whether it says as events what keeps it from arming. */
+  readonly events: boolean;
+  /** Behind every text: PX4 marks so what it also says as an event. */
+  readonly textEnd: string;
   /** @param modes gives the modes once they stand, for one that goes over into another */
   modes(craft: Craft, mission: Mission, modes: () => Modes): ModeSet;
   /** The members of the heartbeat that depend on the state. */

@@ -2,7 +2,6 @@ import { crc32 } from 'node:zlib';
 import type { Channel } from './channel.ts';
 import { FileTransferProtocol } from './messages.ts';
 import type { Peer } from './mission-link.ts';
-import type { ParamFile } from './param-file.ts';
 
 const OP = {
   none: 0,
@@ -34,7 +33,15 @@ const IDLE_MS = 3000; // a session that has been silent for so long may be taken
 const BURST_READS = 2000;
 
 /** Opens a file by its name. */
-export type OpenFile = (path: string) => ParamFile | 'invalid' | undefined;
+export type OpenFile = (path: string) => SimFile | 'invalid' | undefined;
+
+/** A file of the vehicle that is open. */
+export interface SimFile {
+  /** What OpenFileRO says. */
+  readonly sizeEstimate: number;
+  /** @returns no bytes at the end of the file; undefined for a read of a size that it does not take */
+  read(offset: number, size: number): Buffer | undefined;
+}
 
 interface Request {
   readonly seq: number;
@@ -55,7 +62,7 @@ interface Reply {
 interface Session {
   readonly id: number;
   readonly peer: Peer;
-  readonly file: ParamFile;
+  readonly file: SimFile;
   heard: number;
 }
 

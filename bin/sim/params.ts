@@ -39,12 +39,15 @@ export class Params {
   readonly #hidden: ReadonlyMap<string, Param>;
   readonly #aliases: ReadonlyMap<string, Alias>;
   readonly #hidesSim: () => boolean;
+  readonly #late: () => number;
 
   /**
    * @param hidesSim true while the vehicle acts as a real one and has no SIM_* parameters
+   * @param late so many of the last ones are not there yet
    * @param count at least so many parameters: the table is filled up with SIM_FILL_nnnn (USER_FILL_nnnn without SIM_*)
    */
-  constructor(hidesSim: () => boolean, table: ParamTable, count = 0) {
+  constructor(hidesSim: () => boolean, table: ParamTable, count = 0, late: () => number = () => 0) {
+    this.#late = late;
     const seen = hidesSim() ? table.rows.filter(({ name }) => !isSim(name)) : table.rows;
     const prefix = hidesSim() ? 'USER' : 'SIM';
     const fill = Array.from({ length: Math.max(0, count - seen.length) }, (_, i): ParamRow => {
@@ -59,7 +62,9 @@ export class Params {
 
   /** The parameters that the link sees; a parameter's index is its place here. */
   visible(): readonly Param[] {
-    return this.#hidesSim() ? this.#all.filter((param) => !isSim(param.name)) : this.#all;
+    const all = this.#hidesSim() ? this.#all.filter((param) => !isSim(param.name)) : this.#all;
+    const late = this.#late();
+    return late === 0 ? all : all.slice(0, Math.max(0, all.length - late));
   }
 
   /** By name, as the link sees it. */

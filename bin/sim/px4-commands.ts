@@ -12,6 +12,7 @@ import {
 import { MavSeverity } from './craft.ts';
 import { MavResult } from './mavlink-values.ts';
 import { fromFrame } from './mission.ts';
+import { COMPONENT_METADATA } from './px4-events.ts';
 import { customMode } from './px4-modes.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED } = MavResult;
@@ -36,10 +37,11 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
   [300, startMission],
   [400, armDisarm],
+  [401, runChecks],
   [410, (deck) => orRejected(getHome(deck))],
   [510, getInterval],
   [511, ({ streams }, { p1, p2 }) => (streams.setInterval(p1, p2) ? ACCEPTED : FAILED)],
-  [512, ({ streams }, { p1 }) => (streams.sendNow(p1) ? ACCEPTED : DENIED)],
+  [512, requestMessage],
   [520, requestCapabilities],
 ]);
 
@@ -58,13 +60,25 @@ function go({ craft, modes }: CommandDeck, mode: number, text?: string): MavResu
 }
 
 // The magic number forces a disarming only: an arming that comes by MAVLink is always checked.
-function armDisarm({ craft, arming }: CommandDeck, { p1, p2 }: Command): MavResult {
+function armDisarm({ craft, arming, events }: CommandDeck, { p1, p2 }: Command): MavResult {
   const command = Math.round(p1);
   if (command === 1) return arming.arm(false) ? ACCEPTED : TEMPORARILY_REJECTED;
   if (command !== 0) return UNSUPPORTED;
   if (arming.disarm(Math.round(p2) === FORCE)) return ACCEPTED;
   craft.text(MavSeverity.CRITICAL, 'Disarming denied: not landed');
+  events?.notLanded();
   return TEMPORARILY_REJECTED;
+}
+
+function runChecks({ report }: CommandDeck): MavResult {
+  report();
+  return ACCEPTED;
+}
+
+function requestMessage({ streams, events }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== COMPONENT_METADATA || events === undefined) return streams.sendNow(p1) ? ACCEPTED : DENIED;
+  events.metadata();
+  return ACCEPTED;
 }
 
 // The older form, a base mode without a custom mode, is not there.

@@ -4,6 +4,7 @@ import { NAK } from './ftp.ts';
 import { MavAutopilot, MavState, MavType } from './mavlink-values.ts';
 import { BYTEWISE } from './param-dialect.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
+import { isEvent } from './px4-events.ts';
 import { LOITER, px4Modes } from './px4-modes.ts';
 import { px4Params } from './px4-param-table.ts';
 import type { StreamPlan } from './streams.ts';
@@ -64,7 +65,7 @@ const WORDS: Words = {
     }
   },
   armRefused: (reasons) => [
-    ...reasons.map((reason) => `Preflight Fail: ${reason}`),
+    ...reasons.filter((reason) => !isEvent(reason)).map((reason) => `Preflight Fail: ${reason}`),
     'Arming denied: Resolve system health failures first',
   ],
   preArm: () => undefined,
@@ -101,6 +102,8 @@ export function px4(): Firmware {
     paramFile: false,
     initialMode: LOITER,
     words: WORDS,
+    events: true,
+    textEnd: '\t',
     modes: px4Modes,
     heartbeat,
   };

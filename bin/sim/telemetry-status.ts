@@ -112,10 +112,15 @@ export function extendedState(channel: Channel, view: TelemetryView): void {
 export function estimatorStatus(channel: Channel, view: TelemetryView): void {
   const attitude = 1 | 4 | 32; // ATTITUDE, VELOCITY_VERT, POS_VERT_ABS
   const position = 2 | 8 | 16 | 256 | 512; // VELOCITY_HORIZ, POS_HORIZ_REL, POS_HORIZ_ABS, PRED_POS_HORIZ_REL, _ABS
-  const constantPosition = 128;
+  const constantPosition = 128; // PX4 says it of every vehicle at rest too
+  const aboveGround = 64;
   channel.send(EstimatorStatus, {
     timeUsec: BigInt(Math.floor(view.vehicle.time * 1e6)),
-    flags: view.positionOk() ? attitude | position : view.attitudeOk() ? attitude | constantPosition : 0,
+    flags: view.positionOk()
+      ? attitude | position | (view.vehicle.landed ? aboveGround | constantPosition : 0)
+      : view.attitudeOk()
+        ? attitude | constantPosition
+        : 0,
     velRatio: 0.02,
     posHorizRatio: 0.03,
     posVertRatio: 0.02,

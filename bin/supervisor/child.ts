@@ -6,6 +6,7 @@ import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
 import { LineSplitter } from '../../shared/ipc/lines.ts';
 import { redact } from '../../shared/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
+import { busyness, patience } from './patience.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */
 
@@ -25,8 +26,10 @@ export interface WatchLimits {
   readonly pingMs: number;
   readonly hungMs: number;
   readonly memoryMs: number;
+  /** From its start to its readiness, on a quiet machine; on a busy one it has longer (patience.ts). */
+  readonly readyMs: number;
 }
-export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000 };
+export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
 
 export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
 
@@ -60,7 +63,6 @@ const LIMITS = {
   failuresToPark: 5,
   failureWindowMs: 60_000,
   parkedRetryMs: 30_000,
-  readyMs: 20_000,
   killMs: 10_000,
   restartMs: 20_000,
   /** From the end of a process to the end of its stderr. */
@@ -256,7 +258,20 @@ export class SupervisedChild {
     let answeredAt = performance.now();
     let ready = false;
     let seq = 0;
-    const late = setTimeout(() => this.#hang(child, `not ready within ${LIMITS.readyMs} ms`), LIMITS.readyMs);
+    const { readyMs } = this.#limits;
+    const startedAt = performance.now();
+    let over = false;
+    const look = async (): Promise<void> => {
+      const allowed = child.pid === undefined ? 0 : patience(readyMs, await busyness(child.pid));
+      const took = performance.now() - startedAt;
+      if (ready || over) return;
+      if (took < allowed) late = setTimeout(lookAgain, Math.max(100, allowed - took));
+      else this.#hang(child, `not ready within ${Math.round(took)} ms`);
+    };
+    const lookAgain = (): void => {
+      look().catch((error: unknown) => this.#hang(child, `its start cannot be watched: ${String(error)}`));
+    };
+    let late = setTimeout(lookAgain, readyMs);
     const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
       // While it loads it cannot answer, on a slow card for longer than a hung one is given; its start has a limit of its own.
       if (!ready) return;
@@ -274,6 +289,7 @@ export class SupervisedChild {
     });
     return {
       stop() {
+        over = true;
         clearTimeout(late);
         clearInterval(ping);
       },

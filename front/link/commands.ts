@@ -37,7 +37,7 @@ import {
 import { type Family, modeNames, modeNumber } from './modes.ts';
 import type { Params } from './params/params.ts';
 import { Precedence, type Turn } from './precedence.ts';
-import type { Refusals } from './refusals.ts';
+import type { Reasons, Refusals } from './refusals.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
@@ -74,6 +74,9 @@ const MAX_TIMEOUT_MS = 20_000;
 /** A killSwitch is sent three times, however little time its client has. */
 const KILL_MS = 4000;
 const TARGET_SENDS = 3;
+
+/** What a vehicle refuses for what keeps it from arming. */
+const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
 
 const RESULT_NAMES = [
   'ACCEPTED',
@@ -177,7 +180,9 @@ export class Commands {
     try {
       const result = await this.#run(cmd, args, context);
       const refused = result !== null && result !== RESULT_ACCEPTED;
-      const answer = verdict(cmd, result, await (refused ? watch.settled() : watch.newest()));
+      const arming = ARMS.has(cmd) && this.#options.vehicle.armed !== true;
+      const reasons = refused ? await watch.settled(arming) : watch.reasons(false);
+      const answer = verdict(cmd, result, reasons);
       return note.mode === null || !answer.ack.accepted ? answer : { ...answer, mode: note.mode };
     } finally {
       watch.end();
@@ -466,16 +471,19 @@ function isRefusal(result: number | null): boolean {
 }
 
 /** Turns a MAV_RESULT (null: no ack) into the answer of the API. */
-function verdict(cmd: CommandName, result: number | null, statustext: string | null): CommandResult {
-  if (result === null) {
-    const ack = { observed: false, result: null, result_name: null, accepted: false };
-    return { status: 'no_ack', cmd, ack: statustext === null ? ack : { ...ack, statustext } };
-  }
+function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons): CommandResult {
   const accepted = result === RESULT_ACCEPTED;
-  const ack = { observed: true, result, result_name: RESULT_NAMES[result] ?? 'UNKNOWN', accepted };
+  const ack: CommandResult['ack'] = {
+    observed: result !== null,
+    result,
+    result_name: result === null ? null : (RESULT_NAMES[result] ?? 'UNKNOWN'),
+    accepted,
+  };
+  if (!accepted && text !== null) ack.statustext = text;
+  if (!accepted && all.length > 0) ack.reasons = [...all];
   // IN_PROGRESS and then nothing is no refusal: the vehicle may still be at it.
-  const status = accepted ? 'accepted' : result === RESULT_IN_PROGRESS ? 'no_ack' : 'rejected';
-  return { status, cmd, ack: accepted || statustext === null ? ack : { ...ack, statustext } };
+  const open = result === null || result === RESULT_IN_PROGRESS;
+  return { status: accepted ? 'accepted' : open ? 'no_ack' : 'rejected', cmd, ack };
 }
 
 /** The RPC boundary: whoever connects to the socket may send anything. */

@@ -8,7 +8,10 @@ type Source = NonNullable<Telemetry['ekf']['source']>;
 const NEEDED = 1 | 2 | 4 | 32;
 /** A horizontal position, relative (by optical flow, say) or absolute: bits 3 and 4. */
 const POSITION = 8 | 16;
-/** Bit 7: the filter only pretends to stand still. */
+/**
+ * Bit 7: the filter only pretends to stand still. PX4 says it of every vehicle at rest, besides its position; where it has
+ * none it says nothing of one.
+ */
 const CONSTANT_POSITION = 128;
 
 /** What speaks against each filter. */
@@ -16,7 +19,7 @@ const FAULTS: Readonly<Record<Source, number>> = {
   // UNINITIALIZED and GPS_GLITCHING
   EKF_STATUS_REPORT: CONSTANT_POSITION | 1024 | 32_768,
   // GPS_GLITCH and ACCEL_ERROR
-  ESTIMATOR_STATUS: CONSTANT_POSITION | 1024 | 2048,
+  ESTIMATOR_STATUS: 1024 | 2048,
 };
 
 /** From here on a measurement counts as bad: ArduPilot's FS_EKF_THRESH by default, PX4's rejection of a measurement. */

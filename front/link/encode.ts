@@ -185,6 +185,16 @@ export class Encoder {
     return this.#frame(MSG.FILE_TRANSFER_PROTOCOL, payload);
   }
 
+  /** REQUEST_EVENT: events that were lost. */
+  requestEvents(target: Target, first: number, last: number): Buffer {
+    const payload = Buffer.alloc(6);
+    payload.writeUInt16LE(first, 0);
+    payload.writeUInt16LE(last, 2);
+    payload.writeUInt8(target.system, 4);
+    payload.writeUInt8(target.component, 5);
+    return this.#frame(MSG.REQUEST_EVENT, payload);
+  }
+
   /** @param stream MAV_DATA_STREAM */
   requestDataStream(target: Target, stream: number, rateHz: number): Buffer {
     const message = new common.RequestDataStream();

@@ -16,6 +16,7 @@ import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
+import { Events } from './events/events.ts';
 import { Exchange } from './exchange.ts';
 import { FrameStream } from './frame-stream.ts';
 import { LoopGuard } from './loop-guard.ts';
@@ -71,10 +72,12 @@ export class Link {
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
+  readonly #refusals: Refusals;
   readonly #exchange: Exchange;
   readonly #commands: Commands;
   readonly #streams: Streams;
   readonly #params: Params;
+  readonly #events: Events;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
@@ -89,7 +92,8 @@ export class Link {
       this.router.ownFrame(bytes);
       return transport.write(bytes);
     };
-    const refusals = new Refusals(clock);
+    const refusals = new Refusals(clock, () => this.#events.checks);
+    this.#refusals = refusals;
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
     const answers = new WireAnswers({
@@ -131,6 +135,7 @@ export class Link {
       onSession: (reason) => this.#onSession(reason),
       onHeartbeat: () => {
         this.#exchange.onHeartbeat();
+        if (vehicle.armed === true) this.#refusals.forget();
         this.#feed.importantChanged();
       },
       onArmedChange: () => this.#feed.importantChanged(),
@@ -148,8 +153,13 @@ export class Link {
       onFtp: (message) => {
         // To us, and not to a ground station whose answers come by here too.
         const { targetSystem, targetComponent } = message;
-        if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.#params.onFtp(message);
+        if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
+        this.#params.onFtp(message);
+        this.#events.onFtp(message);
       },
+      onEvent: (event) => this.#events.onEvent(event),
+      onEventSequence: (sequence) => this.#events.onSequence(sequence),
+      onMetadataUri: (uri) => this.#events.onMetadata(uri),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
         this.#streams.onMessage(id, false);
@@ -172,9 +182,20 @@ export class Link {
         const { target } = vehicle;
         if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
       },
+      // Also what came from the disk, once the vehicle has said that it is as it was.
+      onKnown: (name) => this.#evidence.parameter(name),
       store,
     });
     const params = this.#params;
+    this.#events = new Events({
+      clock,
+      log,
+      vehicle,
+      encoder,
+      send,
+      free: () => !params.progress.priming,
+      onLine: (severity, text) => this.#texts.say(severity, text),
+    });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     this.#signing = new Signing({
       clock,
@@ -220,6 +241,7 @@ export class Link {
       this.#texts.tick();
       this.#streams.tick();
       this.#params.tick();
+      this.#events.tick();
     });
   }
 
@@ -325,12 +347,14 @@ export class Link {
     this.#encoder.system = target.system;
     this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
+    if (reason !== 'connected') this.#refusals.forget();
     this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
     if (reason === 'learned') {
       this.#texts.clear();
       this.#signing.forget();
     }
     this.#streams.request();
+    this.#events.begin(reason === 'learned' || reason === 'rebooted');
     this.#params.download(reason === 'learned');
   }
 }

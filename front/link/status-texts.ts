@@ -6,6 +6,8 @@ const MAX_PARTS = 8;
 const MAX_OPEN = 4;
 /** A text whose rest does not come is shown as far as it came. */
 const PART_WAIT_MS = 1000;
+/** An event and the text that says the same come within this time. */
+const TWICE_MS = 1000;
 
 export interface StatusLine {
   /** ISO 8601, wall clock of this node. */
@@ -28,6 +30,8 @@ export class StatusTexts {
   readonly #onLine: (line: StatusLine) => void;
   #lines: StatusLine[] = [];
   #open: Open[] = [];
+  /** Of the newest line: when it came, whether it ended in a tab, whether it was an event. */
+  #newest = { at: -Infinity, marked: false, isEvent: false };
 
   constructor(clock: Clock, onLine: (line: StatusLine) => void) {
     this.#clock = clock;
@@ -57,6 +61,11 @@ export class StatusTexts {
     if (part.final || part.part === MAX_PARTS - 1) this.#close(open);
   }
 
+  /** An event of the vehicle in words. Many it also says as a text: those are shown once. */
+  say(severity: number, text: string): void {
+    this.#publish(severity, text, true);
+  }
+
   /** Shows what has waited too long for its rest; called a few times a second. */
   tick(): void {
     const now = this.#clock.now();
@@ -74,7 +83,15 @@ export class StatusTexts {
     this.#publish(open.severity, Array.from(open.parts, (text) => text ?? '…').join(''));
   }
 
-  #publish(severity: number, text: string): void {
+  #publish(severity: number, said: string, isEvent = false): void {
+    // PX4 puts a tab behind what it also says as an EVENT.
+    const text = said.trimEnd();
+    const marked = text !== said;
+    const now = this.#clock.now();
+    const newest = this.#newest;
+    const alike = this.#lines.at(-1)?.text === text && now - newest.at < TWICE_MS;
+    if (alike && ((isEvent && newest.marked) || (marked && newest.isEvent))) return;
+    this.#newest = { at: now, marked, isEvent };
     const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
     this.#lines = [...this.#lines.slice(1 - KEEP), line];
     this.#onLine(line);

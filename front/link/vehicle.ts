@@ -14,6 +14,12 @@ import {
   type ParamValue,
   type StatusTextPart,
 } from '../../shared/mavlink/decode.ts';
+import {
+  decodeEvent,
+  decodeEventSequence,
+  decodeMetadataUri,
+  type VehicleEvent,
+} from '../../shared/mavlink/decode-flight.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import { Payload } from '../../shared/mavlink/payload.ts';
@@ -52,6 +58,9 @@ export interface VehicleListener {
   onVersion(): void;
   onFtp(message: FtpMessage): void;
   onStatusText(part: StatusTextPart, component: number): void;
+  onEvent(event: VehicleEvent): void;
+  onEventSequence(sequence: number): void;
+  onMetadataUri(uri: string): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
 }
@@ -203,6 +212,15 @@ export class Vehicle {
         return;
       case MSG.FILE_TRANSFER_PROTOCOL:
         this.#listener.onFtp(decodeFtp(this.#payload.load(frame)));
+        return;
+      case MSG.EVENT:
+        this.#listener.onEvent(decodeEvent(this.#payload.load(frame)));
+        return;
+      case MSG.CURRENT_EVENT_SEQUENCE:
+        this.#listener.onEventSequence(decodeEventSequence(this.#payload.load(frame)));
+        return;
+      case MSG.COMPONENT_METADATA:
+        this.#listener.onMetadataUri(decodeMetadataUri(this.#payload.load(frame)));
         return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));

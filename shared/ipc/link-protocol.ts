@@ -244,8 +244,13 @@ export interface CommandResult {
     /** MAV_RESULT without its prefix: ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED, IN_PROGRESS, CANCELLED. */
     result_name: string | null;
     accepted: boolean;
-    /** The vehicle's newest STATUSTEXT while the command was under way, when it was not accepted. */
+    /**
+     * The vehicle's words when it was not accepted: its newest while the command was under way and shortly after, or what it
+     * told before of what keeps it from arming.
+     */
     statustext?: string;
+    /** All of its reasons, oldest first, at most 8. */
+    reasons?: string[];
   };
   /** The flight mode that did it, where the vehicle refused the command for it, or has none. */
   mode?: string;

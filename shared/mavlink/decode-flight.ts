@@ -64,3 +64,33 @@ export function decodeMissionItemReached(payload: Payload): number {
 export function decodeLandedState(payload: Payload): number {
   return payload.u8(1);
 }
+
+/** EVENT (common): something that metadata has words for. */
+export interface VehicleEvent {
+  /** Component in the upper 8 bits, the event's own number in the others. */
+  readonly id: number;
+  readonly sequence: number;
+  /** As MAV_SEVERITY; 8 is not to be shown, 9 switched off. */
+  readonly level: number;
+  /** 40 bytes, zeros behind the last argument. */
+  readonly args: Buffer;
+}
+
+export function decodeEvent(payload: Payload): VehicleEvent {
+  return {
+    id: payload.u32(0),
+    sequence: payload.u16(8),
+    level: payload.u8(12) & 0x0f,
+    args: payload.copy(13, 40),
+  };
+}
+
+/** Of CURRENT_EVENT_SEQUENCE. */
+export function decodeEventSequence(payload: Payload): number {
+  return payload.u16(0);
+}
+
+/** Where COMPONENT_METADATA says that the table of contents lies. */
+export function decodeMetadataUri(payload: Payload): string {
+  return payload.text(8, 100);
+}

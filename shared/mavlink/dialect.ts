@@ -11,11 +11,20 @@ export interface MessageShape {
   readonly fullLength: number;
 }
 
+/**
+ * Messages of common.xml that mavlink-mappings does not have yet, in the columns of the table: PARAM_ERROR,
+ * COMPONENT_METADATA, and the events interface (EVENT, CURRENT_EVENT_SEQUENCE, REQUEST_EVENT, RESPONSE_EVENT_ERROR).
+ */
+const NEWER: readonly number[] = [
+  345, 209, 21, 21, 397, 182, 108, 108, 410, 160, 53, 53, 411, 106, 3, 3, 412, 33, 6, 6, 413, 77, 7, 7,
+];
+const ROWS = [...DIALECT_TABLE, ...NEWER];
+
 // Ids below 512 are nearly all of the traffic: an array read instead of a hash. -1 stands for unknown.
 const direct = new Int16Array(DIRECT).fill(-1);
 const shapes = new Map<number, MessageShape>();
-for (let row = 0; row + COLUMNS <= DIALECT_TABLE.length; row += COLUMNS) {
-  const [id = 0, crcExtra = 0, baseLength = 0, fullLength = 0] = DIALECT_TABLE.slice(row, row + COLUMNS);
+for (let row = 0; row + COLUMNS <= ROWS.length; row += COLUMNS) {
+  const [id = 0, crcExtra = 0, baseLength = 0, fullLength = 0] = ROWS.slice(row, row + COLUMNS);
   shapes.set(id, { crcExtra, baseLength, fullLength });
   if (id < DIRECT) direct[id] = crcExtra;
 }

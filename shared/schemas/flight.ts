@@ -32,6 +32,11 @@ export const commandAnswer = {
         result_name: text,
         accepted: { type: 'boolean' },
         statustext: { type: 'string', description: "the vehicle's own words" },
+        reasons: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'all reasons that it gave, those against arming that it told before among them',
+        },
       },
       additionalProperties: false,
     },

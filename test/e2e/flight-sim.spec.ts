@@ -1,6 +1,11 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
 import { commandLong } from '../link/ground-station.ts';
+import { LinkProcess } from '../link/link-process.ts';
+import { SimProcess } from '../sim/sim-process.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 import { SimFlight } from './sim-flight.ts';
 
 const COPTER = ['--vehicle', 'copter'] as const;
@@ -324,6 +329,52 @@ describe('flights over real processes', () => {
     await flight.tell(Object.assign(commandLong(511, 33), { targetSystem: 1, _param2: -1 }));
     await flight.until('without positions', (s) => (s.telemetry.ages.position ?? 0) > 3);
     await flight.until('with positions again', (s) => (s.telemetry.ages.position ?? 9) < 1);
+  });
+
+  it('PX4: why it does not arm and does not disarm, in the words that its events have in its own metadata', async () => {
+    await using flight = await SimFlight.start(...PX4, '--settle', '6000');
+    await flight.until('there', ({ mavlink_alive }) => mavlink_alive);
+    let reasons: readonly string[] = [];
+    while (!reasons.includes('No valid position estimate')) {
+      const { ack, status } = await flight.link.command('arm');
+      expect(status).to.equal('rejected');
+      reasons = ack.reasons ?? [];
+    }
+    expect(reasons.at(-1)).to.equal('Arming denied: Resolve system health failures first');
+    const place = await flight.ready();
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 10);
+    await flight.at(place, 10);
+    const { ack } = await flight.link.command('disarm');
+    expect(ack.statustext).to.equal('Disarming denied: not landed');
+    const denied = ({ text }: { text: string }): boolean => text === 'Disarming denied: not landed';
+    await flight.until('told', ({ statustext }) => statustext.some(denied));
+    await flight.link.nextState();
+    expect(flight.link.state?.statustext.filter(denied), 'said twice, shown once').to.have.length(1);
+  });
+
+  it('PX4: parameters that it adds after boot are there, and it is known as simulated from the disk too', async () => {
+    const state = await tempDir();
+    await using sim = await SimProcess.start(...PX4, '--param-rate', '4000', '--late-params', '2');
+    const start = async (): Promise<LinkProcess> =>
+      LinkProcess.start(`tcp:127.0.0.1:${sim.port}`, undefined, { SVC_STATE_DIR: state });
+    const first = await start();
+    const { params } = await first.until(({ params: { cached, priming } }) => cached > 0 && !priming);
+    await sim.fault({ lateParams: 0 });
+    await first.call('param_set', { name: 'MIS_TAKEOFF_ALT', value: 3, force: false }); // its answer tells the new count
+    const later = await first.until(({ params: { cached } }) => cached > params.cached);
+    expect(later.params.cached).to.equal(params.cached + 2);
+    const text = await first
+      .command('land')
+      .then(async () => first.until(({ statustext }) => statustext.length > 0));
+    for (const { text: line } of text.statustext) expect(line).to.not.match(/\s$/);
+    while ((await readdir(join(state, 'params')).catch(() => [])).length === 0) await first.nextState();
+    await first.stop();
+    const second = await start();
+    const { simulated_evidence: evidence } = await second.until(({ simulated }) => simulated);
+    expect(evidence[0]).to.match(/^parameter SIM_/);
+    await second.stop();
+    await removeDir(state);
   });
 
   it('IN_PROGRESS is waited out', async () => {

@@ -161,7 +161,7 @@ async function superviseOnce(script: string): Promise<{
         if (state === 'waiting') ended();
       },
     },
-    { pingMs: 50, hungMs: 200, memoryMs: 5000 },
+    { pingMs: 50, hungMs: 200, memoryMs: 5000, readyMs: 20_000 },
   );
   child.start();
   const watch = setInterval(() => beyondHelp.add(child.beyondHelp), 20);

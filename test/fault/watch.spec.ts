@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { busyness, patience } from '../../bin/supervisor/patience.ts';
 import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
@@ -39,6 +41,31 @@ describe('the supervisor watches', () => {
         services.some(
           ({ name, state, restarts }) => name === 'svc-residual' && state === 'running' && restarts === 0,
         ),
+      );
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('a start may take longer on a busy machine, and does not take for ever', async () => {
+    expect(patience(20_000, { load: 0.3, cores: 2, waitedMs: 40 })).to.equal(20_040);
+    expect(patience(20_000, { load: 25, cores: 2, waitedMs: 0 })).to.equal(120_000);
+    expect(patience(20_000, { load: 3, cores: 2, waitedMs: 15_000 })).to.equal(45_000);
+    expect(patience(20_000, { load: 1e6, cores: 2, waitedMs: 1e9 })).to.equal(120_000);
+    // Two that want the same core: one of them stands in line.
+    const rivals = [0, 1].map(() => spawn('taskset', ['-c', '0', process.execPath, '-e', 'for (;;);']));
+    const waited = async (): Promise<number> =>
+      Math.max(...(await Promise.all(rivals.map(async ({ pid = 0 }) => (await busyness(pid)).waitedMs))));
+    while ((await waited()) < 50);
+    for (const rival of rivals) rival.kill('SIGKILL');
+  });
+
+  it('a process that is not ready in its time is killed, and its last words say why', async () => {
+    // Its start takes longer by far, however patient.
+    const node = await TestNode.launch({ simulated: false, args: ['--watch-limits', '{"readyMs":5}'] });
+    try {
+      await node.until((services) =>
+        services.some(({ last_words: words }) => /not ready within \d+ ms/.test(words.join('\n'))),
       );
     } finally {
       await node.stop();

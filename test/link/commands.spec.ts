@@ -117,11 +117,38 @@ describe('commands', () => {
         result_name: 'FAILED',
         accepted: false,
         statustext: 'PreArm: GPS 1: Bad fix',
+        reasons: ['PreArm: GPS 1: Bad fix'],
       },
     });
     // Without a text the answer does not wait for long.
-    const { ack } = await rig.command('arm');
-    expect(ack).to.not.have.property('statustext');
+    const began = rig.clock.now();
+    const { ack } = await rig.command('land');
+    expect(Object.keys(ack)).to.not.include.members(['statustext']).and.not.include.members(['reasons']);
+    expect(rig.clock.now() - began).to.be.at.most(450);
+    await rig.link.stop();
+  });
+
+  it('of arming carry what the vehicle has told before of what keeps it from arming, as long as it holds', async () => {
+    const rig = await met();
+    answering(rig, FAILED);
+    rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
+    rig.say(statusText(2, 'PreArm: Compass not calibrated'));
+    rig.say(statusText(4, 'something else'));
+    await rig.live(20_000);
+    rig.say(statusText(2, 'PreArm: Compass not calibrated'));
+    const first = await rig.command('arm');
+    expect(first.ack.reasons).to.deep.equal(['PreArm: GPS 1: Bad fix', 'PreArm: Compass not calibrated']);
+    expect(first.ack.statustext).to.equal('PreArm: Compass not calibrated');
+    await rig.live(25_000); // the fix is there: it is not repeated
+    const running = rig.link.command({ cmd: 'arm', args: [] });
+    await rig.clock.advance(300);
+    rig.say(statusText(2, 'Arm: Throttle too high'));
+    expect((await running).ack.reasons).to.deep.equal([
+      'PreArm: Compass not calibrated',
+      'Arm: Throttle too high',
+    ]);
+    // Of no use for what arming has nothing to do with.
+    expect((await rig.command('land')).ack).to.not.have.property('reasons');
     await rig.link.stop();
   });
 
@@ -227,7 +254,7 @@ describe('commands', () => {
       expect(answer).to.equal(null);
     }
     rig.say(commandAck(ARM, FAILED)); // of the disarm, in the air
-    await rig.clock.advance(200);
+    await rig.clock.advance(450);
     await running;
     expect(answer).to.have.nested.property('ack.result_name', 'FAILED');
     await rig.link.stop();

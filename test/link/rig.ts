@@ -43,7 +43,7 @@ function padded(frame: Frame): Buffer {
 /** What node-mavlink reads in a frame of ours. */
 export function read(frame: Frame): Sent['fields'] {
   const clazz = REGISTRY[frame.id];
-  if (clazz === undefined) throw new Error(`no message ${frame.id}`);
+  if (clazz === undefined) return {}; // newer than node-mavlink
   const fields = new MavLinkProtocolV2().data(padded(frame), clazz as never);
   return Object.fromEntries(Object.entries(fields));
 }

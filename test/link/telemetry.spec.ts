@@ -179,6 +179,11 @@ describe('telemetry', () => {
     expect(px4.link.state().telemetry.ekf.ok).to.equal(true);
     px4.say(estimator(GOOD, 1.1));
     expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
+    // At rest on the ground, with its position: as real ones say it.
+    px4.say(estimator(1023));
+    expect(px4.link.state().telemetry.ekf.ok).to.equal(true);
+    px4.say(estimator(1 | 4 | 32 | 128));
+    expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
     px4.say(estimator(GOOD | 2048));
     expect(px4.link.state().telemetry.ekf.ok).to.equal(false);
     expect(px4.commands(511).map(({ fields }) => fields['_param1']))

@@ -194,7 +194,7 @@ export class SimClient {
   #take(packet: MavLinkPacket): void {
     this.packets.push(packet);
     if (packet.header.msgid === common.StatusText.MSG_ID) {
-      this.texts.push(packet.protocol.data(packet.payload, common.StatusText).text);
+      this.texts.push(packet.protocol.data(packet.payload, common.StatusText).text.trimEnd());
     }
     for (const waiter of this.#waiters) if (waiter.see(packet)) this.#waiters.delete(waiter);
   }

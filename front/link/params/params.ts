@@ -31,6 +31,9 @@ const HASH_AGAIN_MS = 500;
 const RETRY_MS = 60_000;
 /** A changed value is kept on disk once nothing has changed for this long. */
 const SETTLE_MS = 3000;
+/** The vehicle tells a larger count than what was downloaded: the list is asked for again after this, so many times. */
+const RAISED_MS = 3000;
+const RAISED_TIMES = 3;
 
 export interface ParamsOptions {
   readonly clock: Clock;
@@ -40,6 +43,8 @@ export interface ParamsOptions {
   readonly encoding: () => ParamEncoding;
   /** Asks for AUTOPILOT_VERSION. */
   readonly identify: () => void;
+  /** Called with each name when a download has ended in full, however it went. */
+  readonly onKnown: (name: string) => void;
   /** Null: nothing is kept on disk. */
   readonly store: ParamStore | null;
 }
@@ -71,6 +76,9 @@ export class Params {
   #endedAt = 0;
   #ends = 0;
   #hash: number | null = null;
+  /** When it first told that it has more than was downloaded, and how often it was asked again. */
+  #raisedAt: number | null = null;
+  #raised = 0;
   /** When a value changed that is not on disk yet. */
   #changedAt: number | null = null;
   /** Grows with each download, so that what was read from disk for an earlier one is not used. */
@@ -134,6 +142,8 @@ export class Params {
       this.#ends++;
     }
     this.#timedOut = false;
+    this.#raisedAt = null;
+    this.#raised = 0;
     const now = this.#options.clock.now();
     this.#stage = { kind: 'identify', since: now, asked: now };
     this.#options.identify();
@@ -172,6 +182,7 @@ export class Params {
     switch (stage.kind) {
       case 'idle':
         if (this.#timedOut && vehicle.alive && now - this.#endedAt >= RETRY_MS) this.download(false);
+        else if (this.#hasMore(now)) this.#list();
         else if (this.#changedAt !== null && now - this.#changedAt >= SETTLE_MS) this.#keep();
         return;
       case 'identify':
@@ -196,6 +207,20 @@ export class Params {
       case 'list':
         stage.list.tick();
     }
+  }
+
+  /** PX4 adds parameters when a module starts, minutes after boot; each of its values tells the present count. */
+  #hasMore(now: number): boolean {
+    if (!this.#options.vehicle.alive || this.#timedOut) return false;
+    if ((this.#expected ?? 0) <= this.#table.size || this.#raised >= RAISED_TIMES) {
+      this.#raisedAt = null;
+      return false;
+    }
+    this.#raisedAt ??= now;
+    if (now - this.#raisedAt < RAISED_MS) return false;
+    this.#raisedAt = null;
+    this.#raised++;
+    return true;
   }
 
   /** The vehicle is known as well as it will be: the fastest way that it offers. */
@@ -289,7 +314,9 @@ export class Params {
     this.#timedOut = !complete;
     this.#endedAt = this.#options.clock.now();
     this.#ends++;
-    if (complete) this.#changedAt = this.#endedAt - SETTLE_MS; // to disk at the next tick
+    if (!complete) return;
+    this.#changedAt = this.#endedAt - SETTLE_MS; // to disk at the next tick
+    for (const [name] of this.#table.entries()) this.#options.onKnown(name);
   }
 
   /** A PX4 is asked for the hash that goes with what it has told; everything else is written as it is. */

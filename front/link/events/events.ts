@@ -1,0 +1,152 @@
+import type { Logger } from '../../../shared/logger.ts';
+import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
+import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
+import type { Clock } from '../clock.ts';
+import type { Encoder } from '../encode.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { COMMON_SET } from './common-set.ts';
+import { EventDefinitions } from './definitions.ts';
+import { Metadata } from './metadata.ts';
+
+/** MAV_CMD_RUN_PREARM_CHECKS: PX4 answers with the report of all checks. */
+const RUN_PREARM_CHECKS = 401;
+/** Events are numbered; so many missing ones are asked for, of more the vehicle has forgotten the first. */
+const MAX_MISSING = 16;
+const MAX_CHECKS = 16;
+/** Log levels as in MAV_SEVERITY; from here on nothing is to be shown. */
+const PROTOCOL = 8;
+const WARNING = 4;
+const ERROR = 3;
+
+export interface EventsOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly send: (bytes: Buffer) => void;
+  readonly free: () => boolean;
+  /** An event in words. */
+  readonly onLine: (severity: number, text: string) => void;
+}
+
+/** A check that fails. */
+interface FailedCheck {
+  readonly severity: number;
+  readonly text: string;
+  /** Bits of the groups of flight modes that it forbids. */
+  readonly modes: number;
+}
+
+/**
+ * The vehicle's events (https://mavlink.io/en/services/events.html): numbers that metadata turns into words. PX4 says only there
+ * why it does not arm: after `arming_check` summary one event for each check that fails, up to the `health` summary.
+ */
+export class Events {
+  readonly #options: EventsOptions;
+  readonly #metadata: Metadata;
+  #definitions = new EventDefinitions();
+  /** Whether the vehicle's own metadata is there. */
+  #own = false;
+  #newest: number | null = null;
+  /** The report that is coming in: severity and text of each. */
+  #report: FailedCheck[] | null = null;
+  /** The newest whole report. */
+  #checks: readonly FailedCheck[] = [];
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+    this.#definitions.add(COMMON_SET);
+    this.#metadata = new Metadata({ ...options, onEvents: (file) => this.#learn(file) });
+  }
+
+  onEvent({ id, sequence, level, args }: VehicleEvent): void {
+    this.#count(sequence, true);
+    if (!this.#own) this.#metadata.want();
+    const words = this.#definitions.words(id, args);
+    if (words === null) return;
+    const { group, summary, text } = words;
+    if (group === 'arming_check' || group === 'health') {
+      if (summary) this.#onSummary(group, args[0] ?? 0);
+      else if (level <= WARNING && (this.#report?.length ?? MAX_CHECKS) < MAX_CHECKS)
+        this.#report?.push({ severity: level, text, modes: args.readUInt32LE(0) });
+      return;
+    }
+    if (level >= PROTOCOL || group !== 'default') return;
+    this.#options.onLine(level, text);
+  }
+
+  /** CURRENT_EVENT_SEQUENCE: the newest number that the vehicle has given. */
+  onSequence(sequence: number): void {
+    if (!this.#own) this.#metadata.want();
+    this.#count(sequence, false);
+  }
+
+  /** What keeps the vehicle from arming in its present mode; none when nothing does. */
+  get checks(): readonly string[] {
+    const { customMode } = this.#options.vehicle;
+    const groups = customMode === null ? null : this.#definitions.groupsOf(customMode);
+    const counts = ({ modes, severity }: FailedCheck): boolean =>
+      groups === null ? severity <= ERROR : (modes & groups) !== 0;
+    return this.#checks.filter(counts).map(({ text }) => text);
+  }
+
+  onMetadata(uri: string): void {
+    this.#metadata.onUri(uri);
+  }
+
+  onFtp(message: FtpMessage): void {
+    this.#metadata.onFtp(message);
+  }
+
+  tick(): void {
+    this.#metadata.tick();
+  }
+
+  /** A session of the vehicle begins. @param other it is another vehicle, or has booted */
+  begin(other: boolean): void {
+    this.#newest = null;
+    this.#report = null;
+    if (!other) return;
+    this.#checks = [];
+    this.#own = false;
+    this.#definitions = new EventDefinitions();
+    this.#definitions.add(COMMON_SET);
+    this.#metadata.forget();
+  }
+
+  /** The checks may come in several parts, numbered from 0. */
+  #onSummary(group: 'arming_check' | 'health', part: number): void {
+    if (group === 'arming_check') {
+      if (part === 0 || this.#report === null) this.#report = [];
+      return;
+    }
+    this.#checks = [...(this.#report ?? [])];
+  }
+
+  #count(sequence: number, isEvent: boolean): void {
+    const newest = this.#newest;
+    if (newest === null) {
+      this.#newest = sequence;
+      return;
+    }
+    const ahead = (sequence - newest) & 0xffff;
+    if (ahead === 0 || ahead >= 0x8000) return; // known, or one that was asked for
+    const last = isEvent ? (sequence - 1) & 0xffff : sequence;
+    const missing = isEvent ? ahead - 1 : ahead;
+    this.#newest = sequence;
+    const { target } = this.#options.vehicle;
+    if (missing === 0 || target === null) return;
+    const first = (last - Math.min(missing, MAX_MISSING) + 1) & 0xffff;
+    this.#options.send(this.#options.encoder.requestEvents(target, first, last));
+  }
+
+  #learn(file: unknown): void {
+    const { log, vehicle, encoder, send } = this.#options;
+    const count = this.#definitions.add(file);
+    this.#own = true;
+    log.info(`${count} events of the vehicle are known by name`);
+    // What it said before could not be read.
+    if (vehicle.target !== null && vehicle.armed === false)
+      send(encoder.commandLong(vehicle.target, RUN_PREARM_CHECKS, [0, 0, 0, 0, 0, 0, 0], 0));
+  }
+}

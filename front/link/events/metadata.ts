@@ -1,0 +1,148 @@
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/logger.ts';
+import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Clock } from '../clock.ts';
+import type { Encoder } from '../encode.ts';
+import { FtpFile } from '../params/ftp-file.ts';
+import type { Vehicle } from '../vehicle.ts';
+import { unxz } from './xz.ts';
+
+// MAV_CMD
+const REQUEST_MESSAGE = 512;
+/** COMP_METADATA_TYPE_EVENTS */
+const TYPE_EVENTS = 4;
+const FTP_SCHEME = 'mftp://';
+const ASK_MS = 2000;
+const ASKS = 3;
+/** After it could not be had. */
+const AGAIN_MS = 60_000;
+const ATTEMPTS = 3;
+/** PX4's is 160 KB of JSON; a vehicle must not fill our memory. */
+const MAX_JSON_BYTES = 2 * 1024 * 1024;
+
+export interface MetadataOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly send: (bytes: Buffer) => void;
+  /** Whether nobody else reads files from the vehicle at the moment. */
+  readonly free: () => boolean;
+  readonly onEvents: (file: unknown) => void;
+}
+
+type Stage =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'ask'; asks: number; at: number }
+  | { readonly kind: 'file'; readonly file: FtpFile };
+
+/**
+ * The vehicle's own description of its events: COMPONENT_METADATA says where its table of contents lies, that says where the
+ * events lie, and both are read over MAVLink FTP (https://mavlink.io/en/services/component_information.html). Links into the
+ * internet are not followed.
+ */
+export class Metadata {
+  readonly #options: MetadataOptions;
+  #stage: Stage = { kind: 'idle' };
+  #wanted = false;
+  #attempts = 0;
+  #failedAt = -Infinity;
+
+  constructor(options: MetadataOptions) {
+    this.#options = options;
+  }
+
+  /** The vehicle sends events. */
+  want(): void {
+    this.#wanted = true;
+  }
+
+  /** The vehicle is another one, or may have got another firmware. */
+  forget(): void {
+    if (this.#stage.kind === 'file') this.#stage.file.cancel();
+    this.#stage = { kind: 'idle' };
+    this.#wanted = false;
+    this.#attempts = 0;
+    this.#failedAt = -Infinity;
+  }
+
+  /** COMPONENT_METADATA. */
+  onUri(uri: string): void {
+    if (this.#stage.kind !== 'ask') return;
+    this.#read(uri, (contents) => {
+      const list: unknown = (contents as { readonly metadataTypes?: unknown }).metadataTypes;
+      const found = (Array.isArray(list) ? (list as readonly unknown[]) : []).find(
+        (entry) =>
+          typeof entry === 'object' && entry !== null && (entry as { type?: unknown }).type === TYPE_EVENTS,
+      ) as { readonly uri?: unknown } | undefined;
+      if (typeof found?.uri !== 'string') throw new Error('it has no description of its events');
+      this.#read(found.uri, (events) => {
+        this.#wanted = false;
+        this.#stage = { kind: 'idle' };
+        this.#options.onEvents(events);
+      });
+    });
+  }
+
+  onFtp(message: FtpMessage): void {
+    if (this.#stage.kind === 'file') this.#stage.file.onMessage(message);
+  }
+
+  /** Called a few times a second. */
+  tick(): void {
+    const { clock, vehicle, free, encoder, send } = this.#options;
+    const stage = this.#stage;
+    const now = clock.now();
+    const { target } = vehicle;
+    if (!this.#wanted || target === null || !vehicle.alive) return;
+    if (stage.kind === 'file') {
+      stage.file.tick();
+      return;
+    }
+    if (stage.kind === 'idle') {
+      if (!free() || this.#attempts >= ATTEMPTS || now - this.#failedAt < AGAIN_MS) return;
+      this.#attempts++;
+      this.#stage = { kind: 'ask', asks: 0, at: -Infinity };
+      return;
+    }
+    if (now - stage.at < ASK_MS) return;
+    if (stage.asks >= ASKS) {
+      this.#fail('it does not say where its metadata is');
+      return;
+    }
+    stage.asks++;
+    stage.at = now;
+    send(encoder.commandLong(target, REQUEST_MESSAGE, [MSG.COMPONENT_METADATA, 0, 0, 0, 0, 0, 0], 0));
+  }
+
+  #read(uri: string, then: (content: unknown) => void): void {
+    // A path of the vehicle's own; `[;comp=1]` in front of it names a component.
+    const path = uri.startsWith(FTP_SCHEME) ? uri.slice(FTP_SCHEME.length).replace(/^\[;comp=\d+\]/, '') : '';
+    if (path === '') {
+      this.#fail(`its metadata is not on board: ${uri}`);
+      return;
+    }
+    const file = new FtpFile({
+      ...this.#options,
+      path,
+      onEnd: (bytes) => {
+        try {
+          if (bytes === null) throw new Error('it could not be read');
+          const json = path.endsWith('.xz') ? unxz(bytes, MAX_JSON_BYTES) : bytes;
+          then(JSON.parse(json.toString('utf8')));
+        } catch (error) {
+          this.#fail(`${path}: ${messageOf(error)}`);
+        }
+      },
+    });
+    this.#stage = { kind: 'file', file };
+    file.start();
+  }
+
+  #fail(why: string): void {
+    this.#options.log.warn(`events of the vehicle are not known by name: ${why}`);
+    this.#stage = { kind: 'idle' };
+    this.#failedAt = this.#options.clock.now();
+  }
+}
