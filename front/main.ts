@@ -41,6 +41,7 @@ import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
+import { PeerLocks } from './stores/peer-locks.ts';
 import { Tenures } from './tenures.ts';
 import { VehicleView } from './vehicle-view.ts';
 
@@ -120,7 +121,8 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
-  const budgets = new PeerBudgets(monotonic);
+  const budgets = new PeerBudgets(monotonic, () => locks.changed());
+  const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
   const state: EdgeState = {
     matcher,
@@ -205,6 +207,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   });
 
   audit.start();
+  budgets.restore(await locks.read());
   sockets.start();
   tenures.start();
   await credentials.start();
@@ -240,6 +243,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       vehicle.stop();
       supervisor.stop();
       monitor.stop();
+      await locks.stop();
       await credentials.stop();
       audit.stop();
     },

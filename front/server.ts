@@ -17,6 +17,7 @@ import { hasBody, parseJson, readBytes, readJson } from '../shared/http/json-bod
 import type { Logger } from '../shared/logger.ts';
 import { type Handler, Reply, type SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
+import { ConnectionCaps } from './edge/connections.ts';
 import {
   decide,
   type EdgeState,
@@ -76,6 +77,13 @@ interface ReadBody {
   readonly value: unknown;
 }
 
+/** Who has shown a credential of his own. */
+const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
+  'key',
+  'session',
+  'token',
+  'ticket',
+]);
 /** The features whose changes end principals. */
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
 
@@ -104,6 +112,7 @@ type Answer = ServerResponse & { [ANNOUNCED]?: Announced };
 export class FrontServer {
   readonly #options: FrontOptions;
   readonly #servers: Server[] = [];
+  readonly #caps = new ConnectionCaps(SERVER_LIMITS.maxConnections);
   #draining = false;
 
   constructor(options: FrontOptions) {
@@ -136,6 +145,7 @@ export class FrontServer {
     );
     server.maxHeadersCount = SERVER_LIMITS.maxHeaders;
     server.maxConnections = SERVER_LIMITS.maxConnections;
+    if (kind === 'tcp') server.on('connection', (socket) => this.#admit(socket));
     server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
     // Without this listener node says "100 Continue" to everybody; the body must wait for the decision.
     server.on('checkContinue', (req, res) => app(req, res));
@@ -150,6 +160,16 @@ export class FrontServer {
     });
     this.#servers.push(server);
     return server;
+  }
+
+  /** Before a byte of it is read: nobody takes every connection. */
+  #admit(socket: Socket): void {
+    const { peer, address } = this.#originOf(socket, 'tcp');
+    if (!this.#caps.open(peer, address === 'loopback')) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => this.#caps.close(peer));
   }
 
   /** Stops accepting, lets requests in flight finish for at most `drainMs`, then cuts what is left. */
@@ -193,6 +213,7 @@ export class FrontServer {
         return;
       case 'pass':
         if (decision.counted) budgets.spend(origin.peer);
+        if (SHOWN.has(decision.principal.kind)) this.#caps.know(origin.peer);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
         if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
         if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
@@ -239,7 +260,15 @@ export class FrontServer {
     const handler = this.#options.handlers.get(row.id);
     if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
     const { params, query, principal, forced } = settled;
-    const result = handler({ params, query, body, principal, forced, headers: req.headers });
+    const result = handler({
+      params,
+      query,
+      body,
+      principal,
+      peer: origin.peer,
+      forced,
+      headers: req.headers,
+    });
     if (!(result instanceof Promise)) {
       sendValue(res, result);
       announced?.settle(res.statusCode, 'done');
@@ -322,7 +351,7 @@ export class FrontServer {
     const { params, query, principal, forced } = decision;
     sockets.accept(req, socket, head, principal, (ws, ended) => {
       ws.once('close', () => announced?.settle(101, 'closed'));
-      handler({ params, query, principal, forced, headers: req.headers }, ws, ended);
+      handler({ params, query, principal, peer: origin.peer, forced, headers: req.headers }, ws, ended);
     });
   }
 

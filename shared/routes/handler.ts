@@ -25,6 +25,8 @@ export interface Call<R extends Row> {
   /** For the few that mean something to a handler (`if-match`, `range`); behind the proxy no credential is among them. */
   readonly headers: IncomingHttpHeaders;
   readonly principal: Principal;
+  /** Whom the caller is counted as, by address; empty behind the proxy. */
+  readonly peer: string;
   /** The armed guard was overridden. */
   readonly forced: boolean;
 }
