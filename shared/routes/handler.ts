@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
@@ -55,12 +56,12 @@ export class Reply {
 
 /** A file as the answer, with ranges and conditions (RFC 9110). */
 export class FileReply {
-  readonly path: string;
+  readonly file: FileHandle;
   readonly mediaType: string;
 
-  /** @param path absolute; the handler made sure that it is one that the caller may have */
-  constructor(path: string, mediaType: string) {
-    this.path = path;
+  /** @param file open; closed when it was sent. The handler made sure that it is one that the caller may have */
+  constructor(file: FileHandle, mediaType: string) {
+    this.file = file;
     this.mediaType = mediaType;
   }
 }
