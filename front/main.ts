@@ -213,7 +213,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   await credentials.start();
   const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
   await listenUnix(front.createServer('unix'), paths.controlSocket);
-  monitor.start();
+  await monitor.start();
   vehicle.start();
   supervisor.start();
   proxy?.takeUp();

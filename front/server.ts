@@ -13,7 +13,7 @@ import { classifyAddress, peerKey, plainAddress } from '../shared/auth/address.t
 import type { Principal } from '../shared/auth/principal.ts';
 import { ApiError, ERRORS, messageOf } from '../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../shared/http/answer.ts';
-import { hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
+import { checkType, hasBody, parseJson, readBytes, readJson } from '../shared/http/json-body.ts';
 import type { Logger } from '../shared/logger.ts';
 import { type Handler, Reply, type SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
@@ -216,6 +216,7 @@ export class FrontServer {
         if (SHOWN.has(decision.principal.kind)) this.#caps.know(origin.peer);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
         if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+        if (decision.row.bodyMedia !== null) checkType(req, decision.row.bodyMedia);
         if (!hasBody(req)) this.#proceed(req, res, decision, NO_BODY, origin);
         else {
           this.#readBody(req, res, decision.row, early)

@@ -45,6 +45,7 @@ export const ERRORS = {
   E_INVALID_VALUE: [422, 'A value does not fit its schema.'],
   E_RATE_LIMITED: [429, 'Too many requests. Wait as long as Retry-After says.'],
   E_LOCKED: [429, 'Locked after too many failures. Wait as long as Retry-After says.'],
+  E_UPGRADE: [426, 'This path answers a WebSocket upgrade only.'],
   E_HEADERS_TOO_LARGE: [431, 'The request headers are larger than this node accepts.'],
   E_INTERNAL: [500, 'The node failed to answer. The log holds the reason.'],
   E_NOT_IMPLEMENTED: [501, 'This node does not run that feature.'],

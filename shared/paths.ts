@@ -32,6 +32,8 @@ export interface Paths {
   /** The base profile, kept over a restart. */
   readonly videoProfile: string;
   readonly paramsDir: string;
+  /** MAVLink signing keys, one file each. */
+  readonly signingDir: string;
   readonly logDir: string;
   /** Where log lines are shipped to. */
   readonly logSocket: string;
@@ -69,6 +71,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),
+    signingDir: join(state, 'signing'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),
     logStore: join(state, 'logs', 'logs.db'),

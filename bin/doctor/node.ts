@@ -59,6 +59,8 @@ export function checkAnswer(answer: Answer): readonly Check[] {
 const REMEDIES: Readonly<Record<string, string>> = {
   endpoint_closed: 'See who holds the port: `ss -lntup`. Or give it another one in mavlink.endpoints.',
   source_is_own_endpoint: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
+  signing_lost:
+    'Enrol the key of the vehicle again (POST /api/mavlink/signing/enroll-fc), or end signing over USB.',
   source_loops: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
 };
 

@@ -4,12 +4,12 @@ import { ARDUPILOT_COMMANDS } from './commands.ts';
 import type { Craft } from './craft.ts';
 import type { Firmware, ModeSet, Words } from './firmware.ts';
 import { NAK } from './ftp.ts';
-import { GuidedMode } from './guided.ts';
-import { MavAutopilot, MavState, MavType } from './mavlink-values.ts';
+import { GuidedMode, TakeoffMode } from './guided.ts';
+import { MavAutopilot, MavResult, MavState, MavType } from './mavlink-values.ts';
 import type { Mission } from './mission.ts';
 import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from './modes.ts';
 import { BY_VALUE } from './param-dialect.ts';
-import { paramRows } from './param-table.ts';
+import { paramRows, parseParamRows } from './param-table.ts';
 import { returnMode } from './rtl.ts';
 import type { StreamPlan } from './streams.ts';
 import { SENDERS } from './telemetry.ts';
@@ -28,6 +28,8 @@ interface Family {
   readonly without: readonly number[];
   readonly rtl: number;
   readonly land: number;
+  /** What it has besides ArduCopter's, in the form of the parameter table. */
+  readonly params: string;
 }
 
 const NAV_LAND = 21;
@@ -44,6 +46,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     without: [],
     rtl: 6,
     land: 9,
+    params: '',
   },
   plane: {
     type: MavType.FIXED_WING,
@@ -51,11 +54,12 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     title: 'ArduPlane',
     modes:
       '0 MANUAL level, 1 CIRCLE hold, 2 STABILIZE level, 3 TRAINING level, 4 ACRO level, 5 FBWA level, 6 FBWB level, ' +
-      '7 CRUISE level, 8 AUTOTUNE level, 10 AUTO auto, 11 RTL return, 12 LOITER hold, 15 GUIDED guided, ' +
+      '7 CRUISE level, 8 AUTOTUNE level, 10 AUTO auto, 11 RTL return, 12 LOITER hold, 13 TAKEOFF takeoff, 15 GUIDED guided, ' +
       '17 QSTABILIZE level, 18 QHOVER level, 19 QLOITER hold, 20 QLAND land, 21 QRTL return',
     without: [NAV_LAND],
     rtl: 11,
     land: 11,
+    params: 'f TKOFF_ALT=50 TKOFF_DIST=200\nb Q_ENABLE=0',
   },
   rover: {
     type: MavType.GROUND_ROVER,
@@ -67,6 +71,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     without: [NAV_LAND, NAV_TAKEOFF],
     rtl: 11,
     land: 4,
+    params: '',
   },
   sub: {
     type: MavType.SUBMARINE,
@@ -78,6 +83,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     without: [NAV_LAND, NAV_TAKEOFF, 20],
     rtl: 9,
     land: 9,
+    params: '',
   },
 };
 
@@ -146,13 +152,17 @@ export function ardupilot(name: VehicleFamily): Firmware {
     gitHash: GIT_HASH,
     banner: [`${family.title} V4.5.7 (${GIT_HASH})`, 'Frame: QUAD/X'],
     bannerWithParams: true,
-    params: { rows: paramRows(), aliases: new Map(), hidden: [] },
+    params: { rows: [...paramRows(), ...parseParamRows(family.params)], aliases: new Map(), hidden: [] },
     paramDialect: BY_VALUE,
     firstItem: 1,
     keepsMission: true,
     streams: STREAMS,
     senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
-    commands: new Map([...ARDUPILOT_COMMANDS].filter(([id]) => !family.without.includes(id))),
+    commands: new Map([
+      ...[...ARDUPILOT_COMMANDS].filter(([id]) => !family.without.includes(id)),
+      // Only a plane that hovers takes off by command: this one has no such motors.
+      ...(name === 'plane' ? [[NAV_TAKEOFF, () => MavResult.FAILED] as const] : []),
+    ]),
     setMode: (customMode) => ({ ack: SET_MODE, params: [customMode] }),
     intFrame: undefined,
     longFrame: RELATIVE_ALT,
@@ -190,6 +200,8 @@ function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {
         return holdMode(craft, id, false);
       case 'return':
         return returnMode(craft, id);
+      case 'takeoff':
+        return new TakeoffMode(craft, id);
       case 'land':
         return landMode(craft, id);
       default:

@@ -83,7 +83,8 @@ export function perform(deck: CommandDeck, command: Command): MavResult {
   return deck.firmware.commands.get(command.id)?.(deck, command) ?? UNSUPPORTED;
 }
 
-function setMode({ modes }: CommandDeck, { p1, p2 }: Command): MavResult {
+function setMode({ modes, faults }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (faults.modeRefusals.includes(p2)) return FAILED;
   const custom = 1; // MAV_MODE_FLAG_CUSTOM_MODE_ENABLED: ArduPilot takes no other kind
   return (p1 & custom) === 0 ? DENIED : accepted(modes.set(p2));
 }

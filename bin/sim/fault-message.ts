@@ -23,6 +23,8 @@ export interface FaultMessage {
   readonly unknownIds?: boolean;
   /** MAV_RESULT by MAV_CMD: such a command is answered with that result and not carried out. Replaces the ones before. */
   readonly ackResults?: Readonly<Record<number, MavResult>>;
+  /** Numbers of modes that it does not go into. Replaces the ones before. */
+  readonly modeRefusals?: readonly number[];
   /** MAV_CMD_SET_MESSAGE_INTERVAL is UNSUPPORTED. */
   readonly noMessageInterval?: boolean;
   /** Share 0..1 of all frames, in either direction, that is lost. */

@@ -41,6 +41,7 @@ export function readFaults(values: FaultValues): Faults {
     inProgress: values['in-progress'],
     doubleAck: values['double-ack'],
     ackResults: Object.fromEntries(pairs('ack-result', values['ack-result']).map(ackResult)),
+    modeRefusals: [],
     noMessageInterval: values['no-message-interval'],
     dropFrames: number('drop-frames', values['drop-frames'], 0, 1),
     dropParams: number('drop-params', values['drop-params'], 0, 1),

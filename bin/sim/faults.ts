@@ -13,6 +13,7 @@ export interface Faults {
   armRefuse: string;
   unknownIds: boolean;
   ackResults: Readonly<Record<number, MavResult>>;
+  modeRefusals: readonly number[];
   noMessageInterval: boolean;
   dropFrames: number;
   paramReadonly: readonly string[];
@@ -33,6 +34,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   armRefuse: '',
   unknownIds: false,
   ackResults: {},
+  modeRefusals: [],
   noMessageInterval: false,
   dropFrames: 0,
   paramReadonly: [],

@@ -113,3 +113,18 @@ export class GuidedMode implements FlightMode {
     };
   }
 }
+
+/** A plane's TAKEOFF: climbs to TKOFF_ALT where it is entered, and holds there. */
+export class TakeoffMode extends GuidedMode {
+  readonly #own: Craft;
+
+  constructor(craft: Craft, id: ModeId) {
+    super(craft, id);
+    this.#own = craft;
+  }
+
+  override enter(): void {
+    super.enter();
+    this.takeOff(this.#own.params.get('TKOFF_ALT'));
+  }
+}

@@ -123,6 +123,7 @@ export function paramRows(): ParamRow[] {
 export function parseParamRows(table: string): ParamRow[] {
   const rows: ParamRow[] = [];
   for (const line of table.trim().split('\n')) {
+    if (line === '') continue;
     const [letter = '', ...entries] = line.split(' ');
     const type = TYPES[letter];
     if (type === undefined) throw new Error(`parameter table: ${line}`);

@@ -149,10 +149,24 @@ interface Found {
   readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
+  /** The methods that the path has, empty for none. */
   readonly allow: string;
+  /** The path has a WebSocket row. */
+  readonly upgrade: boolean;
 }
 
 const NO_EXTRAS = Object.freeze({});
+const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const NOTHING: Found = Object.freeze({
+  row: null,
+  policy: null,
+  params: NO_EXTRAS,
+  policyParams: NO_EXTRAS,
+  path: '',
+  query: '',
+  allow: '',
+  upgrade: false,
+});
 
 function refuse(
   rule: Rule,
@@ -246,7 +260,9 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     });
   }
   if (row === null) {
-    if (found.allow === '') return refuse('row', 'E_NOT_FOUND', cors, { principal });
+    if (found.upgrade && request.method === 'GET')
+      return refuse('row', 'E_UPGRADE', cors, { principal, headers: { upgrade: 'websocket' } });
+    if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
   return answer('credential', row, found, principal, cors, counted, state);
@@ -257,17 +273,18 @@ function findRow(
   match: Exclude<MatchResult, { kind: 'bad' }>,
   matcher: Matcher,
 ): Found {
-  if (match.kind === 'none')
-    return { row: null, policy: null, params: {}, policyParams: {}, path: '', query: '', allow: '' };
+  if (match.kind === 'none') return NOTHING;
   const method = rowMethod(request);
   const { template, params, path, query } = match;
   const row = method === null ? undefined : (template.rows.get(method) ?? anyRow(template, method));
   if (row === undefined) {
-    const methods = [...template.rows.keys()].filter((name) => name !== 'WS');
+    const methods = [...template.rows.keys()].flatMap((name) =>
+      name === 'ANY' ? HTTP_METHODS : name === 'WS' ? [] : [name],
+    );
     const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-    return { row: null, policy: null, params: {}, policyParams: {}, path, query, allow: allow.join(', ') };
+    return { ...NOTHING, path, query, allow: allow.join(', '), upgrade: template.rows.has('WS') };
   }
-  const base = { row, params, policyParams: params, path, query, allow: '' };
+  const base = { row, params, policyParams: params, path, query, allow: '', upgrade: false };
   if (row.scope !== 'inner') return { ...base, policy: row };
   // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
   const inner = matcher.match(`/${params['path'] ?? ''}`);

@@ -14,12 +14,13 @@ const TWICE: readonly Violation[] = [{ path: '', message: 'the query names a mem
 /** Holds body and query against the schemas of their row, compiled once at start. */
 export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
   const ajv = createAjv();
+  const coercing = createAjv({ coerce: true });
   const bodies = new Map<string, Validator>();
   const queries = new Map<string, Validator>();
   for (const row of rows) {
     const schema = row.built ? bodySchema(row) : null;
     if (schema !== null) bodies.set(row.id, compileValidator(ajv, schema));
-    if (row.built && row.query !== null) queries.set(row.id, compileValidator(ajv, row.query));
+    if (row.built && row.query !== null) queries.set(row.id, compileValidator(coercing, row.query));
   }
   return ({ id }, body, query) => {
     // No body at all is judged as an empty one: the schema names what is missing.

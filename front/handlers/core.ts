@@ -66,19 +66,15 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       ntp_synced: await ntpSynced(),
     }),
 
-    'status.get': async () => status(deps),
+    'status.get': () => status(deps),
 
     'status.full.get': async () => {
-      const [head, services, resources] = await Promise.all([
-        status(deps),
-        serviceList(supervisor),
-        monitor.facts(),
-      ]);
+      const services = await serviceList(supervisor);
       const { state } = vehicle;
       return {
-        ...head,
+        ...status(deps),
         ...services,
-        resources,
+        resources: monitor.facts,
         telemetry: state === null ? null : telemetryOf(state),
         // Nothing in this build measures them.
         video: null,
@@ -91,7 +87,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
 
     'metrics.get': async () => new Reply(200, await metrics.text(), metrics.mediaType),
 
-    'system.get': async () => monitor.facts(),
+    'system.get': () => monitor.facts,
 
     'diagnostics.get': async () => diagnostics(deps),
 
@@ -101,9 +97,9 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
   };
 }
 
-async function status({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps): Promise<object> {
+function status({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps): object {
   const link = vehicle.state;
-  const facts = await monitor.facts();
+  const { facts } = monitor;
   const temperatures = Object.values(facts.temperatures);
   return {
     version,
@@ -114,6 +110,8 @@ async function status({ monitor, vehicle, version, profile, board, ...deps }: Co
     fc_port: link?.fc_port ?? null,
     fc_baud: link?.fc_baud ?? null,
     fc_firmware: link?.firmware ?? null,
+    fcFirmware: link?.firmware ?? 'unknown',
+    fcVariant: null,
     fc_source: link?.source ?? null,
     fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
     fc_link_hint: linkHint(link),

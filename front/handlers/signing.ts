@@ -66,6 +66,5 @@ export function signingHandlers(vehicle: VehicleView): SigningHandlers {
 /** A caller that names its vehicle means that one and no other. */
 function checkTarget(name: string, asked: number | undefined, there: number | null): void {
   if (asked === undefined || there === null || asked === there) return;
-  const message = `is ${there} on the vehicle that is connected`;
-  throw new ApiError('E_INVALID_VALUE', `${name} ${message}.`, { errors: [{ path: `/${name}`, message }] });
+  throw new ApiError('E_IDENTITY', `${name} is ${there} on the vehicle that is connected, not ${asked}.`);
 }

@@ -26,14 +26,16 @@ import {
   type Craft,
   flies,
   gotoProblem,
-  holdMode,
+  holdModes,
   landing,
   type Maneuver,
   pausing,
   resuming,
   returning,
+  takesOffByMode,
 } from './maneuvers.ts';
 import { type Family, modeNames, modeNumber } from './modes.ts';
+import type { Params } from './params/params.ts';
 import { Precedence, type Turn } from './precedence.ts';
 import type { Refusals } from './refusals.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -58,6 +60,11 @@ const CUSTOM_MODE_ENABLED = 1;
 const CHANGE_MODE = 1;
 const GUIDED = 'GUIDED';
 const AUTO_MISSION = 'AUTO.MISSION';
+const TAKEOFF_MODE = 'TAKEOFF';
+/** m above home, of a plane's mode TAKEOFF. */
+const TAKEOFF_HEIGHT = 'TKOFF_ALT';
+/** 1 on a plane that can hover, most of which call themselves plain fixed wings. */
+const QUADPLANE = 'Q_ENABLE';
 /** m above where it stood: it has taken off. */
 const CLIMBED_M = 1;
 
@@ -101,6 +108,8 @@ interface Context {
   readonly target: Target;
   readonly deadline: number;
   readonly turn: Turn;
+  /** The mode that did it in place of what was asked first, for the answer. */
+  readonly note: { mode: string | null };
 }
 
 /** Besides the usual: see ExchangeJob. */
@@ -117,6 +126,7 @@ export interface CommandsOptions {
   readonly encoder: Encoder;
   readonly exchange: Exchange;
   readonly refusals: Refusals;
+  readonly params: Params;
   /** Sends what has no ack. */
   readonly send: (bytes: Buffer) => void;
 }
@@ -124,8 +134,8 @@ export interface CommandsOptions {
 /**
  * Carries out the commands of the catalogue. Sends what was asked, in the words of the vehicle's family (maneuvers.ts), and
  * reports its verdict as it is: TEMPORARILY_REJECTED too is an answer, and nothing is tried again after one. The mode is
- * changed on the way in two cases only, both on ArduPilot and both because the command cannot work otherwise: take-off of
- * an armed vehicle that is not in GUIDED, and goto on a firmware without DO_REPOSITION.
+ * changed on the way in three cases only, all on ArduPilot: take-off of an armed vehicle that is not in GUIDED (a fixed wing
+ * has a mode for it), goto on a firmware without DO_REPOSITION, and where a copter that is to pause refuses and would fly on.
  *
  * May a command be sent again when no ack came? It may have been carried out, and firmwares do not look at the confirmation
  * field (COMMAND_INT has none). Safe as they are, because they ask for a state that the second one finds: arm, disarm,
@@ -143,6 +153,11 @@ export class Commands {
     this.#options = options;
   }
 
+  /** A killSwitch is under way that the vehicle has not acknowledged. */
+  get killing(): boolean {
+    return this.#precedence.killing;
+  }
+
   /**
    * The RPC method `command`.
    * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
@@ -156,12 +171,14 @@ export class Commands {
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
-    const context: Context = { target, deadline: clock.now() + timeout, turn };
+    const note: Context['note'] = { mode: null };
+    const context: Context = { target, deadline: clock.now() + timeout, turn, note };
     const watch = refusals.watch();
     try {
       const result = await this.#run(cmd, args, context);
       const refused = result !== null && result !== RESULT_ACCEPTED;
-      return verdict(cmd, result, await (refused ? watch.settled() : watch.newest()));
+      const answer = verdict(cmd, result, await (refused ? watch.settled() : watch.newest()));
+      return note.mode === null || !answer.ack.accepted ? answer : { ...answer, mode: note.mode };
     } finally {
       watch.end();
       turn.end();
@@ -195,7 +212,7 @@ export class Commands {
       case 'goto':
         return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2));
       case 'stop':
-        return this.#mode(context, holdMode(this.#craft()) ?? '');
+        return this.#stop(context);
       case 'missionStart':
         return this.#missionStart(context);
       case 'pauseMission':
@@ -215,10 +232,32 @@ export class Commands {
         return this.#mode(context, maneuver.name);
       case 'command': {
         const result = await this.#long(context, maneuver.command, maneuver.params);
-        if (result !== RESULT_UNSUPPORTED || maneuver.otherwise === undefined) return result;
-        return this.#mode(context, maneuver.otherwise);
+        const unknown = result === RESULT_UNSUPPORTED;
+        if (!unknown && !(maneuver.always === true && isRefusal(result))) return result;
+        const instead = await this.#firstOf(context, maneuver.otherwise ?? []);
+        // Where nothing else went either, the answer to what was asked says more.
+        return instead === RESULT_ACCEPTED || (unknown && instead !== null) ? instead : result;
       }
     }
+  }
+
+  /** Holds where it is: in the best mode that it takes. */
+  async #stop(context: Context): Promise<number | null> {
+    const [best = '', ...others] = holdModes(this.#craft());
+    const result = await this.#mode(context, best);
+    if (!isRefusal(result)) return result;
+    return (await this.#firstOf(context, others)) === RESULT_ACCEPTED ? RESULT_ACCEPTED : result;
+  }
+
+  /** @returns the result of the first mode that is not refused, else of the last; null when there is none to try */
+  async #firstOf(context: Context, modes: readonly string[]): Promise<number | null> {
+    let result: number | null = null;
+    for (const mode of modes) {
+      result = await this.#mode(context, mode);
+      context.note.mode = mode;
+      if (!isRefusal(result)) return result;
+    }
+    return result;
   }
 
   /** Items 0 to 0 stand for the whole mission. Both firmwares change the mode themselves, and PX4 arms besides. */
@@ -248,6 +287,12 @@ export class Commands {
       const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
       throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
     }
+    if (
+      vehicle.armed === true &&
+      takesOffByMode(craft, (this.#options.params.valueOf(QUADPLANE) ?? 0) >= 1)
+    ) {
+      return this.#takeoffByMode(context, alt);
+    }
     const climbing = this.#climbing();
     const extras = { underway: climbing, shows: climbing };
     if (vehicle.firmware === 'px4') {
@@ -263,6 +308,22 @@ export class Commands {
       }
     }
     return this.#long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
+  }
+
+  /**
+   * A fixed wing knows no NAV_TAKEOFF outside of a mission: its mode TAKEOFF climbs to a height that is a parameter.
+   * @throws ApiError of the parameter's write; then it stays on the ground
+   */
+  async #takeoffByMode(context: Context, alt: number): Promise<number | null> {
+    const { params, vehicle } = this.#options;
+    context.turn.claim();
+    if (params.valueOf(TAKEOFF_HEIGHT) !== alt) {
+      await params.write({ name: TAKEOFF_HEIGHT, value: alt, force: true });
+    }
+    if (vehicle.telemetry.mode === TAKEOFF_MODE) return RESULT_ACCEPTED;
+    const result = await this.#mode(context, TAKEOFF_MODE);
+    context.note.mode = TAKEOFF_MODE;
+    return result;
   }
 
   /** Whether it has left the ground since now; a vehicle that flies already shows nothing by flying. */
@@ -397,6 +458,11 @@ export class Commands {
     if (alt !== null) return alt;
     throw new ApiError('E_NO_FC', 'The vehicle has not reported its altitude yet. Wait for a position fix.');
   }
+}
+
+/** The vehicle has said no. */
+function isRefusal(result: number | null): boolean {
+  return result !== null && result !== RESULT_ACCEPTED && result !== RESULT_IN_PROGRESS;
 }
 
 /** Turns a MAV_RESULT (null: no ack) into the answer of the API. */

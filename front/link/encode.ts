@@ -198,17 +198,8 @@ export class Encoder {
 
   /** A v2 frame around a payload that is laid out already. */
   #frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
-    let length = payload.length;
-    while (length > 1 && payload[length - 1] === 0) length--; // v2 cuts zero bytes off the end
-    const frame = Buffer.alloc(length + 12);
-    frame.writeUInt8(STX_V2, 0);
-    frame.writeUInt8(length, 1);
-    frame.writeUInt8(this.#nextSeq(), 4);
-    frame.writeUInt8(this.system, 5);
-    frame.writeUInt8(OWN_COMPONENT, 6);
-    frame.writeUIntLE(id, 7, 3);
-    payload.copy(frame, 10, 0, length);
-    frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, crcExtraOf(id)), 10 + length);
+    const { system } = this;
+    const frame = frameOf({ id, payload, seq: this.#nextSeq(), system, component: OWN_COMPONENT });
     return this.#finish(frame, signer);
   }
 
@@ -228,6 +219,30 @@ export class Encoder {
     const frame = new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, this.#nextSeq());
     return this.#finish(frame, this.signer);
   }
+}
+
+/** @param fields `extra`: the CRC_EXTRA of a message that no dialect of ours has */
+export function frameOf(fields: {
+  readonly id: number;
+  readonly payload: Buffer;
+  readonly seq: number;
+  readonly system: number;
+  readonly component: number;
+  readonly extra?: number | undefined;
+}): Buffer {
+  const { id, payload, seq, system, component, extra = crcExtraOf(id) } = fields;
+  let length = payload.length;
+  while (length > 1 && payload[length - 1] === 0) length--; // v2 cuts zero bytes off the end
+  const frame = Buffer.alloc(length + 12);
+  frame.writeUInt8(STX_V2, 0);
+  frame.writeUInt8(length, 1);
+  frame.writeUInt8(seq, 4);
+  frame.writeUInt8(system, 5);
+  frame.writeUInt8(component, 6);
+  frame.writeUIntLE(id, 7, 3);
+  payload.copy(frame, 10, 0, length);
+  frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, extra), 10 + length);
+  return frame;
 }
 
 function degE7(degrees: number): number {

@@ -23,9 +23,9 @@ import { OwnHeartbeat } from './own-heartbeat.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
-import { RefusalTexts } from './refusal-texts.ts';
 import { Refusals } from './refusals.ts';
 import { Router } from './router.ts';
+import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import { SimulatedEvidence } from './simulated.ts';
 import type { Transport } from './sources/transport.ts';
@@ -34,6 +34,7 @@ import { StatusLog } from './status-log.ts';
 import { StatusTexts } from './status-texts.ts';
 import { Streams } from './streams.ts';
 import { type SessionReason, Vehicle } from './vehicle.ts';
+import { WireAnswers } from './wire-answers.ts';
 import { WireGuard } from './wire-guard.ts';
 
 const TICK_MS = 100;
@@ -49,6 +50,10 @@ export interface LinkOptions {
   readonly source: string;
   /** Where parameters are kept on disk; null: nowhere. */
   readonly store: ParamStore | null;
+  /** Signing keys on disk, loaded; absent: they are kept nowhere. */
+  readonly keys?: KeyStore;
+  /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
+  readonly signEndpoints?: boolean;
   /** What is wrong beside the link itself: with its source's address, with endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** Gets each LinkState at the rates of the protocol. */
@@ -87,17 +92,33 @@ export class Link {
     const refusals = new Refusals(clock);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
-    const texts = new RefusalTexts(clock, this.#replies);
+    const answers = new WireAnswers({
+      clock,
+      encoder: this.#replies,
+      autopilot: () => this.#vehicle.target,
+      seq: () => this.#vehicle.seq,
+      param: (name) => this.#params.entry(name),
+      paramCount: () => this.#params.progress.expected ?? this.#params.progress.cached,
+    });
     this.router = new Router({
       clock,
       toSource: (bytes) => transport.write(bytes),
+      autopilot: () => this.#vehicle.target,
+      seal: (frame) => {
+        const { signer } = encoder;
+        if (signer === null || frame.signed) return frame.bytes();
+        return options.signEndpoints === false ? null : signer.signFrame(frame);
+      },
       onVehicleFrame: (frame) => {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
       },
-      guard: new WireGuard(() => this.#vehicle.armed),
+      guard: new WireGuard(
+        () => this.#vehicle.armed,
+        () => this.#commands.killing,
+      ),
       loops: new LoopGuard(clock),
-      refusal: (frame, why) => texts.answer(frame, why),
+      refusal: (frame, why, said) => answers.answers(frame, why, said),
       onProblem: (sentence) => log.warn(sentence),
     });
     this.#texts = new StatusTexts(clock, (line) => {
@@ -113,8 +134,8 @@ export class Link {
         this.#feed.importantChanged();
       },
       onArmedChange: () => this.#feed.importantChanged(),
-      onTelemetry: () => {
-        this.#streams.onTelemetry();
+      onTelemetry: (id) => {
+        this.#streams.onMessage(id, true);
         this.#feed.telemetryChanged();
       },
       onAck: (ack) => this.#exchange.onAck(ack),
@@ -130,11 +151,13 @@ export class Link {
         if (targetSystem === encoder.system && targetComponent === OWN_COMPONENT) this.#params.onFtp(message);
       },
       onStatusText: (part, component) => this.#texts.add(part, component),
-      onMessage: (id) => this.#evidence.message(id),
+      onMessage: (id) => {
+        this.#streams.onMessage(id, false);
+        this.#evidence.message(id);
+      },
     });
     this.#vehicle = vehicle;
     const exchange = this.#exchange;
-    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, send });
     const onError = (error: unknown): void => {
       log.error(`stream request: ${messageOf(error)}`);
     };
@@ -151,13 +174,17 @@ export class Link {
       },
       store,
     });
+    const params = this.#params;
+    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     this.#signing = new Signing({
       clock,
       log,
       vehicle,
       encoder,
+      replies: this.#replies,
       send,
       params: this.#params,
+      keys: options.keys ?? null,
       onEnrolled: () => {
         this.#streams.request();
         this.#params.download(false);
@@ -166,6 +193,8 @@ export class Link {
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
+      // Ground stations see the companion computer too; the vehicle does not pass its words on to where they came from.
+      this.router.broadcast(this.#replies.heartbeat());
     });
   }
 
@@ -281,6 +310,11 @@ export class Link {
     if (this.router.sourceLoops && !this.#vehicle.alive) {
       const detail = `What this node sends to its source ${this.#options.source} comes back from it: it leads to an endpoint of this node. Point mavlink.source at the flight controller.`;
       problems.push({ code: 'source_loops', detail });
+    }
+    if (this.#signing.lost) {
+      const detail =
+        'The vehicle signs what it sends, and this node does not have its key: it may hear no command of this node and of ground stations on it. Enrol its key again.';
+      problems.push({ code: 'signing_lost', detail });
     }
     return problems;
   }

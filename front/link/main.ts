@@ -15,6 +15,7 @@ import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
 import { ParamStore } from './params/param-store.ts';
+import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 import { endpointName, ownEndpointOf, ownHosts } from './sources/own-endpoint.ts';
@@ -57,12 +58,16 @@ async function start(log: Logger): Promise<Service> {
     log.error(detail);
   }
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  const keys = new KeyStore(paths.signingDir, log);
+  await keys.load();
   const link = new Link({
     clock,
     log,
     transport,
     source,
     store: new ParamStore(paths.paramsDir, log),
+    keys,
+    signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
     onState: (state) => server.broadcast('state', state),
   });

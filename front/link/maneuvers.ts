@@ -28,8 +28,10 @@ export type Maneuver =
       readonly kind: 'command';
       readonly command: number;
       readonly params: readonly number[];
-      /** The mode that comes to the same, for a firmware that does not know the command. */
-      readonly otherwise?: string;
+      /** The modes that come to the same, where the command is not known. */
+      readonly otherwise?: readonly string[];
+      /** Those are tried after any refusal, not only where the command is not known. */
+      readonly always?: true;
     }
   /** This kind of vehicle cannot do it. */
   | { readonly kind: 'cannot'; readonly sentence: string };
@@ -99,12 +101,27 @@ export function landing(craft: Craft): Maneuver {
   }
 }
 
-/** Of ArduPilot's vehicles only the copter knows DO_PAUSE_CONTINUE; PX4 does not. */
+/** The modes in which it holds its place, best first; none for an unknown kind. */
+export function holdModes(craft: Craft): readonly string[] {
+  if (craft.family === 'copter') return ['BRAKE', 'LOITER'];
+  const hold = holdMode(craft);
+  return hold === null ? [] : [hold];
+}
+
+/** A fixed wing that takes off by its own mode. */
+export function takesOffByMode(craft: Craft, quadplane: boolean): boolean {
+  return craft.family === 'plane' && !quadplane && !isVtol(craft);
+}
+
+/**
+ * Of ArduPilot's vehicles only the copter knows DO_PAUSE_CONTINUE; PX4 does not. The copter refuses it during the take-off and
+ * at the last item, and would fly on: then it is stopped by mode.
+ */
 export function pausing(craft: Craft): Maneuver {
   if (craft.family === null) return command(DO_PAUSE_CONTINUE, [0]);
-  const hold = holdMode(craft) ?? '';
-  if (craft.family !== 'copter') return mode(hold);
-  return { kind: 'command', command: DO_PAUSE_CONTINUE, params: [0], otherwise: hold };
+  if (craft.family !== 'copter') return mode(holdMode(craft) ?? '');
+  const otherwise = holdModes(craft);
+  return { kind: 'command', command: DO_PAUSE_CONTINUE, params: [0], otherwise, always: true };
 }
 
 /** The mission goes on at its present item (ArduPilot with MIS_RESTART 1 begins anew when AUTO is entered). */
@@ -113,7 +130,7 @@ export function resuming({ family, mode: present }: Craft): Maneuver {
     case 'copter':
       // A copter that was paused is still in the mode that it was paused in.
       return present === 'AUTO' || present === 'GUIDED'
-        ? { kind: 'command', command: DO_PAUSE_CONTINUE, params: [1], otherwise: 'AUTO' }
+        ? { kind: 'command', command: DO_PAUSE_CONTINUE, params: [1], otherwise: ['AUTO'] }
         : mode('AUTO');
     case 'plane':
     case 'rover':

@@ -1,6 +1,8 @@
 import { messageOf } from '../../shared/errors.ts';
 import { Frame } from '../../shared/mavlink/frame.ts';
+import { Addresses, type FrameTarget, targetOf } from './addresses.ts';
 import type { Clock } from './clock.ts';
+import type { Target } from './encode.ts';
 import { FIRST_ENDPOINT, type LoopGuard, OWN_TO_ENDPOINTS, OWN_TO_SOURCE, SOURCE } from './loop-guard.ts';
 import type { WireGuard, WirePolicy, WireRefusal } from './wire-guard.ts';
 
@@ -49,7 +51,7 @@ export interface PortCounters {
 export interface RouterPort {
   readonly name: string;
   readonly counters: Readonly<PortCounters>;
-  /** A frame that came from the endpoint: it goes to the source only, never to another endpoint or back. */
+  /** A frame that came from the endpoint. */
   receive(frame: Frame): void;
   detach(): void;
 }
@@ -58,12 +60,16 @@ export interface RouterOptions {
   readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
   readonly toSource: (bytes: Buffer) => boolean;
+  /** The frame as the vehicle takes it: signed, where the vehicle signs. Null: it cannot be, or must not. */
+  readonly seal: (frame: Frame) => Buffer | null;
+  /** The autopilot, null before it is known: nobody else may speak in its name. */
+  readonly autopilot: () => Target | null;
   /** The vehicle model: sees every frame of the source and none of an endpoint (no peer can fake the armed state). */
   readonly onVehicleFrame: (frame: Frame) => void;
   readonly guard: WireGuard;
   readonly loops: LoopGuard;
-  /** What a peer is told about its refused frame, as a frame; null for nothing. */
-  readonly refusal: (frame: Frame, why: WireRefusal) => Buffer | null;
+  /** What a peer hears about its refused frame; see WireAnswers. */
+  readonly refusal: (frame: Frame, why: WireRefusal, said: Map<string, number>) => readonly Buffer[];
   /** Called with the first problem of an endpoint and at most once for it. */
   readonly onProblem: (sentence: string) => void;
 }
@@ -74,19 +80,30 @@ interface Attached {
   readonly sink: FrameSink;
   readonly policy: WirePolicy;
   readonly counters: PortCounters;
+  readonly addresses: Addresses;
+  /** When it was told what; one entry for each of a handful of sentences. */
+  readonly said: Map<string, number>;
   failed: boolean;
   allowance: number;
   allowanceAt: number;
 }
 
 /**
- * The raw routing core: frames of the vehicle go untouched to every endpoint and to the vehicle model, frames of endpoints
- * go to the vehicle. Nothing is queued here: each endpoint's own socket queue is looked at, and a slow endpoint loses its
- * own frames, counted, and delays nobody. A frame is copied once however many endpoints there are.
+ * The raw routing core: frames go untouched to where whom they are for was heard (as mavlink-router does it, and
+ * https://mavlink.io/en/guide/routing.html), those for everybody to everybody else; those of the vehicle to the vehicle model
+ * too. Where this is more than mavlink-router: an endpoint that never said anything gets all that the vehicle says (it is a
+ * listener); a frame for somebody whom no endpoint knows goes to the vehicle, which may; and what claims to be from the
+ * autopilot comes from its side only.
+ *
+ * A frame that the wire guard keeps from the vehicle goes nowhere. Nothing is queued here: each endpoint's own socket queue is
+ * looked at, and a slow endpoint loses its own frames, counted, and delays nobody. A frame is copied once however many
+ * endpoints there are.
  */
 export class Router {
   readonly #options: RouterOptions;
   readonly #ports = new Set<Attached>();
+  /** Who was heard on the flight controller's side. */
+  readonly #behindSource = new Addresses();
   /** Frames on which the vehicle model failed. */
   modelErrors = 0;
   /** Frames of the source that were ours. */
@@ -118,6 +135,8 @@ export class Router {
         rxLooped: 0,
         lastSeenAt: null,
       },
+      addresses: new Addresses(),
+      said: new Map(),
       failed: false,
       allowance: BURST,
       allowanceAt: this.#options.clock.now(),
@@ -158,9 +177,13 @@ export class Router {
       this.sourceLooped++;
       return;
     }
+    this.#behindSource.learn(frame);
     if (this.#ports.size > 0) {
       loops.remember(frame, SOURCE);
-      for (const port of this.#ports) this.#send(port, frame);
+      const target = targetOf(frame);
+      for (const port of this.#ports) {
+        if (!port.addresses.any || isMeant(port, frame, target)) this.#send(port, frame);
+      }
     }
     try {
       this.#options.onVehicleFrame(frame);
@@ -206,7 +229,7 @@ export class Router {
   #fromEndpoint(port: Attached, frame: Frame): void {
     if (!this.#ports.has(port)) return; // detached, bytes still under way
     const { counters } = port;
-    const { clock, guard, loops, refusal, toSource } = this.#options;
+    const { clock, guard, loops, refusal, toSource, autopilot } = this.#options;
     counters.rxFrames++;
     counters.rxBytes += frame.length;
     counters.lastSeenAt = clock.now();
@@ -216,19 +239,37 @@ export class Router {
       counters.rxLooped++;
       return;
     }
+    const pilot = autopilot();
+    if (pilot !== null && frame.system === pilot.system && frame.component === pilot.component) {
+      counters.rxLooped++;
+      return;
+    }
     if (!this.#mayNow(port, counters.lastSeenAt)) {
       counters.rxLimited++;
       return;
     }
-    const why = guard.judge(frame, port.policy);
+    const target = targetOf(frame);
+    const forSource = this.#behindSource.has(target) || !this.#isElsewhere(port, target);
+    let why = guard.judge(frame, port.policy, forSource);
+    const sealed = why === null && forSource ? this.#options.seal(frame) : null;
+    if (why === null && forSource && sealed === null) why = 'unsigned';
     if (why !== null) {
       counters.rxRefused++;
-      const answer = refusal(frame, why);
-      if (answer !== null) this.#hand(port, answer);
+      for (const answer of refusal(frame, why, port.said)) this.#hand(port, answer);
       return;
     }
+    port.addresses.learn(frame);
     loops.remember(frame, port.id);
-    if (!toSource(frame.bytes())) counters.rxDropped++;
+    if (sealed !== null && !toSource(sealed)) counters.rxDropped++;
+    for (const other of this.#ports) {
+      if (other !== port && isMeant(other, frame, target)) this.#send(other, frame);
+    }
+  }
+
+  /** Whether another endpoint knows whom it is for. */
+  #isElsewhere(port: Attached, target: FrameTarget): boolean {
+    for (const other of this.#ports) if (other !== port && other.addresses.has(target)) return true;
+    return false;
   }
 
   /** The peer's token bucket. */
@@ -239,4 +280,9 @@ export class Router {
     port.allowance--;
     return true;
   }
+}
+
+/** Whether a frame goes to an endpoint: it is for somebody there, and whoever sent it is not there too. */
+function isMeant({ addresses }: Attached, frame: Frame, target: FrameTarget): boolean {
+  return addresses.has(target) && !addresses.hasSender(frame);
 }

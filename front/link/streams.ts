@@ -1,7 +1,7 @@
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Clock } from './clock.ts';
 import type { Encoder, Params7 } from './encode.ts';
-import { type Exchange, RESULT_UNSUPPORTED } from './exchange.ts';
+import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from './exchange.ts';
 import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
@@ -13,6 +13,12 @@ const STOPPED_MS = 5000;
 /** Then what had no ack is asked for again, so many times. */
 const AGAIN_MS = 5000;
 const ROUNDS = 5;
+/** One message has stopped: not heard for so long, or for so many of its periods. */
+const SILENT_MS = 6000;
+const SILENT_PERIODS = 4;
+/** What does not come although it was asked for again (a vehicle may have nothing to tell) is asked for ever more rarely. */
+const MAX_SILENT_MS = 60_000;
+const DIRECT = 512;
 
 type Wanted = readonly (readonly [message: number, hz: number])[];
 
@@ -57,12 +63,27 @@ export interface StreamsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Asks the vehicle for the telemetry we want, and asks again when it stops. */
+/** One message that we wait for. */
+interface Watched {
+  readonly hz: number;
+  askedAt: number;
+  /** Asked for since it was last heard. */
+  asks: number;
+}
+
+/**
+ * Asks the vehicle for the telemetry we want, and asks again when it stops: all of it, or one message, which any ground
+ * station may have switched off.
+ */
 export class Streams {
   readonly #options: StreamsOptions;
   #abort: AbortController | null = null;
   #askedAt = -Infinity;
   #telemetryAt = -Infinity;
+  /** When each message was last heard, by its id. */
+  readonly #heardAt = new Float64Array(DIRECT).fill(-Infinity);
+  readonly #watched = new Map<number, Watched>();
+  #asking = false;
   /** Had no ack: lost on the way, or from a vehicle that does not answer for them. */
   #unanswered: Wanted = [];
   #round = 0;
@@ -74,11 +95,17 @@ export class Streams {
   /** A session of the vehicle begins: whatever was asked for is void. */
   request(): void {
     this.#round = 0;
+    this.#watched.clear();
+    const now = this.#options.clock.now();
+    for (const [message, hz] of this.#wanted()) this.#watched.set(message, { hz, askedAt: now, asks: 0 });
     this.#begin(this.#wanted());
   }
 
-  onTelemetry(): void {
-    this.#telemetryAt = this.#options.clock.now();
+  /** A message of the autopilot. @param telemetry it changed what we show */
+  onMessage(id: number, telemetry: boolean): void {
+    const now = this.#options.clock.now();
+    if (id < DIRECT) this.#heardAt[id] = now;
+    if (telemetry) this.#telemetryAt = now;
   }
 
   /** Called about once a second. */
@@ -91,7 +118,21 @@ export class Streams {
     else if (incomplete && this.#round < ROUNDS && now - this.#askedAt >= AGAIN_MS) {
       this.#round++;
       this.#begin(this.#unanswered);
+    } else if (!this.#asking) this.#askForSilent(now);
+  }
+
+  #askForSilent(now: number): void {
+    const silent: [number, number][] = [];
+    for (const [message, watched] of this.#watched) {
+      const heardAt = this.#heardAt[message] ?? -Infinity;
+      if (heardAt > watched.askedAt) watched.asks = 0;
+      const patience = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
+      if (now - Math.max(heardAt, watched.askedAt) < Math.min(patience, MAX_SILENT_MS)) continue;
+      watched.askedAt = now;
+      watched.asks = Math.min(watched.asks + 1, 8);
+      silent.push([message, watched.hz]);
     }
+    if (silent.length > 0) this.#begin(silent);
   }
 
   stop(): void {
@@ -115,7 +156,12 @@ export class Streams {
     this.#abort = abort;
     this.#askedAt = this.#options.clock.now();
     this.#unanswered = [];
-    this.#ask(wanted, abort.signal).catch((error: unknown) => this.#options.onError(error));
+    this.#asking = true;
+    this.#ask(wanted, abort.signal)
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => {
+        if (this.#abort === abort) this.#asking = false;
+      });
   }
 
   async #ask(wanted: Wanted, signal: AbortSignal): Promise<void> {
@@ -123,7 +169,10 @@ export class Streams {
     for (const [index, [message, hz]] of wanted.entries()) {
       const result = await this.#setInterval(message, hz, signal);
       if (signal.aborted) return;
-      // Any other refusal is about this one message (a vehicle without SIMSTATE, say).
+      // Any other refusal is about this one message (a vehicle without SIMSTATE, say): it is not waited for.
+      if (result !== null && result !== RESULT_ACCEPTED && result !== RESULT_UNSUPPORTED) {
+        this.#watched.delete(message);
+      }
       if (result === RESULT_UNSUPPORTED || (index === 0 && result === null)) {
         this.#askForGroups();
         // Unanswered is not unsupported: on a bad line the next round may fare better.

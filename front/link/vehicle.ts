@@ -45,7 +45,8 @@ export interface VehicleListener {
   onSession(reason: SessionReason): void;
   onArmedChange(): void;
   onHeartbeat(): void;
-  onTelemetry(): void;
+  /** A message that telemetry is made of, by its id. */
+  onTelemetry(id: number): void;
   onAck(ack: CommandAck): void;
   onParam(value: ParamValue): void;
   onVersion(): void;
@@ -149,6 +150,11 @@ export class Vehicle {
     return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
   }
 
+  /** The newest sequence number of the autopilot. */
+  get seq(): number {
+    return this.#seq ?? 0;
+  }
+
   /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until they are known. */
   get capabilities(): number | null {
     return this.version?.capabilities ?? null;
@@ -218,7 +224,7 @@ export class Vehicle {
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
     this.#updatedAt = this.#clock.wall();
-    this.#listener.onTelemetry();
+    this.#listener.onTelemetry(frame.id);
   }
 
   #onHeartbeat(frame: Frame): void {

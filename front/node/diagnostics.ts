@@ -33,8 +33,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
         return null;
       },
     );
-  const [facts, services, endpoints] = await Promise.all([
-    monitor.facts(),
+  const [services, endpoints] = await Promise.all([
     ask<unknown>('svc-supervisor', supervisor.call('status', {}, CALL_MS)),
     ask<readonly EndpointStatus[]>('svc-link', vehicle.client.call('endpoints', {}, CALL_MS)),
   ]);
@@ -50,7 +49,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
       process_memory_mb: Math.round(process.memoryUsage.rss() / MIB),
     },
     board: { name: board.name, soc: board.soc, arch: board.arch, ram_total_mb: board.ram_mb },
-    system: systemPart(facts),
+    system: systemPart(monitor.facts),
     network: networkPart(),
     device: { device_id: deps.deviceId },
     services,

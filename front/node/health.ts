@@ -1,5 +1,5 @@
 import { readdir, readFile, statfs } from 'node:fs/promises';
-import { cpus, loadavg } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { every } from '../../shared/async/every.ts';
 
@@ -21,55 +21,83 @@ export interface SystemFacts {
 }
 
 const GB = 1e9;
-const SAMPLE_MS = 2000;
+const SAMPLE_MS = 1000;
 const THERMAL = '/sys/class/thermal';
+const UNKNOWN: Omit<SystemFacts, 'cpu_count'> = {
+  cpu_percent: null,
+  load_avg: [],
+  memory_total_mb: null,
+  memory_available_mb: null,
+  memory_percent: null,
+  swap_total_mb: null,
+  swap_used_mb: null,
+  disk_total_gb: null,
+  disk_used_gb: null,
+  disk_percent: null,
+  temperatures: {},
+};
 
 interface CpuTimes {
   readonly busy: number;
   readonly total: number;
 }
 
-/** Samples the CPU every 2 s; reads the rest when asked. */
+/** Samples this machine once a second, for everybody who asks: clients poll the status, and each look costs system calls. */
 export class SystemMonitor {
   readonly #diskPath: string;
-  #times = readCpuTimes();
-  #cpuPercent: number | null = null;
+  readonly #cpuCount = availableParallelism();
+  #times: CpuTimes | null = null;
+  #facts: SystemFacts;
+  #sampling = false;
   #timer: NodeJS.Timeout | null = null;
 
   /** @param diskPath a path on the disk that counts: where this node keeps its state */
   constructor(diskPath: string) {
     this.#diskPath = diskPath;
+    this.#facts = { ...UNKNOWN, cpu_count: this.#cpuCount };
   }
 
-  start(): void {
-    this.#timer = every(SAMPLE_MS, 'system facts', () => this.#sample());
+  /** Resolves with the first sample taken. */
+  async start(): Promise<void> {
+    await this.#sample();
+    this.#timer = every(SAMPLE_MS, 'system facts', async () => this.#sample());
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  #sample(): void {
-    const now = readCpuTimes();
-    const total = now.total - this.#times.total;
-    if (total > 0) this.#cpuPercent = round(((now.busy - this.#times.busy) / total) * 100);
-    this.#times = now;
+  /** As of the last sample, at most a second old. */
+  get facts(): SystemFacts {
+    return this.#facts;
   }
 
-  async facts(): Promise<SystemFacts> {
-    const [memory, disk, temperatures] = await Promise.all([
-      readMemory(),
-      readDisk(this.#diskPath),
-      readTemperatures(),
-    ]);
-    return {
-      cpu_percent: this.#cpuPercent,
-      cpu_count: cpus().length,
-      load_avg: loadavg(),
-      ...memory,
-      ...disk,
-      temperatures,
-    };
+  async #sample(): Promise<void> {
+    if (this.#sampling) return; // a disk that hangs: what is known stays, and no second look queues up behind it
+    this.#sampling = true;
+    try {
+      const [times, memory, disk, temperatures] = await Promise.all([
+        readCpuTimes(),
+        readMemory(),
+        readDisk(this.#diskPath),
+        readTemperatures(),
+      ]);
+      const total = times.total - (this.#times?.total ?? times.total);
+      const busy = times.busy - (this.#times?.busy ?? times.busy);
+      this.#times = times;
+      const cpu = total > 0 ? round((busy / total) * 100) : this.#facts.cpu_percent;
+      const load_avg = loadavg();
+      this.#facts = {
+        cpu_percent: cpu,
+        cpu_count: this.#cpuCount,
+        load_avg,
+        ...memory,
+        ...disk,
+        temperatures,
+      };
+    } finally {
+      this.#sampling = false;
+    }
   }
 }
 
@@ -77,15 +105,12 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function readCpuTimes(): CpuTimes {
-  let busy = 0;
-  let total = 0;
-  for (const { times } of cpus()) {
-    const all = times.user + times.nice + times.sys + times.irq + times.idle;
-    total += all;
-    busy += all - times.idle;
-  }
-  return { busy, total };
+/** The first line of /proc/stat: ticks since boot as user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)). */
+async function readCpuTimes(): Promise<CpuTimes> {
+  const line = /^cpu +([0-9 ]+)$/m.exec(await textOrEmpty('/proc/stat'))?.[1] ?? '';
+  const ticks = line.split(' ').slice(0, 8).map(Number);
+  const total = ticks.reduce((sum, each) => sum + each, 0);
+  return { total, busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0) };
 }
 
 type Memory = Pick<

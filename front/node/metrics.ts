@@ -40,7 +40,7 @@ export class Metrics {
   }
 
   async #system(): Promise<void> {
-    const facts = await this.#deps.monitor.facts();
+    const facts = this.#deps.monitor.facts;
     this.#set('svc_cpu_percent', 'CPU of the machine', facts.cpu_percent);
     this.#set('svc_memory_percent', 'memory in use', facts.memory_percent);
     this.#set('svc_disk_percent', 'disk in use', facts.disk_percent);

@@ -49,10 +49,11 @@ export class TicketStore {
     this.#options = options;
   }
 
-  /** The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_INVALID_VALUE for an unknown scope or life */
+  /** The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a life */
   issue(scope: string, issuer: Principal, ttlS: number = TICKET_LIFE_S.default): IssuedTicket {
     const { now, monotonic, isScope } = this.#options;
-    if (!isScope(scope)) throw invalid('/scope', 'is no WebSocket scope of this node');
+    if (!isScope(scope))
+      throw new ApiError('E_NOT_FOUND', `This node has no WebSocket with the scope ${scope}.`);
     if (!(ttlS >= TICKET_LIFE_S.min && ttlS <= TICKET_LIFE_S.max))
       throw invalid('/ttl_seconds', `must be ${TICKET_LIFE_S.min} to ${TICKET_LIFE_S.max}`);
     this.#forgetOld();

@@ -5,6 +5,7 @@ import type { logsRows } from '../../shared/routes/logs.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import { parseQuery } from '../../shared/routes/query.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import { MOST } from '../../shared/schemas/logs.ts';
 import { VERSION } from '../../shared/version.ts';
 import { entryOf } from './log-entry.ts';
 import { type LogFilter, type Members, readCount, readFilter, wrong } from './log-filter.ts';
@@ -12,7 +13,6 @@ import { AGGREGATES, type Aggregate, type LogQuery } from './log-query.ts';
 import type { LogStore } from './log-store.ts';
 import type { LogTail } from './log-tail.ts';
 
-const EXPORT_MAX = 5_000_000;
 const MAX_EXPORTS = 2;
 const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1h': 3600e6 };
 /** With bucket=auto: about this many. */
@@ -44,8 +44,8 @@ export function logHandlers({
     'logs.get': ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
-      const limit = readCount(members, 'limit', 50, 1000);
-      const offset = readCount(members, 'offset', 0, 1_000_000, 0);
+      const limit = readCount(members, 'limit', 50, MOST.page);
+      const offset = readCount(members, 'offset', 0, MOST.offset, 0);
       const { rows: found } = query.page(filter, limit, null, offset);
       return { entries: found.map(entryOf), total: query.count(filter), limit, offset };
     },
@@ -53,7 +53,7 @@ export function logHandlers({
     'logs.stream.get': ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
-      const replay = readCount(members, 'replay', 100, 1000, 0);
+      const replay = readCount(members, 'replay', 100, MOST.replay, 0);
       const { rows: found } = query.page(filter, Math.max(1, replay), null);
       const entries = replay === 0 ? [] : found.map(entryOf).toReversed();
       return new Reply(200, tail.open(filter, entries), 'text/event-stream');
@@ -62,7 +62,7 @@ export function logHandlers({
     'logs.export.get': ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
-      const limit = readCount(members, 'limit', EXPORT_MAX, EXPORT_MAX);
+      const limit = readCount(members, 'limit', MOST.export, MOST.export);
       if (exports >= MAX_EXPORTS)
         throw new ApiError('E_RATE_LIMITED', `At most ${MAX_EXPORTS} exports run at a time.`);
       exports++;
@@ -78,7 +78,7 @@ export function logHandlers({
     'observability.query.get': ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
-      const limit = readCount(members, 'limit', 200, 2000);
+      const limit = readCount(members, 'limit', 200, MOST.query);
       const { rows: found, next } = query.page(filter, limit, members['cursor'] ?? null);
       return envelope(found, next, now());
     },
@@ -100,7 +100,7 @@ export function logHandlers({
       const { kind, ...others } = members;
       if (kind !== undefined && kind !== 'boot' && kind !== 'flight')
         throw wrong('kind', 'is boot or flight');
-      const limit = readCount(members, 'limit', 100, 1000);
+      const limit = readCount(members, 'limit', 100, MOST.page);
       const found = query.sessions(filterOf(others), kind ?? null, members['open'] === '1', limit);
       return envelope(found, null, now());
     },

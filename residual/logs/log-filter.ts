@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
-import { isLogLevel, LOG_LEVELS } from '../../shared/ipc/log-protocol.ts';
+import { LOG_LEVELS, logLevelOf } from '../../shared/ipc/log-protocol.ts';
 
 export type RecordKind = 'logs' | 'events' | 'metrics';
 
@@ -37,8 +37,8 @@ export function readFilter(members: Members, nowMs: number): LogFilter {
     throw wrong('kind', 'is logs, events or metrics');
   const fromUs = readTime('from', from ?? since, nowMs);
   const toUs = readTime('to', to, nowMs);
-  if (fromUs !== null && toUs !== null && fromUs > toUs) throw wrong('from', 'is before to');
-  if (level !== undefined && !isLogLevel(level)) throw wrong('level', `is one of ${LOG_LEVELS.join(', ')}`);
+  const least = level === undefined ? null : logLevelOf(level);
+  if (level !== undefined && least === null) throw wrong('level', `is one of ${LOG_LEVELS.join(', ')}`);
   if (session !== undefined && !/^\d{1,15}$/.test(session))
     throw wrong('session', 'is the number of a session');
   return {
@@ -48,7 +48,7 @@ export function readFilter(members: Members, nowMs: number): LogFilter {
     sources: readList('source', [members['source'], members['service']]),
     metrics: readList('metric', [members['metric']]),
     eventKinds: readList('event_kind', [members['event_kind']]),
-    minLevel: level === undefined ? null : LOG_LEVELS.indexOf(level),
+    minLevel: least === null ? null : LOG_LEVELS.indexOf(least),
     text: text === undefined || text.trim() === '' ? null : asWords(text),
     session: session === undefined ? null : Number(session),
   };

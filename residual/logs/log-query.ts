@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { ApiError } from '../../shared/errors.ts';
 import { LOG_LEVELS } from '../../shared/ipc/log-protocol.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 
@@ -37,7 +38,7 @@ export class LogQuery {
     this.#db = db;
   }
 
-  /** @param cursor where the page before ended, from its `next` @throws ApiError E_INVALID_VALUE for another filter's cursor */
+  /** @param cursor where the page before ended, from its `next` @throws ApiError E_NOT_FOUND for another filter's cursor */
   page(filter: LogFilter, limit: number, cursor: string | null, offset = 0): Page {
     const rows = [...this.#rows(filter, limit + 1, cursor, offset)];
     const more = rows.length > limit;
@@ -206,7 +207,7 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
 function readCursor(cursor: string, filter: LogFilter): { readonly ts: number; readonly id: number } {
   const [ts, id, mark] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (mark !== fingerprint(filter) || !/^\d{1,17}$/.test(ts ?? '') || !/^\d{1,17}$/.test(id ?? ''))
-    throw wrong('cursor', 'belongs to other conditions; ask without it');
+    throw new ApiError('E_NOT_FOUND', 'There is no such cursor under these conditions. Ask without it.');
   return { ts: Number(ts), id: Number(id) };
 }
 

@@ -1,12 +1,10 @@
-import { ApiError } from '../../shared/errors.ts';
 import { type HandlersOf, Reply } from '../../shared/routes/handler.ts';
 import type { whepRows } from '../../shared/routes/whep.ts';
 import type { WhepService } from './whep-service.ts';
 
 export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 'residual'> {
   return {
-    'whep.post': async ({ body, headers, principal }) => {
-      expectType(headers['content-type'], 'application/sdp');
+    'whep.post': async ({ body, principal }) => {
       const { id, etag, answer } = await service.open(body.toString('utf8'), principal);
       return new Reply(201, answer, 'application/sdp', {
         location: `/whep/${id}`,
@@ -16,7 +14,6 @@ export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 
     },
 
     'whep.session.patch': async ({ params, body, headers, principal }) => {
-      expectType(headers['content-type'], 'application/trickle-ice-sdpfrag');
       await service.trickle(params.session, body.toString('utf8'), headers['if-match'] ?? null, principal);
       return new Reply(204, '');
     },
@@ -26,9 +23,4 @@ export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 
       return { ended: true };
     },
   };
-}
-
-function expectType(given: string | undefined, wanted: string): void {
-  if (given?.split(';', 1)[0]?.trim().toLowerCase() !== wanted)
-    throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
 }

@@ -35,4 +35,12 @@ export const mavlinkConfig = section({
     ...CLASS,
     ...LINK,
   },
+  sign_endpoints: {
+    type: 'boolean',
+    default: true,
+    description:
+      'where the vehicle takes signed frames only: sign what ground stations send through the endpoints (true), or refuse it',
+    ...CLASS,
+    ...LINK,
+  },
 });

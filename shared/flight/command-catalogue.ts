@@ -23,7 +23,7 @@ export const COMMANDS = {
   disarm: { description: 'Disarm the motors; the vehicle refuses in the air.', args: [] },
   takeoff: {
     description:
-      'Take off to a height above the place of take-off. A fixed wing without VTOL has a mode for it.',
+      'Take off to a height above the place of take-off. On a fixed wing without VTOL: sets TKOFF_ALT, then the mode TAKEOFF.',
     args: [{ name: 'alt', type: 'number', unit: 'm', min: 1, max: 500, default: 10 }],
   },
   land: {
@@ -48,7 +48,11 @@ export const COMMANDS = {
       'Start the mission. PX4 arms, and begins with its first item; ArduPilot goes on where it broke off, unless MIS_RESTART is 1.',
     args: [],
   },
-  pauseMission: { description: 'Hold position in the mission.', args: [] },
+  pauseMission: {
+    description:
+      'Hold position in the mission. Where a copter refuses that (taking off, at the last item) by mode BRAKE or LOITER.',
+    args: [],
+  },
   resumeMission: { description: 'Go on with the mission.', args: [] },
   setHome: { description: 'Make the present position the home position.', args: [] },
   killSwitch: {

@@ -24,19 +24,20 @@ export interface JsonBody {
  *   prototype, broken off)
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<JsonBody> {
-  checkType(req);
+  checkType(req, 'application/json');
   return parsed(await readBytes(req, limit));
 }
 
 /** As `readJson`, for a body whose bytes are already there. */
 export function parseJson(req: IncomingMessage, raw: Buffer): JsonBody {
-  checkType(req);
+  checkType(req, 'application/json');
   return parsed(raw);
 }
 
-function checkType(req: IncomingMessage): void {
+/** @throws ApiError E_MEDIA_TYPE where the body is announced as another type; parameters of the type do not count */
+export function checkType(req: IncomingMessage, wanted: string): void {
   const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/json') throw new ApiError('E_MEDIA_TYPE', 'Send the body as application/json.');
+  if (type !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
 }
 
 /** The body's bytes. @param limit bytes @throws ApiError E_TOO_LARGE, E_BAD_REQUEST */

@@ -93,7 +93,9 @@ export interface LinkProblem {
     /** What the node sends to the source comes back from it. */
     | 'source_loops'
     /** An endpoint for ground stations could not be opened; it is tried again. */
-    | 'endpoint_closed';
+    | 'endpoint_closed'
+    /** The vehicle signs what it sends, with a key that the node does not have. */
+    | 'signing_lost';
   /** A sentence that says what it is and what to do. */
   detail: string;
 }
@@ -213,7 +215,7 @@ export interface SigningCapability {
 }
 
 export interface SigningEnrolRequest {
-  /** 64 hex characters. Held in memory by svc-link alone. */
+  /** 64 hex characters. Kept by svc-link in a 0600 file; no answer ever shows it. */
   key_hex: string;
   link_id: number;
   force: boolean;
@@ -245,6 +247,8 @@ export interface CommandResult {
     /** The vehicle's newest STATUSTEXT while the command was under way, when it was not accepted. */
     statustext?: string;
   };
+  /** The flight mode that did it, where the vehicle refused the command for it, or has none. */
+  mode?: string;
 }
 
 /** How a client of `mavlink.sock` begins. What it may do has been decided by the edge. */

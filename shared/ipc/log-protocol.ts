@@ -29,8 +29,9 @@ const ALIASES: Readonly<Record<string, LogLevel>> = {
   fatal: 'error',
 };
 
-export function isLogLevel(text: string): text is LogLevel {
-  return (LOG_LEVELS as readonly string[]).includes(text);
+/** The level that a name means, ours or another logger's; null for none. */
+export function logLevelOf(name: string): LogLevel | null {
+  return LOG_LEVELS.find((level) => level === name) ?? ALIASES[name] ?? null;
 }
 
 /**
@@ -48,7 +49,7 @@ export function readLogLine(line: string, source: string, nowMs: number): LogRec
   return {
     tsUs: (Number.isFinite(at) ? at : nowMs) * 1000,
     source: typeof service === 'string' && service !== '' ? service : source,
-    level: isLogLevel(name) ? name : (ALIASES[name] ?? 'info'),
+    level: logLevelOf(name) ?? 'info',
     message: typeof msg === 'string' ? msg : JSON.stringify(msg ?? ''),
     fields: Object.keys(rest).length === 0 ? null : rest,
   };

@@ -28,6 +28,7 @@ export const configRows = [
     summary: 'write one key',
     blast: 'config',
     body: configPutRequest,
+    fails: ['E_UNKNOWN_KEY', 'E_ROOT_ONLY', 'E_STORE'],
     responses: json('what was written', configPutAnswer),
     built: true,
   },

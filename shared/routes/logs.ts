@@ -62,6 +62,7 @@ export const logsRows = [
     path: '/api/observability/query',
     summary: 'logs, events, metrics',
     query: logs.recordQuery,
+    fails: ['E_NOT_FOUND'],
     responses: json('newest first; next_cursor leads on', logs.envelope),
     built: true,
   },

@@ -66,15 +66,12 @@ function isSocket(op: Json): boolean {
 function operation(row: Row, operationId: string): Json {
   const { lane, feature, access, scope, relay, armed } = row;
   const websocket = row.method === 'WS' ? { websocket: true, ticket: row.ticket } : {};
-  const body = bodySchema(row);
   return {
     operationId,
     summary: row.summary,
     tags: [feature],
     ...(Object.keys(row.params).length === 0 && row.query === null ? {} : { parameters: parameters(row) }),
-    ...(body === null
-      ? {}
-      : { requestBody: { required: 'required' in body, content: { 'application/json': { schema: body } } } }),
+    ...requestBody(row),
     security: security(row),
     responses: { ...successes(row), ...failures(row) },
     'x-svc': {
@@ -90,6 +87,14 @@ function operation(row: Row, operationId: string): Json {
       names: row.names,
     },
   };
+}
+
+function requestBody(row: Row): Json {
+  if (row.bodyMedia !== null)
+    return { requestBody: { required: true, content: { [row.bodyMedia]: { schema: { type: 'string' } } } } };
+  const schema = bodySchema(row);
+  if (schema === null) return {};
+  return { requestBody: { required: 'required' in schema || 'minProperties' in schema, content: { 'application/json': { schema } } } };
 }
 
 function parameters(row: Row): readonly Json[] {
@@ -111,10 +116,11 @@ function parameters(row: Row): readonly Json[] {
 
 function security(row: Row): readonly Json[] {
   if (row.access === 'public') return [];
-  if (row.access === 'keyonly') return [{ key: [] }];
-  return row.scope === 'none'
-    ? [{ key: [] }, { session: [] }]
-    : [{ key: [] }, { session: [] }, { token: [row.scope] }];
+  // A process of a trusted user on the node itself needs none.
+  const onBox: readonly Json[] = row.onBox ? [{}] : [];
+  if (row.access === 'keyonly') return [{ key: [] }, ...onBox];
+  const token: readonly Json[] = row.scope === 'none' ? [] : [{ token: [row.scope] }];
+  return [{ key: [] }, { session: [] }, ...token, ...onBox];
 }
 
 function successes(row: Row): Json {
@@ -123,14 +129,18 @@ function successes(row: Row): Json {
 }
 
 function response({ description, mediaType, schema }: ResponseSpec): Json {
-  return { description, content: { [mediaType]: schema === null ? {} : { schema } } };
+  const content = schema === null ? {} : { schema };
+  return { description, content: Object.fromEntries(mediaType.split(',').map((type) => [type, content])) };
 }
 
 function failures(row: Row): Json {
-  const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED'];
-  if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE', 'E_RATE_LIMITED');
-  if (row.bodyKind === 'json') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE', 'E_INVALID_VALUE');
-  else if (row.query !== null) codes.push('E_INVALID_VALUE');
+  const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED', 'E_RATE_LIMITED', ...row.fails];
+  if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE');
+  if (row.nearOnly) codes.push('E_REMOTE');
+  if (Object.keys(row.params).length > 0) codes.push('E_NOT_FOUND');
+  if (row.method === 'WS') codes.push('E_UPGRADE');
+  if (row.bodyKind !== 'none') codes.push('E_TOO_LARGE', 'E_MEDIA_TYPE');
+  if (row.bodyKind === 'json' || row.query !== null) codes.push('E_INVALID_VALUE');
   if (row.armed !== '-') codes.push('E_ARMED');
   if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
   return Object.fromEntries(

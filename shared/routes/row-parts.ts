@@ -65,7 +65,9 @@ export const PLAIN = {
   params: {},
   query: null,
   body: null,
+  bodyMedia: null,
   responses: LATER,
+  fails: [],
   built: false,
 } as const;
 

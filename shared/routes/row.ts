@@ -1,4 +1,5 @@
 import type { Scope } from '../auth/scopes.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Naming } from './classes.ts';
 
@@ -48,6 +49,7 @@ export type BodyKind = 'none' | 'json' | 'raw';
 
 export interface ResponseSpec {
   readonly description: string;
+  /** One, or several separated by commas. */
   readonly mediaType: string;
   readonly schema: JsonSchema | null;
 }
@@ -82,8 +84,12 @@ export interface Row {
   readonly params: Readonly<Record<string, PathParam>>;
   readonly query: JsonSchema | null;
   readonly bodyKind: BodyKind;
+  /** What a raw body is; another Content-Type is 415. Null for the other kinds. */
+  readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /** What its code may answer beyond what the edge, the proxy and the row itself say. */
+  readonly fails: readonly ErrorCode[];
   readonly summary: string;
   /** The worst that a mistake here does: to nothing, the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';

@@ -35,6 +35,10 @@ export const commandAnswer = {
       },
       additionalProperties: false,
     },
+    mode: {
+      type: 'string',
+      description: 'the flight mode that did it, where the vehicle refused the command for it or has none',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -3,19 +3,26 @@ import type { JsonSchema } from './json-schema.ts';
 const time = {
   type: 'string',
   maxLength: 40,
-  pattern: '^(?:-?[0-9]{1,9}(?:ms|s|m|h|d)|[0-9]{13,17}|[0-9]{4}-[0-9]{2}-[0-9]{2}[0-9T:.Z+-]*)$',
+  anyOf: [
+    { pattern: '^(?:-?[0-9]{1,9}(?:ms|s|m|h|d)|[0-9]{13,17})$' },
+    { format: 'date-time' },
+    { format: 'date' },
+  ],
   description: 'microseconds since 1970, ISO 8601, or so long ago: -5m (ms s m h d)',
 } as const satisfies JsonSchema;
 const list = {
   type: 'string',
   maxLength: 1024,
-  pattern: '^[A-Za-z0-9_.:@-]+(?:,[A-Za-z0-9_.:@-]+)*$',
-  description: 'one or several, separated by commas',
+  pattern: '^[A-Za-z0-9_.:@-]+(?:,[A-Za-z0-9_.:@-]+){0,31}$',
+  description: 'up to 32, separated by commas',
 } as const satisfies JsonSchema;
-const count = { type: 'string', pattern: '^[0-9]{1,9}$' } as const satisfies JsonSchema;
+const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum }) as const;
+const session = count(0, 999_999_999_999_999);
+/** The largest `limit` of each route. */
+export const MOST = { page: 1000, query: 2000, export: 5_000_000, replay: 1000, offset: 1_000_000 } as const;
 const level = {
-  enum: ['trace', 'debug', 'info', 'warn', 'error'],
-  description: 'this and above',
+  enum: ['trace', 'debug', 'info', 'warn', 'warning', 'error'],
+  description: 'this and above; warning is another word for warn',
 } as const satisfies JsonSchema;
 const text = {
   type: 'string',
@@ -27,13 +34,21 @@ const window = { from: time, since: time, to: time } as const;
 
 export const logQuery = {
   type: 'object',
-  properties: { ...window, level, service: list, text, session: count, limit: count, offset: count },
+  properties: {
+    ...window,
+    level,
+    service: list,
+    text,
+    session,
+    limit: count(1, MOST.page),
+    offset: count(0, MOST.offset),
+  },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const streamQuery = {
   type: 'object',
-  properties: { level, service: list, replay: count },
+  properties: { level, service: list, replay: count(0, MOST.replay) },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -46,19 +61,22 @@ const records = {
   event_kind: list,
   level,
   text,
-  session: count,
-  limit: count,
+  session,
 } as const;
 
 export const exportQuery = {
   type: 'object',
-  properties: records,
+  properties: { ...records, limit: count(1, MOST.export) },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const recordQuery = {
   type: 'object',
-  properties: { ...records, cursor: { type: 'string', maxLength: 128, pattern: '^[A-Za-z0-9_-]+$' } },
+  properties: {
+    ...records,
+    limit: count(1, MOST.query),
+    cursor: { type: 'string', maxLength: 128, pattern: '^[A-Za-z0-9_-]+$' },
+  },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -68,7 +86,7 @@ export const aggregateQuery = {
   properties: {
     ...window,
     metric: list,
-    session: count,
+    session,
     bucket: { enum: ['auto', '1s', '1m', '1h'] },
     agg: { enum: ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] },
   },
@@ -77,7 +95,12 @@ export const aggregateQuery = {
 
 export const sessionQuery = {
   type: 'object',
-  properties: { ...window, kind: { enum: ['boot', 'flight'] }, open: { enum: ['0', '1'] }, limit: count },
+  properties: {
+    ...window,
+    kind: { enum: ['boot', 'flight'] },
+    open: { enum: ['0', '1'] },
+    limit: count(1, MOST.page),
+  },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

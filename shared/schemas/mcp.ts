@@ -55,6 +55,11 @@ export const mcpStatus = {
 export const mintRequest = {
   type: 'object',
   required: ['scopes'],
+  // secret_read widens what a read shows, so it is nothing without one.
+  anyOf: [
+    { properties: { scopes: { type: 'array', contains: { const: 'read' } } } },
+    { properties: { scopes: { type: 'array', not: { contains: { const: 'secret_read' } } } } },
+  ],
   properties: {
     label,
     scopes: { ...scopes, minItems: 1, maxItems: 6, uniqueItems: true },

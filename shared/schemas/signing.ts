@@ -76,7 +76,7 @@ export const enrolRequest = {
   type: 'object',
   required: ['key_hex'],
   properties: {
-    key_hex: { type: 'string', pattern: '^[0-9a-fA-F]{64}$', description: 'the key; kept in memory only' },
+    key_hex: { type: 'string', pattern: '^(?!0{64}$)[0-9a-fA-F]{64}$', description: 'the key, not all zero' },
     link_id: { type: 'integer', minimum: 0, maximum: 255, default: 0 },
     target_system: {
       type: 'integer',

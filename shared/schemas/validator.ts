@@ -1,4 +1,5 @@
 import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { FORMATS } from '../config/addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -19,7 +20,12 @@ const MAX_VIOLATIONS = 50;
  * its start, so `checkSchemas` is off.
  */
 export function createAjv(
-  options: { readonly useDefaults?: boolean; readonly checkSchemas?: boolean } = {},
+  options: {
+    readonly useDefaults?: boolean;
+    readonly checkSchemas?: boolean;
+    /** Texts are read as the type that the schema wants: for a query. */
+    readonly coerce?: boolean;
+  } = {},
 ): Ajv2020 {
   const check = options.checkSchemas ?? false;
   const ajv = new Ajv2020({
@@ -27,12 +33,14 @@ export function createAjv(
     strict: true,
     allowUnionTypes: true,
     useDefaults: options.useDefaults ?? false,
+    coerceTypes: options.coerce ?? false,
     meta: check,
     validateSchema: check,
   });
   for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
   for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
   for (const keyword of ['x-class', 'x-reason']) ajv.addKeyword({ keyword, schemaType: 'string' });
+  addFormats.default(ajv, ['date-time', 'date']);
   for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;
 }

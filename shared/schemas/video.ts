@@ -18,6 +18,8 @@ const holder = {
 export const profileRequest = {
   type: 'object',
   required: ['profile'],
+  // A life means nothing without a holder.
+  anyOf: [{ properties: { holder: true }, required: ['holder'] }, { properties: { lease_s: false } }],
   properties: {
     profile: { ...profileName, description: 'without a holder: the base profile' },
     holder,

@@ -46,7 +46,9 @@ function oursRouted(chunks: readonly Buffer[]): number {
     clock,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
-    refusal: () => null,
+    seal: (frame) => frame.bytes(),
+    autopilot: () => null,
+    refusal: () => [],
     toSource: () => true,
     onVehicleFrame: () => undefined,
     onProblem: (sentence) => {

@@ -136,19 +136,31 @@ describe('logs', () => {
     expect(new Set(seen).size).to.equal(40);
   });
 
-  it('what is wrong is named, with 422', async () => {
+  it('a cursor holds under its own conditions only; a window that ends before it begins holds nothing', async () => {
     const { body } = await get('/api/observability/query?limit=1');
     const cursor = (body['page'] as { next_cursor: string }).next_cursor;
+    for (const wrong of [`limit=1&level=warn&cursor=${cursor}`, 'cursor=AAAA'])
+      expect((await get(`/api/observability/query?${wrong}`)).body).to.include({ code: 'E_NOT_FOUND' });
+    expect((await get('/api/logs?from=-1m&to=-1h')).body).to.deep.include({ entries: [], total: 0 });
+  });
+
+  it('warning is another word for warn', async () => {
+    const levels = async (level: string) =>
+      ((await get(`/api/logs?level=${level}&limit=1000`)).body['entries'] as { level: string }[]).map(
+        (e) => e.level,
+      );
+    expect(new Set(await levels('warning'))).to.not.include('INFO');
+    expect(await levels('warning')).to.deep.equal(await levels('warn'));
+  });
+
+  it('what is wrong is named, with 422', async () => {
     for (const path of [
       '/api/logs?level=loud',
       '/api/logs?limit=0',
       '/api/logs?limit=1001',
       '/api/logs?since=yesterday',
-      '/api/logs?from=-1m&to=-1h',
       '/api/logs?nothing=1',
       '/api/logs?level=info&level=warn',
-      `/api/observability/query?limit=1&level=warn&cursor=${cursor}`,
-      '/api/observability/query?cursor=AAAA',
       '/api/observability/aggregate',
       '/api/observability/aggregate?metric=a&agg=p42',
       '/api/observability/sessions?kind=manual',

@@ -48,7 +48,7 @@ describe('WebSocket tickets', () => {
     ];
     expect(known.filter((scope) => !isScope(scope))).to.deep.equal([]);
     expect(unknown.filter((scope) => isScope(scope))).to.deep.equal([]);
-    for (const scope of unknown) expect(refused(scope), scope).to.equal('E_INVALID_VALUE');
+    for (const scope of unknown) expect(refused(scope), scope).to.equal('E_NOT_FOUND');
     expect(store.size).to.equal(0);
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ParamsSnapshot } from '../../shared/ipc/link-protocol.ts';
+import { commandLong } from '../link/ground-station.ts';
 import { SimFlight } from './sim-flight.ts';
 
 const COPTER = ['--vehicle', 'copter'] as const;
@@ -86,10 +87,11 @@ describe('flights over real processes', () => {
     await flight.inMode('FBWA');
     await flight.accepted('arm');
     await flight.armed(true);
-    await flight.accepted('takeoff', 30);
-    await flight.inMode('GUIDED');
+    expect(await flight.link.command('takeoff', 30)).to.include({ status: 'accepted', mode: 'TAKEOFF' });
+    await flight.inMode('TAKEOFF');
     await flight.at(place, 30);
     await flight.accepted('goto', place.lat + NORTH, place.lon, 40);
+    await flight.inMode('GUIDED');
     await flight.at({ ...place, lat: place.lat + NORTH }, 40);
     await flight.accepted('missionStart');
     await flight.inMode('AUTO');
@@ -279,6 +281,25 @@ describe('flights over real processes', () => {
     expect(flight.link.state?.armed).to.equal(true);
   });
 
+  it('a mission that refuses to pause is stopped by mode, and the answer says by which', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    const place = await flight.ready();
+    await flight.pace(1);
+    await flight.accepted('mode', 'GUIDED');
+    await flight.accepted('arm');
+    await flight.accepted('missionStart');
+    await flight.until('taking off', (s) => (s.telemetry.position.alt_rel ?? 0) > 1);
+    // Still the take-off item.
+    expect(await flight.link.command('pauseMission')).to.include({ status: 'accepted', mode: 'BRAKE' });
+    await flight.inMode('BRAKE');
+    await flight.sim.fault({ modeRefusals: [17] });
+    await flight.accepted('resumeMission');
+    await flight.inMode('AUTO');
+    expect(await flight.link.command('pauseMission')).to.include({ status: 'accepted', mode: 'LOITER' });
+    await flight.inMode('LOITER');
+    await flight.at(place);
+  });
+
   it('a reboot that closes the connection: nothing of the former life is shown', async () => {
     await using flight = await SimFlight.start(...COPTER);
     const place = await flight.ready();
@@ -295,6 +316,14 @@ describe('flights over real processes', () => {
     );
     expect(telemetry.mission.reached).to.equal(null);
     await flight.until('on the ground', (s) => s.telemetry.landed_state === 'on_ground');
+  });
+
+  it('a ground station that switches positions off does not take them from the node', async () => {
+    await using flight = await SimFlight.start(...COPTER);
+    await flight.ready();
+    await flight.tell(Object.assign(commandLong(511, 33), { targetSystem: 1, _param2: -1 }));
+    await flight.until('without positions', (s) => (s.telemetry.ages.position ?? 0) > 3);
+    await flight.until('with positions again', (s) => (s.telemetry.ages.position ?? 9) < 1);
   });
 
   it('IN_PROGRESS is waited out', async () => {

@@ -1,8 +1,13 @@
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiError } from '../../shared/errors.ts';
 import type { SigningState } from '../../shared/ipc/link-protocol.ts';
+import { commandLong, GroundStation } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
+import { encodeAs } from '../link/mavlink-samples.ts';
 import { SimProcess } from '../sim/sim-process.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const KEY = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
@@ -17,9 +22,14 @@ const refusal = async (promise: Promise<unknown>): Promise<string> =>
     ({ code }: ApiError) => code,
   );
 
-async function met(...args: string[]): Promise<{ sim: SimProcess; link: LinkProcess } & AsyncDisposable> {
+/** @param given arguments of svc-sim, and lines of the `mavlink` section of the config */
+async function met(
+  ...given: (string | readonly string[])[]
+): Promise<{ sim: SimProcess; link: LinkProcess } & AsyncDisposable> {
+  const args = given.filter((one) => typeof one === 'string');
   const sim = await SimProcess.start(...args);
-  const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`);
+  const lines = given.find((one): one is readonly string[] => typeof one !== 'string');
+  const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`, lines);
   // A vehicle that signs does not hear an unsigned request for its parameters.
   const mute = args.includes('--signing-key');
   await link.until(
@@ -56,12 +66,15 @@ describe('signing', () => {
     expect(link.stderr).to.not.include(KEY);
   });
 
-  it('a restarted link is not heard until the same key is enrolled again; another key replaces it', async () => {
+  it('a vehicle that signs with a key that the node does not have: said, until the key is enrolled; another replaces it', async () => {
     await using node = await met('--signing-key', KEY);
     const { link } = node;
     expect((await stateOf(link)).signing).to.equal(false);
+    const lost = await link.until(({ problems }) => problems.length > 0);
+    expect(lost.problems.map(({ code }) => code)).to.deep.equal(['signing_lost']);
     expect((await link.command('arm')).status).to.equal('no_ack');
     await enrol(link);
+    await link.until(({ problems }) => problems.length === 0);
     await link.until(({ params: { cached, priming } }) => cached > 0 && !priming);
     expect((await link.command('arm')).status).to.equal('accepted');
     expect((await link.command('disarm')).status).to.equal('accepted');
@@ -70,6 +83,76 @@ describe('signing', () => {
     await enrol(link, OTHER);
     expect((await stateOf(link)).key_id).to.not.equal(first);
     expect((await link.command('arm')).status).to.equal('accepted');
+  }).timeout(30_000);
+
+  it('the key outlives svc-link, in a file for nobody else; disabled, it is gone', async () => {
+    const state = await tempDir();
+    await using sim = await SimProcess.start('--sysid', '7');
+    const start = async (): Promise<LinkProcess> =>
+      LinkProcess.start(`tcp:127.0.0.1:${sim.port}`, undefined, { SVC_STATE_DIR: state });
+    const first = await start();
+    await first.until(({ mavlink_alive, params }) => mavlink_alive && params.cached > 0 && !params.priming);
+    await enrol(first);
+    const keyId = (await stateOf(first)).key_id;
+    await first.stop();
+    const directory = join(state, 'signing');
+    const [name = '', ...more] = await readdir(directory);
+    expect(more).to.deep.equal([]);
+    expect((await stat(join(directory, name))).mode & 0o777).to.equal(0o600);
+    expect((await stat(directory)).mode & 0o777).to.equal(0o700);
+
+    const second = await start();
+    await second.until(({ params }) => params.cached > 0 && !params.priming);
+    expect(await stateOf(second)).to.include({ signing: true, key_id: keyId });
+    expect((await second.command('arm')).status).to.equal('accepted');
+    expect((await second.command('disarm')).status).to.equal('accepted');
+    expect(second.state?.problems).to.deep.equal([]);
+    await second.until(({ armed }) => armed === false);
+    await second.call('signing_disable', { force: false });
+    expect(await readdir(directory)).to.deep.equal([]);
+    await second.stop();
+
+    // One that others may read is not used.
+    await writeFile(join(directory, name), '{}', { mode: 0o644 });
+    const third = await start();
+    await third.until(({ mavlink_alive }) => mavlink_alive);
+    await third.stop();
+    expect(third.stderr).to.include('others may read it');
+    await removeDir(state);
+  }).timeout(60_000);
+
+  it('ground stations that do not sign reach the vehicle through the node, in MAVLink 1 and 2; their own signature stays', async () => {
+    const port = await freePort();
+    await using node = await met([`endpoints: ["tcp:127.0.0.1:${port}"]`]);
+    const { link } = node;
+    await enrol(link);
+    const station = await GroundStation.tcp(port);
+    let seq = 0;
+    for (const wire of ['v2', 'v1'] as const) {
+      for (const arm of [1, 0]) {
+        const order = Object.assign(commandLong(400, arm), { targetSystem: 1 });
+        station.send(encodeAs(order, wire, seq++, 255, 190));
+        await link.until(({ armed }) => armed === (arm === 1));
+      }
+    }
+    station.send(
+      encodeAs(Object.assign(commandLong(400, 1), { targetSystem: 1 }), 'signed', seq++, 255, 190),
+    );
+    await link.nextState();
+    station.close();
+    expect(link.state?.armed).to.equal(false); // signed with another key: the vehicle refuses it
+  }).timeout(30_000);
+
+  it('or are told why not, where mavlink.sign_endpoints is off', async () => {
+    const port = await freePort();
+    await using node = await met([`endpoints: ["tcp:127.0.0.1:${port}"]`, 'sign_endpoints: false']);
+    await enrol(node.link);
+    const station = await GroundStation.tcp(port);
+    station.send(encodeAs(Object.assign(commandLong(400, 1), { targetSystem: 1 }), 'v2', 0, 255, 190));
+    expect(await station.told()).to.include('signed frames only');
+    station.close();
+    expect(node.link.state?.armed).to.equal(false);
+    expect((await node.link.command('arm')).status).to.equal('accepted');
   }).timeout(30_000);
 
   it('J12 a vehicle that does not take the key: an error after 5 s, nothing is signed, the vehicle is still heard', async () => {

@@ -137,6 +137,14 @@ export class SimFlight implements AsyncDisposable {
     await this.sim[Symbol.asyncDispose]();
   }
 
+  /** A ground station beside svc-link says something. */
+  async tell(message: common.CommandLong): Promise<void> {
+    const socket = connect(this.link.feed);
+    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
+    await once(socket, 'data'); // let in
+    socket.end(encodeAs(message, 'v2', 0, 255, 190));
+  }
+
   /** As a ground station would, beside svc-link: heartbeats and the mission's progress at 20 Hz, so that nobody waits a second. */
   async #hurry(): Promise<void> {
     const socket = connect(this.link.feed);

@@ -25,7 +25,9 @@ describe('the parts of an endpoint', () => {
       onVehicleFrame: () => undefined,
       guard: new WireGuard(() => false),
       loops: new LoopGuard(clock),
-      refusal: () => null,
+      seal: (frame) => frame.bytes(),
+      autopilot: () => null,
+      refusal: () => [],
       onProblem: (sentence) => {
         throw new Error(sentence);
       },

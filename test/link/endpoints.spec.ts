@@ -1,14 +1,24 @@
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
+import { common } from 'node-mavlink';
+import { Framer } from '../../shared/mavlink/framer.ts';
 import { freePort } from '../support/temp.ts';
 import { commandLong, GroundStation, paramSet, serialControl } from './ground-station.ts';
 import { LinkProcess } from './link-process.ts';
-import { encodeAs, heartbeat } from './mavlink-samples.ts';
-import { PeerVehicle } from './peer-vehicle.ts';
+import { commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
+import { PEER_PARAMS, PeerVehicle } from './peer-vehicle.ts';
 
 const PARAM_SET = 23;
+const HEARTBEAT = 0;
 const ATTITUDE = 30;
 const COMMAND_LONG = 76;
+const COMMAND_ACK = 77;
+const FTP = 110;
+const PARAM_ERROR = 345;
+const PARAM_VALUE = 22;
+const ARM = 400;
+const TEMPORARILY_REJECTED = 1;
+const DENIED = 2;
 const SERIAL_CONTROL = 126;
 const PREFLIGHT_REBOOT = 246;
 
@@ -67,6 +77,26 @@ describe('endpoints for ground stations', () => {
     expect(byTcp?.peers).to.have.length(1);
     stations[0]?.close();
     while ((await peersOf(link, 'tcp:'))[0]?.peers.length !== 0);
+  });
+
+  it('a camera on one and a ground station on another talk to each other; both see the companion computer', async () => {
+    const [tcp, udp] = [await freePort(), await freePort()];
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${tcp}", "udp:127.0.0.1:${udp}"]`);
+    const [camera, station] = [await GroundStation.udp(udp), await GroundStation.tcp(tcp)];
+    node.stations.push(camera, station);
+    const ofCamera = (message: Parameters<typeof encodeAs>[0], seq: number): Buffer =>
+      encodeAs(message, 'v2', seq, 5, 100);
+    camera.send(ofCamera(heartbeat({ type: 30, autopilot: 8 }), 0));
+    station.send(groundHeartbeat());
+    await Promise.all([station.hears(5, 191, HEARTBEAT), camera.hears(5, 191, HEARTBEAT)]);
+    camera.send(ofCamera(heartbeat({ type: 30, autopilot: 8 }), 1));
+    await station.hears(5, 100, HEARTBEAT);
+    const order = Object.assign(commandLong(512, 259), { targetComponent: 100 });
+    station.send(fromGround(order, 7));
+    await camera.hears(255, 190, COMMAND_LONG);
+    camera.send(ofCamera(commandAck(512, 0, 255, 190), 2));
+    await station.hears(5, 100, COMMAND_ACK);
+    expect(node.vehicle.heard.filter((id) => id === COMMAND_ACK)).to.deep.equal([]);
   });
 
   it('udpout: sends first, and hears what comes back', async () => {
@@ -141,6 +171,91 @@ describe('endpoints for ground stations', () => {
     await vehicle.hears(PARAM_SET, 2);
     const endpoints = await peersOf(link, 'tcp:');
     expect(endpoints.map(({ peers }) => peers[0]?.rx_refused)).to.deep.equal([2, 0]);
+  });
+
+  it('F7 what is kept back while armed is answered in the protocol, as the vehicle would; texts go to each peer', async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const { vehicle, link } = node;
+    await link.until(({ params }) => params.cached === PEER_PARAMS && !params.priming);
+    vehicle.ready = true;
+    const [station, other] = [await GroundStation.tcp(port), await GroundStation.tcp(port)];
+    node.stations.push(station, other);
+    expect((await link.command('arm')).status).to.equal('accepted');
+    await link.until(({ armed }) => armed === true);
+
+    const texts = [station.told(), other.told()];
+    station.send(fromGround(paramSet('PEER_7', 99), 1));
+    other.send(encodeAs(paramSet('PEER_7', 98), 'v2', 1, 254, 190));
+    for (const text of texts) expect(await text).to.equal('svc: PARAM_SET refused while armed');
+    const value = await station.hears(
+      5,
+      1,
+      PARAM_VALUE,
+      (payload) => payload.toString('latin1', 8, 14) === 'PEER_7',
+    );
+    expect([
+      value.payload.readFloatLE(0),
+      value.payload.readUInt16LE(4),
+      value.payload.readUInt16LE(6),
+    ]).to.deep.equal([7, PEER_PARAMS, 7]);
+
+    station.send(fromGround(commandLong(PREFLIGHT_REBOOT, 1), 2));
+    const ofReboot = (payload: Buffer): boolean => payload.readUInt16LE(0) === PREFLIGHT_REBOOT;
+    const { payload: ack } = await station.hears(5, 1, COMMAND_ACK, ofReboot);
+    expect([ack[2], ack[8], ack[9]]).to.deep.equal([DENIED, 255, 190]);
+
+    const request = Object.assign(new common.FileTransferProtocol(), {
+      targetNetwork: 0,
+      targetSystem: 5,
+      targetComponent: 1,
+      // seq 300, session 2, WriteFile
+      payload: [0x2c, 0x01, 2, 7, ...Array.from({ length: 247 }, () => 0)],
+    });
+    station.send(fromGround(request, 3));
+    const { payload: nak } = await station.hears(5, 1, FTP);
+    // To 255/190: seq 301, session 2, NAK, one byte: "file protected", of WriteFile.
+    expect([...nak.subarray(1, 3), nak.readUInt16LE(3), ...nak.subarray(5, 9)]).to.deep.equal([
+      255, 190, 301, 2, 129, 1, 7,
+    ]);
+    expect(nak[15]).to.equal(9);
+
+    // One that the vehicle does not have: PARAM_ERROR, "permission denied", in no dialect of node-mavlink yet.
+    const socket = connect(port, '127.0.0.1');
+    const heard = new Promise<Buffer>((resolve) => {
+      const framer = new Framer(({ id, system, component, buffer, payloadStart, payloadLength }) => {
+        if (id === PARAM_ERROR && system === 5 && component === 1)
+          resolve(Buffer.from(buffer.subarray(payloadStart, payloadStart + payloadLength)));
+      });
+      socket.on('data', (bytes: Buffer) => framer.push(bytes, performance.now()));
+    });
+    socket.write(fromGround(paramSet('NO_SUCH', 1), 4));
+    const error = await heard;
+    socket.destroy();
+    expect([error.readInt16LE(0), error[2], error[3], error[20]]).to.deep.equal([-1, 255, 190, 3]);
+    expect(error.toString('latin1', 4, 11)).to.equal('NO_SUCH');
+    expect(vehicle.heard).to.not.include(PARAM_SET).and.not.include(FTP);
+  });
+
+  it('an arming from a ground station is put off while a killSwitch has no ack', async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const { vehicle, link } = node;
+    const station = await GroundStation.tcp(port);
+    node.stations.push(station);
+    station.send(groundHeartbeat());
+    vehicle.deafTo.add(ARM);
+    const kill = link.command('killSwitch', 'KILL');
+    await vehicle.isTold(`${ARM} 0`);
+    station.send(fromGround(commandLong(ARM, 1), 1));
+    const { payload } = await station.hears(5, 1, COMMAND_ACK, (ack) => ack.readUInt16LE(0) === ARM);
+    expect(payload[2]).to.equal(TEMPORARILY_REJECTED);
+    expect((await kill).status).to.equal('no_ack');
+    expect(vehicle.commands.filter((told) => told.startsWith(`${ARM} `))).to.deep.equal(
+      Array.from({ length: 3 }, () => `${ARM} 0`),
+    );
+    station.send(fromGround(commandLong(ARM, 1), 2));
+    await vehicle.isTold(`${ARM} 1`);
   });
 
   it('a vehicle that fell silent counts as armed', async () => {

@@ -71,6 +71,23 @@ export class GroundStation {
     }
   }
 
+  /** Resolves when message `id` of that system and component has come, be it before or from now on. */
+  async hears(
+    system: number,
+    component: number,
+    id: number,
+    fits: (payload: Buffer) => boolean = () => true,
+  ): Promise<MavLinkPacket> {
+    for (;;) {
+      const found = this.heard.find(
+        ({ header, payload }) =>
+          header.sysid === system && header.compid === component && header.msgid === id && fits(payload),
+      );
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
+  }
+
   /** The next STATUSTEXT that the companion computer itself sent. */
   async told(): Promise<string> {
     for (;;) {

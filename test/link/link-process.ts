@@ -26,7 +26,7 @@ export class LinkProcess {
   private constructor(dir: string, env: Readonly<Record<string, string>>) {
     this.#dir = dir;
     this.#child = spawn(process.execPath, [join(ROOT, 'front/link/main.ts')], {
-      env: { ...process.env, ...env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir },
+      env: { ...process.env, SVC_RUN_DIR: dir, SVC_ETC_DIR: dir, SVC_STATE_DIR: dir, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child.stderr?.on('data', (chunk: Buffer) => {
@@ -45,7 +45,7 @@ export class LinkProcess {
 
   /**
    * @param mavlink lines of the `mavlink` section of its config; without them it opens no endpoint
-   * @param env for example SVC_DEV_DIR
+   * @param env for example SVC_DEV_DIR; SVC_STATE_DIR for one that outlives the process
    */
   static async start(
     source: string,

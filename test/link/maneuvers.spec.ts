@@ -102,6 +102,30 @@ describe('manoeuvres', () => {
     await rig.link.stop();
   });
 
+  it('a copter that refuses to pause is stopped by BRAKE, else by LOITER; the answer says by which', async () => {
+    const FAILED = 4;
+    const rig = new Rig({ ...COPTER, customMode: 3 });
+    await rig.meet();
+    await rig.live(500);
+    let brakes = true;
+    rig.onSent = ({ id, fields }: Sent) => {
+      const command = Number(fields['command']);
+      if ((id !== 75 && id !== 76) || command === 511 || command === 512) return;
+      const refused = command === 193 || (fields['_param2'] === 17 && !brakes);
+      rig.say(commandAck(command, refused ? FAILED : 0, rig.system));
+    };
+    expect(await rig.command('pauseMission')).to.include({ status: 'accepted', mode: 'BRAKE' });
+    brakes = false;
+    expect(await rig.command('pauseMission')).to.include({ status: 'accepted', mode: 'LOITER' });
+    expect(await rig.command('stop')).to.include({ status: 'accepted', mode: 'LOITER' });
+    rig.onSent = ({ id, fields }: Sent) => {
+      if (id === 76 && fields['command'] !== 511) rig.say(commandAck(Number(fields['command']), FAILED));
+    };
+    const refused = await rig.command('pauseMission');
+    expect(refused).to.include({ status: 'rejected' }).and.not.have.property('mode');
+    await rig.link.stop();
+  });
+
   it('that a kind of vehicle cannot do are refused with a sentence, and nothing is sent', async () => {
     const rover = await met(ROVER);
     expect(await refusal(rover, 'takeoff', [10])).to.equal('takeoff: a rover cannot take off.');

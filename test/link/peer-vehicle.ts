@@ -21,6 +21,10 @@ export class PeerVehicle {
   armed = false;
   /** Says nothing more. */
   mute = false;
+  /** Commands that it neither carries out nor answers. */
+  readonly deafTo = new Set<number>();
+  /** COMMAND_LONGs that came to it: MAV_CMD and first parameter. */
+  readonly commands: string[] = [];
   connections = 0;
   ownHeartbeats = 0;
   /** Message ids that came to it, oldest first. */
@@ -86,6 +90,9 @@ export class PeerVehicle {
     }
     if (header.msgid !== 76) return;
     const command = payload.readUInt16LE(28);
+    this.commands.push(`${command} ${payload.readFloatLE(0)}`);
+    for (const wake of this.#wake.splice(0)) wake();
+    if (this.deafTo.has(command)) return;
     if (command !== 400) {
       this.#say(commandAck(command, 0, 5));
       return;
@@ -93,6 +100,13 @@ export class PeerVehicle {
     this.#say(commandAck(400, this.ready ? 0 : 4, 5));
     if (this.ready) this.armed = payload.readFloatLE(0) === 1;
     else this.#say(statusText(2, 'PreArm: not ready'));
+  }
+
+  /** Resolves when that command, `MAV_CMD parameter`, has come `count` times. */
+  async isTold(command: string, count = 1): Promise<void> {
+    while (this.commands.filter((told) => told === command).length < count) {
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
   }
 
   /** Resolves when message `id` has come `count` times. */

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
+import { common, type MavLinkData } from 'node-mavlink';
+import type { Target } from '../../front/link/encode.ts';
 import { FrameStream } from '../../front/link/frame-stream.ts';
 import { LoopGuard } from '../../front/link/loop-guard.ts';
-import { type FrameSink, Router } from '../../front/link/router.ts';
+import { type FrameSink, Router, type RouterPort } from '../../front/link/router.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/wire-guard.ts';
 import { FakeClock } from './fake-clock.ts';
 
-import { attitude, encodeAs, heartbeat, mixedMessages, rawV2 } from './mavlink-samples.ts';
+import { attitude, commandAck, encodeAs, heartbeat, mixedMessages, rawV2 } from './mavlink-samples.ts';
 
 const OPEN: WirePolicy = { mayWrite: true, force: false, serialControl: false };
 
@@ -28,17 +30,21 @@ function setup(): {
   problems: string[];
   fromVehicle: FrameStream;
   accept: { source: boolean; model: boolean };
+  autopilot: { target: Target | null };
 } {
   const toSource: string[] = [];
   const model: number[] = [];
   const problems: string[] = [];
   const accept = { source: true, model: true };
+  const autopilot: { target: Target | null } = { target: null };
   const clock = new FakeClock();
   const router = new Router({
     clock,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
-    refusal: () => null,
+    seal: (frame) => frame.bytes(),
+    autopilot: () => autopilot.target,
+    refusal: () => [],
     toSource: (bytes) => {
       if (accept.source) toSource.push(bytes.toString('hex'));
       return accept.source;
@@ -50,7 +56,7 @@ function setup(): {
     onProblem: (sentence) => problems.push(sentence),
   });
   const fromVehicle = new FrameStream(new FakeClock(), (frame) => router.fromSource(frame));
-  return { router, toSource, model, problems, fromVehicle, accept };
+  return { router, toSource, model, problems, fromVehicle, accept, autopilot };
 }
 
 const hex = (frames: readonly Buffer[]): string[] => frames.map((frame) => frame.toString('hex'));
@@ -74,7 +80,7 @@ describe('the router', () => {
     expect(ports[0]?.counters).to.deep.include({ txFrames: 4, txBytes: bytes, txDropped: 0, rxFrames: 0 });
   });
 
-  it('passes frames of an endpoint to the vehicle only: not back, not to others, not to the model', () => {
+  it('passes frames of an endpoint to the vehicle and to the other endpoints: not back, and not to the model', () => {
     const { router, model, toSource, accept } = setup();
     const sinks = [new MemorySink(), new MemorySink()];
     const [port] = sinks.map((sink, index) => router.attach(`gcs ${index}`, sink, OPEN));
@@ -86,7 +92,7 @@ describe('the router', () => {
     fromPeer.push(Buffer.concat([...frames, frames[0] ?? Buffer.alloc(0)]));
     expect(toSource).to.deep.equal(hex([...frames, frames[0] ?? Buffer.alloc(0)]));
     expect(model).to.deep.equal([]);
-    expect(sinks.flatMap(({ got }) => got)).to.deep.equal([]);
+    expect(sinks.map(({ got }) => got)).to.deep.equal([[], toSource]);
     accept.source = false;
     fromPeer.push(frames[0] ?? Buffer.alloc(0));
     expect(port?.counters).to.deep.include({ rxFrames: 4, rxDropped: 1 });
@@ -154,5 +160,101 @@ describe('the router', () => {
     stream.reset();
     expect(clock.pending).to.equal(0);
     expect(stream.counters.garbageBytes).to.equal(5);
+  });
+
+  describe('by address', () => {
+    const commandTo = (system: number, component: number): common.CommandLong => {
+      const params = { _param1: 0, _param2: 0, _param3: 0, _param4: 0, _param5: 0, _param6: 0, _param7: 0 };
+      const fields = { command: 512, confirmation: 0, targetSystem: system, targetComponent: component };
+      return Object.assign(new common.CommandLong(), fields, params);
+    };
+    const ack = (system: number, component: number): MavLinkData => commandAck(512, 0, system, component);
+
+    /** Vehicle 1/1 with a gimbal 1/154, a camera 1/100, two ground stations 255/190 and 254/190, and who only listens. */
+    function network(): {
+      readonly say: (who: string, message: MavLinkData) => Record<string, number>;
+      readonly port: (who: string) => RouterPort;
+    } {
+      const { router, fromVehicle, toSource, autopilot } = setup();
+      autopilot.target = { system: 1, component: 1 };
+      const sinks = new Map<string, MemorySink>();
+      const ports = new Map<string, RouterPort>();
+      const addresses: Readonly<Record<string, readonly [number, number]>> = {
+        vehicle: [1, 1],
+        gimbal: [1, 154],
+        camera: [1, 100],
+        qgc: [255, 190],
+        mavproxy: [254, 190],
+        forger: [1, 1],
+        reader: [3, 3],
+      };
+      for (const who of ['camera', 'qgc', 'mavproxy', 'listener', 'forger', 'reader']) {
+        const sink = new MemorySink();
+        sinks.set(who, sink);
+        ports.set(who, router.attach(who, sink, { ...OPEN, mayWrite: who !== 'reader' }));
+      }
+      let seq = 0;
+      const say = (who: string, message: MavLinkData): Record<string, number> => {
+        const before = new Map([...sinks].map(([name, { got }]) => [name, got.length]));
+        const vehicleBefore = toSource.length;
+        const bytes = encodeAs(message, 'v2', seq++ & 0xff, ...(addresses[who] ?? [9, 9]));
+        const port = ports.get(who);
+        if (port === undefined) fromVehicle.push(bytes);
+        else new FrameStream(new FakeClock(), (frame) => port.receive(frame)).push(bytes);
+        const heard = [...sinks].flatMap(([name, { got }]) =>
+          got.length > (before.get(name) ?? 0) ? [[name, got.length - (before.get(name) ?? 0)] as const] : [],
+        );
+        const up = toSource.length - vehicleBefore;
+        return Object.fromEntries(up === 0 ? heard : [...heard, ['vehicle', up]]);
+      };
+      for (const who of ['vehicle', 'gimbal', 'camera', 'qgc', 'mavproxy']) say(who, heartbeat());
+      return {
+        say,
+        port: (who) => ports.get(who) ?? expect.fail(),
+      };
+    }
+
+    it('what is for everybody goes to everybody else', () => {
+      const { say } = network();
+      expect(say('vehicle', attitude(1))).to.deep.equal({
+        camera: 1,
+        qgc: 1,
+        mavproxy: 1,
+        listener: 1,
+        forger: 1,
+        reader: 1,
+      });
+      expect(say('camera', heartbeat()))
+        .to.include({ qgc: 1, mavproxy: 1, vehicle: 1 })
+        .and.not.have.property('camera');
+    });
+
+    it('what is for one goes where that one was heard, and an answer back', () => {
+      const { say } = network();
+      expect(say('qgc', commandTo(1, 100))).to.deep.equal({ camera: 1 });
+      expect(say('camera', ack(255, 190))).to.deep.equal({ qgc: 1 });
+      expect(say('qgc', commandTo(1, 1))).to.deep.equal({ vehicle: 1 });
+      expect(say('qgc', commandTo(1, 154))).to.deep.equal({ vehicle: 1 });
+      expect(say('qgc', commandTo(1, 0))).to.deep.equal({ camera: 1, vehicle: 1 });
+      expect(say('qgc', commandTo(254, 190))).to.deep.equal({ mavproxy: 1 });
+      expect(say('qgc', commandTo(7, 7)), 'nobody knows it').to.deep.equal({ vehicle: 1 });
+      // Of the vehicle's answers others see nothing, but for those who never said a word.
+      expect(say('vehicle', ack(255, 190))).to.deep.equal({ qgc: 1, listener: 1, forger: 1, reader: 1 });
+    });
+
+    it('nobody speaks in the name of the autopilot, and whoever only reads says nothing to anybody', () => {
+      const { say, port } = network();
+      expect(say('forger', heartbeat({ armed: false }))).to.deep.equal({});
+      expect(port('forger').counters).to.include({ rxLooped: 1 });
+      expect(say('reader', heartbeat())).to.deep.equal({});
+      expect(port('reader').counters).to.include({ rxRefused: 1 });
+    });
+
+    it('a station of the same name elsewhere does not get the words of the other, the vehicle does', () => {
+      const { say } = network();
+      expect(say('gimbal', heartbeat())).to.include({ qgc: 1 });
+      // The autopilot passes on what it hears by radio: the same 255/190.
+      expect(say('qgc', heartbeat({ type: 6 }))).to.include({ vehicle: 1, mavproxy: 1 });
+    });
   });
 });

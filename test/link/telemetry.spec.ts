@@ -243,9 +243,8 @@ describe('telemetry', () => {
       rig.attitude(1000 * second + 1000);
       await rig.live(1000);
     }
-    expect(new Set(rig.commands(511).map(({ fields }) => fields['_param1']))).to.deep.equal(
-      new Set([33, 193]),
-    );
+    const asked = rig.commands(511).map(({ fields }) => fields['_param1']);
+    expect(asked).to.include.members([33, 193]).and.not.include(30);
     // And the version, which has no ack either.
     expect(rig.commands(512).some(({ fields }) => fields['_param1'] === 148)).to.equal(true);
     await rig.link.stop();

@@ -48,7 +48,9 @@ function routerOf(clock: FakeClock): Router {
     onVehicleFrame: () => undefined,
     guard: new WireGuard(() => false),
     loops: new LoopGuard(clock),
-    refusal: () => null,
+    seal: (frame) => frame.bytes(),
+    autopilot: () => null,
+    refusal: () => [],
     onProblem: () => undefined,
   });
 }

@@ -248,6 +248,31 @@ describe('the vehicle', () => {
     await rig.link.stop();
   });
 
+  it('one message that a ground station switched off is asked for again, and one that never comes ever more rarely', async () => {
+    const rig = new Rig();
+    await rig.meet();
+    let boot = 1000;
+    const tell = async (ms: number, position: boolean): Promise<void> => {
+      for (let left = ms; left > 0; left -= 500) {
+        rig.attitude((boot += 500));
+        if (position) rig.say(globalPosition(boot, 48.1, 11.5));
+        await rig.live(500);
+      }
+    };
+    await tell(20_000, true);
+    rig.sent.length = 0;
+    await tell(8000, false); // SET_MESSAGE_INTERVAL 33, -1
+    const asked = (): unknown[] => rig.commands(511).map(({ fields }) => fields['_param1']);
+    expect(asked()).to.include(33).and.not.include(30);
+    await tell(10_000, true);
+    rig.sent.length = 0;
+    await tell(60_000, true);
+    // VFR_HUD never came: it is asked for now and then, what comes is not.
+    expect(asked()).to.not.include(33).and.not.include(30);
+    expect(asked().filter((id) => id === 74)).to.have.length.within(1, 2);
+    await rig.link.stop();
+  });
+
   it('without SET_MESSAGE_INTERVAL is asked by stream groups', async () => {
     const rig = new Rig({ ackStreams: false });
     await rig.meet();

@@ -2,16 +2,22 @@ import { expect } from 'chai';
 import * as mappings from 'mavlink-mappings';
 import { crcExtraOf, shapeOf } from '../../shared/mavlink/dialect.ts';
 import { DIALECT_TABLE } from '../../shared/mavlink/dialect-table.ts';
+import { targetFieldsOf } from '../../shared/mavlink/targets.ts';
 
 interface MessageClass {
   readonly MSG_ID: number;
   readonly MAGIC_NUMBER: number;
   readonly PAYLOAD_LENGTH: number;
-  readonly FIELDS: readonly { offset: number; size: number; length: number; extension: boolean }[];
+  readonly FIELDS: readonly {
+    name: string;
+    offset: number;
+    size: number;
+    length: number;
+    extension: boolean;
+  }[];
 }
 
-/** The table as the package has it today, one row of four numbers for each message, by id. */
-function tableOfPackage(): number[][] {
+function messagesOfPackage(): readonly MessageClass[] {
   const {
     minimal,
     standard,
@@ -36,8 +42,12 @@ function tableOfPackage(): number[][] {
     ualberta,
     storm32,
   ];
-  const classes = dialects.flatMap(({ REGISTRY }) => Object.values(REGISTRY) as unknown as MessageClass[]);
-  const rows = classes.map(({ MSG_ID, MAGIC_NUMBER, PAYLOAD_LENGTH, FIELDS }) => {
+  return dialects.flatMap(({ REGISTRY }) => Object.values(REGISTRY) as unknown as MessageClass[]);
+}
+
+/** The table as the package has it today, one row of four numbers for each message, by id. */
+function tableOfPackage(): number[][] {
+  const rows = messagesOfPackage().map(({ MSG_ID, MAGIC_NUMBER, PAYLOAD_LENGTH, FIELDS }) => {
     const ends = FIELDS.filter((field) => !field.extension).map(
       ({ offset, size, length }) => offset + size * (length === 0 ? 1 : length),
     );
@@ -54,6 +64,16 @@ describe('MAVLink dialect table', () => {
     for (const [id = -1, crcExtra, baseLength, fullLength] of wanted) {
       expect(shapeOf(id)).to.deep.equal({ crcExtra, baseLength, fullLength });
       expect(crcExtraOf(id)).to.equal(crcExtra);
+    }
+  });
+
+  it('says of each message where it names whom it is for, as the package does', () => {
+    for (const { MSG_ID, FIELDS } of messagesOfPackage()) {
+      const offsetOf = (wanted: string): number | undefined =>
+        FIELDS.find(({ name, length }) => name === wanted && length === 0)?.offset;
+      const system = offsetOf('targetSystem');
+      const wanted = system === undefined ? null : { system, component: offsetOf('targetComponent') ?? -1 };
+      expect(targetFieldsOf(MSG_ID), `message ${MSG_ID}`).to.deep.equal(wanted);
     }
   });
 

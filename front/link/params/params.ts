@@ -13,7 +13,7 @@ import { ListTransfer } from './list-transfer.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
 import { readParamPack } from './param-pack.ts';
 import type { ParamStore, StoredParams } from './param-store.ts';
-import { MAX_PARAMS, NOT_IN_LIST, ParamTable } from './param-table.ts';
+import { MAX_PARAMS, NOT_IN_LIST, type ParamEntry, ParamTable } from './param-table.ts';
 import { ParamWrites } from './param-writes.ts';
 
 /** MAV_PROTOCOL_CAPABILITY_FTP */
@@ -104,6 +104,11 @@ export class Params {
   valueOf(name: string): number | null {
     const entry = this.#table.get(name);
     return entry === undefined ? null : paramFromBits(entry.bits, entry.type, this.#options.encoding());
+  }
+
+  /** As the vehicle told it. */
+  entry(name: string): ParamEntry | undefined {
+    return this.#table.get(name);
   }
 
   /** Whether any parameter's name begins so. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { frameCrc } from '../../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../../shared/mavlink/dialect.ts';
-import { type Frame, messageIdV2 } from '../../../shared/mavlink/frame.ts';
+import { type Frame, STX_V2 } from '../../../shared/mavlink/frame.ts';
 
 const SIGNED = 1;
 const MAC_BYTES = 6;
@@ -17,8 +17,7 @@ export function signingTime(wallMs: number): number {
 }
 
 /**
- * Signs our own frames and checks the vehicle's (https://mavlink.io/en/guide/message_signing.html). Holds the key in memory,
- * and nothing else ever does.
+ * Signs frames for the vehicle and checks the vehicle's (https://mavlink.io/en/guide/message_signing.html).
  */
 export class Signer {
   readonly #key: Buffer;
@@ -36,13 +35,37 @@ export class Signer {
     this.keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   }
 
-  /** @param frame an unsigned v2 frame of a message that we know */
+  /**
+   * An unsigned frame of somebody else, signed. A v1 frame becomes a v2 one, which alone can be signed; of a message that we
+   * do not know that cannot be done, because its checksum cannot be made: null.
+   */
+  signFrame(frame: Frame): Buffer | null {
+    if (frame.version === 2) return this.sign(frame.bytes());
+    if (!frame.known) return null;
+    let length = frame.payloadLength;
+    while (length > 1 && frame.buffer[frame.payloadStart + length - 1] === 0) length--;
+    const whole = Buffer.alloc(length + 12);
+    whole[0] = STX_V2;
+    whole[1] = length;
+    whole[4] = frame.seq;
+    whole[5] = frame.system;
+    whole[6] = frame.component;
+    whole.writeUIntLE(frame.id, 7, 3);
+    frame.buffer.copy(whole, 10, frame.payloadStart, frame.payloadStart + length);
+    whole.writeUInt16LE(frameCrc(whole, 1, 10 + length, crcExtraOf(frame.id)), 10 + length);
+    return this.sign(whole);
+  }
+
+  /** @param frame an unsigned v2 frame */
   sign(frame: Buffer): Buffer {
     const signed = Buffer.alloc(frame.length + SIGNATURE_BYTES);
     frame.copy(signed);
-    signed[2] = SIGNED;
     const crcAt = frame.length - 2;
-    signed.writeUInt16LE(frameCrc(signed, 1, crcAt, crcExtraOf(messageIdV2(signed, 0))), crcAt);
+    // The flag changes the checksum. It is linear: the difference is that of the bytes, also of a message whose CRC_EXTRA we
+    // do not know.
+    const before = frameCrc(signed, 1, crcAt, 0);
+    signed[2] = SIGNED;
+    signed.writeUInt16LE(frame.readUInt16LE(crcAt) ^ before ^ frameCrc(signed, 1, crcAt, 0), crcAt);
     this.#timestamp = Math.max(this.#timestamp + 1, signingTime(this.#wall()));
     signed.writeUInt8(this.#linkId, frame.length);
     signed.writeUIntLE(this.#timestamp, frame.length + 1, 6);
@@ -50,10 +73,15 @@ export class Signer {
     return signed;
   }
 
-  /** Whether a signed frame was signed with this key. */
+  /**
+   * Whether a signed frame was signed with this key. From one that was, the time is taken over where it is ahead of ours: a
+   * vehicle takes nothing older than what it has seen, and a companion computer may have booted without a clock.
+   */
   verifies({ buffer, end, start }: Frame): boolean {
     const mac = buffer.subarray(end - MAC_BYTES, end);
-    return timingSafeEqual(mac, this.#mac(buffer.subarray(start, end - MAC_BYTES)));
+    if (!timingSafeEqual(mac, this.#mac(buffer.subarray(start, end - MAC_BYTES)))) return false;
+    this.#timestamp = Math.max(this.#timestamp, buffer.readUIntLE(end - MAC_BYTES - 6, 6));
+    return true;
   }
 
   /** The payload of SETUP_SIGNING (256) that gives the vehicle this key. */

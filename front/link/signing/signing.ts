@@ -1,5 +1,5 @@
 import { CLOCK_FLOOR_MS } from '../../../shared/auth/token.ts';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type {
   SigningCapability,
   SigningEnrolled,
@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import type { Vehicle } from '../vehicle.ts';
+import type { KeyStore, StoredKey } from './key-store.ts';
 import { Signer } from './signer.ts';
 
 /** MAV_PROTOCOL_CAPABILITY_MAVLINK2: without it there is no frame that could be signed. */
@@ -22,6 +23,10 @@ const AGAIN_MS = 200;
 /** For this long the vehicle may take to sign its first frame, or to send its first unsigned one. */
 const VERIFY_MS = 5000;
 const REQUIRE = 'SIGNING_REQUIRE';
+/** How often the stored keys are tried on a frame that no key at hand fits. */
+const TRY_MS = 1000;
+/** Signed frames came within this time, and none that we could verify. */
+const LOST_MS = 5000;
 
 export interface SigningOptions {
   readonly clock: Clock;
@@ -29,16 +34,20 @@ export interface SigningOptions {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly encoder: Encoder;
+  /** Says what we say to ground stations, which may have the key and take nothing unsigned. */
+  readonly replies: Encoder;
   readonly send: (bytes: Buffer) => void;
+  /** Null: keys are kept nowhere. */
+  readonly keys: KeyStore | null;
   /** The vehicle hears us from now on, which it may not have done before. */
   readonly onEnrolled: () => void;
 }
 
 /**
  * MAVLink 2 signing between this node and the flight controller. An enrolment is believed only when the vehicle's own frames
- * are signed with the new key; until then, and when that does not happen, our frames go out as before. The key lives in this
- * process alone: after a restart of svc-link the operator enrols it again, which works because the request itself is signed
- * with it.
+ * are signed with the new key; until then, and when that does not happen, our frames go out as before. Keys are kept on disk:
+ * after a restart the one is used that a signed frame of the vehicle was signed with, whoever the vehicle says it is (it
+ * would not answer an unsigned question).
  */
 export class Signing {
   readonly #options: SigningOptions;
@@ -50,6 +59,10 @@ export class Signing {
   #rxVerified = 0;
   #rxBad = 0;
   #lastSignedAt: number | null = null;
+  /** On the monotonic clock: the newest signed frame that no key fits, and the newest that ours does. */
+  #strangeAt = -Infinity;
+  #verifiedAt = -Infinity;
+  #triedAt = -Infinity;
 
   constructor(options: SigningOptions) {
     this.#options = options;
@@ -63,9 +76,38 @@ export class Signing {
     if (!frame.signed) return;
     this.#rxSigned++;
     this.#lastSignedAt = clock.wall();
-    if (this.#signer === null) return;
-    if (this.#signer.verifies(frame)) this.#rxVerified++;
-    else this.#rxBad++;
+    if (this.#signer?.verifies(frame) === true || this.#findKey(frame)) {
+      this.#rxVerified++;
+      this.#verifiedAt = clock.now();
+      return;
+    }
+    if (this.#signer !== null) this.#rxBad++;
+    this.#strangeAt = clock.now();
+  }
+
+  /** The vehicle signs with a key that we do not have: it may hear nothing of what we send. */
+  get lost(): boolean {
+    const now = this.#options.clock.now();
+    return now - this.#strangeAt < LOST_MS && now - this.#verifiedAt >= LOST_MS;
+  }
+
+  /** Looks for the stored key that this frame was signed with, and uses it. */
+  #findKey(frame: Frame): boolean {
+    const { clock, keys, log } = this.#options;
+    if (keys === null || keys.keys.length === 0 || clock.now() - this.#triedAt < TRY_MS) return false;
+    this.#triedAt = clock.now();
+    for (const { key, linkId, keyId } of keys.keys) {
+      if (keyId === this.#signer?.keyId) continue;
+      const signer = new Signer(Buffer.from(key), linkId, () => clock.wall());
+      if (signer.verifies(frame)) {
+        this.#use(signer);
+        log.info(`the vehicle signs with the stored key ${keyId}`);
+        this.#options.onEnrolled();
+        return true;
+      }
+      signer.forget();
+    }
+    return false;
   }
 
   /** The vehicle is another one: this key is none of its business. */
@@ -94,7 +136,7 @@ export class Signing {
   /**
    * Gives the vehicle a key, and signs with it once the vehicle does.
    * @throws ApiError E_NO_FC, E_ARMED, E_INVALID_VALUE (a key of zeros, another target), E_CLOCK, E_NOT_IMPLEMENTED,
-   *   E_RATE_LIMITED: nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s, and everything is as before
+   *   E_RATE_LIMITED, E_STORE (the key could not be kept): nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s, and everything is as before
    */
   async enrol({ key_hex: hex, link_id: linkId, force }: SigningEnrolRequest): Promise<SigningEnrolled> {
     const { clock, log } = this.#options;
@@ -114,7 +156,10 @@ export class Signing {
     const candidate = new Signer(key, linkId, () => clock.wall());
     const before = this.#signer;
     this.#busy = true;
+    const stored = { vehicle: this.#vehicleName(), keyId: candidate.keyId, key: Buffer.from(key), linkId };
     try {
+      // First: a key that the vehicle has and that we lose is control taken away.
+      await this.#keep(stored);
       const setup = candidate.setup(target.system, target.component);
       const good = await this.#told(
         setup,
@@ -124,6 +169,8 @@ export class Signing {
       if (!good) {
         await this.#rollBack(target, candidate, before);
         candidate.forget();
+        if (before?.keyId !== stored.keyId)
+          await this.#options.keys?.remove(({ keyId }) => keyId === stored.keyId);
         throw new ApiError(
           'E_UPSTREAM',
           'The flight controller did not sign with this key within 5 s. Signing is as it was before.',
@@ -133,6 +180,9 @@ export class Signing {
       this.#busy = false;
     }
     this.#use(candidate);
+    await this.#options.keys?.remove(
+      ({ vehicle, keyId }) => vehicle === stored.vehicle && keyId !== stored.keyId,
+    );
     log.info(`signing key ${candidate.keyId} enrolled`);
     this.#options.onEnrolled();
     return {
@@ -162,7 +212,9 @@ export class Signing {
     } finally {
       this.#busy = false;
     }
+    const gone = this.#signer?.keyId;
     this.#use(null);
+    await this.#options.keys?.remove(({ keyId }) => keyId === gone);
     log.info('signing disabled');
     return { success: true };
   }
@@ -226,10 +278,26 @@ export class Signing {
     this.#say(payload, [candidate, before]);
   }
 
+  /** @throws ApiError E_STORE */
+  async #keep(key: StoredKey): Promise<void> {
+    try {
+      await this.#options.keys?.add(key);
+    } catch (error) {
+      const why = messageOf(error);
+      throw new ApiError('E_STORE', `The signing key could not be kept, and nothing was sent: ${why}`);
+    }
+  }
+
+  #vehicleName(): string {
+    const { version, target } = this.#options.vehicle;
+    return version?.uid ?? `system${target?.system ?? 0}`;
+  }
+
   #use(signer: Signer | null): void {
     if (this.#signer !== signer) this.#signer?.forget();
     this.#signer = signer;
     this.#options.encoder.signer = signer;
+    this.#options.replies.signer = signer;
   }
 
   #capability(): SigningCapability {

@@ -1,0 +1,123 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Logger } from '../../../shared/logger.ts';
+
+/** More vehicles than one node ever meets; also the bound on the signatures that are computed to find a key. */
+const MAX_KEYS = 64;
+const MAX_FILE_BYTES = 4096;
+const VERSION = 1;
+
+export interface StoredKey {
+  /** Of the vehicle: its uid, or its system id where it told none. */
+  readonly vehicle: string;
+  readonly keyId: string;
+  /** 32 bytes; nobody writes to it. */
+  readonly key: Buffer;
+  readonly linkId: number;
+}
+
+/**
+ * The signing keys of the vehicles that were enrolled here, so that a restart of svc-link does not take the control of them
+ * away: one 0600 file a key, `<vehicle>-<key id>.json`, in a 0700 directory. A file that somebody else may read or owns is
+ * not used, and said.
+ */
+export class KeyStore {
+  readonly #directory: string;
+  readonly #log: Logger;
+  #keys: readonly StoredKey[] = [];
+
+  constructor(directory: string, log: Logger) {
+    this.#directory = directory;
+    this.#log = log;
+  }
+
+  get keys(): readonly StoredKey[] {
+    return this.#keys;
+  }
+
+  async load(): Promise<void> {
+    const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') this.#log.error(`signing keys: ${messageOf(error)}`);
+      return [];
+    });
+    const keys: StoredKey[] = [];
+    for (const name of names.filter((entry) => /^[\w-]+\.json$/.test(entry)).slice(0, MAX_KEYS)) {
+      try {
+        keys.push(await read(join(this.#directory, name)));
+      } catch (error) {
+        this.#log.error(`signing key ${name}: ${messageOf(error)}`);
+      }
+    }
+    this.#keys = keys;
+  }
+
+  /** @throws the file system's error; then nothing was kept */
+  async add(key: StoredKey): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    const { vehicle, keyId, linkId } = key;
+    const text = JSON.stringify({
+      version: VERSION,
+      vehicle,
+      key_id: keyId,
+      link_id: linkId,
+      key_hex: key.key.toString('hex'),
+    });
+    await writeAtomic(this.#pathOf(key), text, 0o600);
+    this.#keys = [...this.#keys.filter((other) => !isSame(other, key)), key].slice(-MAX_KEYS);
+  }
+
+  /** Removes what `goes` names. A file that stays is logged: it is a key that opens nothing any more. */
+  async remove(goes: (key: StoredKey) => boolean): Promise<void> {
+    const leaving = this.#keys.filter(goes);
+    this.#keys = this.#keys.filter((key) => !leaving.includes(key));
+    for (const key of leaving) {
+      await unlink(this.#pathOf(key)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') this.#log.error(`signing key ${key.keyId}: ${messageOf(error)}`);
+      });
+    }
+  }
+
+  #pathOf({ vehicle, keyId }: StoredKey): string {
+    return join(this.#directory, `${vehicle.replaceAll(/[^\w]/g, '')}-${keyId}.json`);
+  }
+}
+
+function isSame(one: StoredKey, other: StoredKey): boolean {
+  return one.vehicle === other.vehicle && one.keyId === other.keyId;
+}
+
+async function read(path: string): Promise<StoredKey> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    return parse(await textOf(handle));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function textOf(handle: FileHandle): Promise<string> {
+  const { mode, uid, size } = await handle.stat();
+  if ((mode & 0o077) !== 0) throw new Error('others may read it; it is not used');
+  if (uid !== process.getuid?.() && uid !== 0) throw new Error('it belongs to another user; it is not used');
+  if (size > MAX_FILE_BYTES) throw new Error('it is no key');
+  return handle.readFile('utf8');
+}
+
+function parse(text: string): StoredKey {
+  const value: unknown = JSON.parse(text);
+  const {
+    version,
+    vehicle,
+    key_id: keyId,
+    link_id: linkId,
+    key_hex: hex,
+  } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (version !== VERSION || typeof vehicle !== 'string' || typeof keyId !== 'string')
+    throw new Error('it is no key of this version');
+  if (typeof linkId !== 'number' || typeof hex !== 'string' || !/^[0-9a-f]{64}$/.test(hex))
+    throw new Error('it holds no key');
+  return { vehicle, keyId, linkId, key: Buffer.from(hex, 'hex') };
+}
