@@ -1,6 +1,7 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
@@ -23,6 +24,7 @@ import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import type { EdgeState } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
+import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
 import { configHandlers } from './handlers/config.ts';
@@ -124,6 +126,11 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
   const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
+  const ownNames = new OwnNames({
+    names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
+    interfaces: networkInterfaces,
+    now: monotonic,
+  });
   const state: EdgeState = {
     matcher,
     get pairing() {
@@ -136,7 +143,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     features: enabledFeatures(config),
     residual: withResidual,
     origins: allowedOrigins(config.security.api),
-    hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
+    hosts: ownNames,
     profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
     validate: rowValidator(ROWS),
@@ -156,6 +163,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       configProblem: problem,
       deviceId: id,
       audit: () => audit.state,
+      video: async () => proxy?.ask('video.get') ?? null,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { classifyAddress, peerKey, plainAddress } from '../shared/auth/address.ts';
@@ -28,6 +29,7 @@ import {
   settle,
 } from './edge/decide.ts';
 import { changedBy, needsAudit } from './edge/evidence.ts';
+import { hasRoutable } from './edge/interfaces.ts';
 import type { OnBoxRule } from './edge/on-box.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import { createExpressApp } from './express-app.ts';
@@ -382,7 +384,13 @@ export class FrontServer {
       kind,
       ip,
       peer: peerKey(ip),
-      address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
+      address:
+        kind === 'unix'
+          ? 'loopback'
+          : classifyAddress(socket.remoteAddress, {
+              local: socket.localAddress,
+              isRoutable: (local) => hasRoutable(networkInterfaces(), local),
+            }),
       trusted: () => kind === 'unix' || this.#options.onBox.trusts(socket),
     };
     (socket as Tagged)[ORIGIN] = origin;

@@ -94,7 +94,12 @@ function requestBody(row: Row): Json {
     return { requestBody: { required: true, content: { [row.bodyMedia]: { schema: { type: 'string' } } } } };
   const schema = bodySchema(row);
   if (schema === null) return {};
-  return { requestBody: { required: 'required' in schema || 'minProperties' in schema, content: { 'application/json': { schema } } } };
+  return {
+    requestBody: {
+      required: 'required' in schema || 'minProperties' in schema,
+      content: { 'application/json': { schema } },
+    },
+  };
 }
 
 function parameters(row: Row): readonly Json[] {
