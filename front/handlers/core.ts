@@ -29,6 +29,8 @@ export interface CoreDeps {
   readonly openApi: () => string;
   readonly deviceId: string;
   readonly audit: () => AuditState;
+  /** As GET /api/video; null where there is nobody to ask. */
+  readonly video: () => Promise<unknown>;
   readonly log: Logger;
 }
 
@@ -69,15 +71,15 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'status.get': () => new Reply(200, statusText()),
 
     'status.full.get': async () => {
-      const services = await serviceList(supervisor);
+      const [services, video] = await Promise.all([serviceList(supervisor), deps.video()]);
       const { state } = vehicle;
       return {
         ...status(deps),
         ...services,
         resources: monitor.facts,
         telemetry: state === null ? null : telemetryOf(state),
+        video,
         // Nothing in this build measures them.
-        video: null,
         radio: null,
         role: null,
         mesh: null,
