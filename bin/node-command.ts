@@ -1,6 +1,7 @@
 import { Command, Flags } from '@oclif/core';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
+import { plainText } from '../shared/plain-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode } from './local-client.ts';
 import { nodePaths } from './places.ts';
@@ -65,6 +66,17 @@ export abstract class NodeCommand extends Command {
     return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
   }
 
+  /**
+   * What is printed comes from vehicles, peers and logs too: a terminal must not obey it. JSON escapes by itself.
+   */
+  override log(message = '', ...args: string[]): void {
+    super.log(message.split('\n').map(plainText).join('\n'), ...args);
+  }
+
+  override warn(input: Error | string): Error | string {
+    return super.warn(plainText(messageOf(input)));
+  }
+
   /** oclif would print itself whole. */
   protected override toErrorJson(error: unknown): unknown {
     return { code: 'E_BAD_REQUEST', detail: messageOf(error) };
@@ -76,7 +88,7 @@ export abstract class NodeCommand extends Command {
         this.logJson(error.body());
         this.exit(exitCode(error));
       }
-      this.error(error.message, { exit: exitCode(error), code: error.code });
+      this.error(plainText(error.message), { exit: exitCode(error), code: error.code });
     }
     return super.catch(error);
   }

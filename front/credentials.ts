@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../shared/auth/principal.ts';
 import { messageOf } from '../shared/errors.ts';
+import { readPrivateSync } from '../shared/files/private-file.ts';
 import type { Logger } from '../shared/logger.ts';
 import type { Paths } from '../shared/paths.ts';
 import type { Row } from '../shared/routes/row.ts';
@@ -138,13 +138,13 @@ export class Credentials {
   }
 }
 
-/** The relay secret while a radio pair is bound; a file that others may read is no secret. */
+/** The relay secret while a radio pair is bound; a file that others may read or have written is no secret. */
 function relaySecret(file: string, log: Logger): Buffer | null {
   try {
-    if ((statSync(file).mode & 0o077) === 0) return Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
-    log.warn(`${file} is readable by others than its owner; chmod 600 it`);
+    const text = readPrivateSync(file);
+    return text === null ? null : Buffer.from(text.trim(), 'hex');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn(`relay secret: ${messageOf(error)}`);
+    log.warn(`relay secret: ${messageOf(error)}`);
+    return null;
   }
-  return null;
 }

@@ -1,6 +1,7 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../shared/auth/principal.ts';
@@ -23,6 +24,7 @@ import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import type { EdgeState } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
+import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
 import { configHandlers } from './handlers/config.ts';
@@ -41,6 +43,7 @@ import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
+import { PeerLocks } from './stores/peer-locks.ts';
 import { Tenures } from './tenures.ts';
 import { VehicleView } from './vehicle-view.ts';
 
@@ -120,8 +123,14 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
-  const budgets = new PeerBudgets(monotonic);
+  const budgets = new PeerBudgets(monotonic, () => locks.changed());
+  const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
+  const ownNames = new OwnNames({
+    names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
+    interfaces: networkInterfaces,
+    now: monotonic,
+  });
   const state: EdgeState = {
     matcher,
     get pairing() {
@@ -134,7 +143,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
     features: enabledFeatures(config),
     residual: withResidual,
     origins: allowedOrigins(config.security.api),
-    hosts: new Set(config.security.api.hosts.map((host) => host.toLowerCase())),
+    hosts: ownNames,
     profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
     validate: rowValidator(ROWS),
@@ -154,6 +163,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       configProblem: problem,
       deviceId: id,
       audit: () => audit.state,
+      video: async () => proxy?.ask('video.get') ?? null,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),
@@ -205,6 +215,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   });
 
   audit.start();
+  budgets.restore(await locks.read());
   sockets.start();
   tenures.start();
   await credentials.start();
@@ -240,6 +251,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       vehicle.stop();
       supervisor.stop();
       monitor.stop();
+      await locks.stop();
       await credentials.stop();
       audit.stop();
     },

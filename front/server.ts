@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { classifyAddress, peerKey, plainAddress } from '../shared/auth/address.ts';
@@ -17,6 +18,7 @@ import { checkType, hasBody, parseJson, readBytes, readJson } from '../shared/ht
 import type { Logger } from '../shared/logger.ts';
 import { type Handler, Reply, type SocketHandler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
+import { ConnectionCaps } from './edge/connections.ts';
 import {
   decide,
   type EdgeState,
@@ -27,6 +29,7 @@ import {
   settle,
 } from './edge/decide.ts';
 import { changedBy, needsAudit } from './edge/evidence.ts';
+import { hasRoutable } from './edge/interfaces.ts';
 import type { OnBoxRule } from './edge/on-box.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import { createExpressApp } from './express-app.ts';
@@ -76,6 +79,13 @@ interface ReadBody {
   readonly value: unknown;
 }
 
+/** Who has shown a credential of his own. */
+const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
+  'key',
+  'session',
+  'token',
+  'ticket',
+]);
 /** The features whose changes end principals. */
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
 
@@ -104,6 +114,7 @@ type Answer = ServerResponse & { [ANNOUNCED]?: Announced };
 export class FrontServer {
   readonly #options: FrontOptions;
   readonly #servers: Server[] = [];
+  readonly #caps = new ConnectionCaps(SERVER_LIMITS.maxConnections);
   #draining = false;
 
   constructor(options: FrontOptions) {
@@ -136,6 +147,7 @@ export class FrontServer {
     );
     server.maxHeadersCount = SERVER_LIMITS.maxHeaders;
     server.maxConnections = SERVER_LIMITS.maxConnections;
+    if (kind === 'tcp') server.on('connection', (socket) => this.#admit(socket));
     server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
     // Without this listener node says "100 Continue" to everybody; the body must wait for the decision.
     server.on('checkContinue', (req, res) => app(req, res));
@@ -150,6 +162,16 @@ export class FrontServer {
     });
     this.#servers.push(server);
     return server;
+  }
+
+  /** Before a byte of it is read: nobody takes every connection. */
+  #admit(socket: Socket): void {
+    const { peer, address } = this.#originOf(socket, 'tcp');
+    if (!this.#caps.open(peer, address === 'loopback')) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => this.#caps.close(peer));
   }
 
   /** Stops accepting, lets requests in flight finish for at most `drainMs`, then cuts what is left. */
@@ -193,6 +215,7 @@ export class FrontServer {
         return;
       case 'pass':
         if (decision.counted) budgets.spend(origin.peer);
+        if (SHOWN.has(decision.principal.kind)) this.#caps.know(origin.peer);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
         if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
         if (decision.row.bodyMedia !== null) checkType(req, decision.row.bodyMedia);
@@ -240,7 +263,15 @@ export class FrontServer {
     const handler = this.#options.handlers.get(row.id);
     if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
     const { params, query, principal, forced } = settled;
-    const result = handler({ params, query, body, principal, forced, headers: req.headers });
+    const result = handler({
+      params,
+      query,
+      body,
+      principal,
+      peer: origin.peer,
+      forced,
+      headers: req.headers,
+    });
     if (!(result instanceof Promise)) {
       sendValue(res, result);
       announced?.settle(res.statusCode, 'done');
@@ -323,7 +354,7 @@ export class FrontServer {
     const { params, query, principal, forced } = decision;
     sockets.accept(req, socket, head, principal, (ws, ended) => {
       ws.once('close', () => announced?.settle(101, 'closed'));
-      handler({ params, query, principal, forced, headers: req.headers }, ws, ended);
+      handler({ params, query, principal, peer: origin.peer, forced, headers: req.headers }, ws, ended);
     });
   }
 
@@ -353,7 +384,13 @@ export class FrontServer {
       kind,
       ip,
       peer: peerKey(ip),
-      address: kind === 'unix' ? 'loopback' : classifyAddress(socket.remoteAddress),
+      address:
+        kind === 'unix'
+          ? 'loopback'
+          : classifyAddress(socket.remoteAddress, {
+              local: socket.localAddress,
+              isRoutable: (local) => hasRoutable(networkInterfaces(), local),
+            }),
       trusted: () => kind === 'unix' || this.#options.onBox.trusts(socket),
     };
     (socket as Tagged)[ORIGIN] = origin;

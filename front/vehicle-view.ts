@@ -11,6 +11,7 @@ export class VehicleView {
   readonly client: RpcClient;
   readonly #now: () => number;
   #state: LinkState | null = null;
+  #telemetryText: string | null = null;
   #receivedAt = 0;
   #heard = false;
   readonly #listeners = new Set<(state: LinkState) => void>();
@@ -37,6 +38,7 @@ export class VehicleView {
 
   #receive(state: LinkState): void {
     this.#state = state;
+    this.#telemetryText = null;
     this.#receivedAt = this.#now();
     this.#heard ||= state.heard;
     for (const listener of this.#listeners) listener(state);
@@ -67,6 +69,14 @@ export class VehicleView {
     return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
   }
 
+  /** The body of GET /api/telemetry, made once a state however many ask; null where `state` is. */
+  get telemetryText(): string | null {
+    const { state } = this;
+    if (state === null) return null;
+    this.#telemetryText ??= JSON.stringify(telemetryOf(state));
+    return this.#telemetryText;
+  }
+
   /** What the armed guard goes by. */
   get armed(): Armed {
     const { state } = this;
@@ -75,4 +85,21 @@ export class VehicleView {
     if (!state.heard) return this.#heard ? 'unknown' : false;
     return state.armed;
   }
+}
+
+/** The body of GET /api/telemetry and of each message on its WebSocket. */
+export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
+  const { params } = state;
+  return {
+    mavlink_alive: state.mavlink_alive,
+    heartbeat_age_s: state.heartbeat_age_s,
+    ...state.telemetry,
+    // Of a vehicle that fell silent nobody knows whether its motors turn.
+    armed: state.mavlink_alive ? state.telemetry.armed : null,
+    statustext: state.statustext,
+    param_cached_count: params.cached,
+    param_expected_count: params.expected,
+    param_generation: params.generation,
+    param_priming: params.priming,
+  };
 }

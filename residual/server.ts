@@ -74,6 +74,7 @@ async function serve(options: ResidualOptions, req: IncomingMessage, res: Server
     query: query === -1 ? '' : target.slice(query + 1),
     body: await bodyOf(req, row),
     principal: mark.principal,
+    peer: '',
     forced: mark.forced,
     headers: req.headers,
   };

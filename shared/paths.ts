@@ -11,6 +11,8 @@ export interface Paths {
   readonly pairing: string;
   readonly dashboardPin: string;
   readonly sessions: string;
+  /** Peers that tried credentials, and until when they are locked. */
+  readonly peerLocks: string;
   /** The scoped tokens' salt, denylist and registry. */
   readonly mcpToken: string;
   readonly deviceId: string;
@@ -55,6 +57,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),
     sessions: join(state, 'sessions.json'),
+    peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
     relaySecret: join(etc, 'relay.secret'),

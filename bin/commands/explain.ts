@@ -111,7 +111,14 @@ export default class ExplainCommand extends NodeCommand {
             }
           : {
               kind: 'tcp',
-              address: flags.as === 'onbox' ? 'loopback' : classifyAddress(flags.from),
+              address:
+                flags.as === 'onbox'
+                  ? 'loopback'
+                  : classifyAddress(flags.from, {
+                      // As a node's own hotspot, USB link or cable would be reached.
+                      local: flags.from.replace(/^(192\.168\.[47])\.\d+$/, '$1.1'),
+                      isRoutable: () => false,
+                    }),
               limitedFor: null,
               lockedFor: null,
               trusted: () => flags.as === 'onbox',

@@ -1,6 +1,8 @@
 import { access, constants, lstat, readFile, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { distrust } from '../../shared/files/private-file.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';
 
@@ -18,6 +20,7 @@ export async function checkFiles(paths: Paths): Promise<readonly Check[]> {
     ...SECRET_FILES.map(async ({ name, key, advice }) =>
       guarded(name, async () => secretFile(name, paths[key], advice)),
     ),
+    ...RAW_SECRETS.map(async ({ name, key }) => guarded(name, async () => trust(name, paths[key]))),
     guarded('disk', async () => disk(paths.state)),
   ]);
 }
@@ -26,6 +29,13 @@ const SECRET_FILES = [
   { name: 'pairing file', key: 'pairing', advice: 'Claim the node again, or restore pairing.json.bak.' },
   { name: 'PIN file', key: 'dashboardPin', advice: 'Set the PIN again with the pairing key.' },
   { name: 'token store', key: 'mcpToken', advice: 'Run `sudo svc mcp revoke --all`, then mint new tokens.' },
+  { name: 'sessions', key: 'sessions', advice: 'Remove it: everybody signs in again.' },
+  { name: 'locks of peers', key: 'peerLocks', advice: 'Remove it, and restart the node.' },
+] as const;
+/** Secrets that are no JSON. */
+const RAW_SECRETS = [
+  { name: 'key of the audit', key: 'auditKey' },
+  { name: 'relay secret', key: 'relaySecret' },
 ] as const;
 
 /** Whom the node runs as: the owner of its state. Null where there is none yet. */
@@ -77,20 +87,28 @@ export async function readableConfig(paths: Paths): Promise<void> {
   });
 }
 
-async function secretFile(name: string, path: string, advice: string): Promise<Check> {
+/** Whether the node uses the file at all. */
+async function trust(name: string, path: string): Promise<Check> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   });
   if (found === null) return skip(name, `${path} does not exist: nothing was set.`);
-  if (!found.isFile())
-    return fail(name, `${path} is no regular file; the node does not follow it.`, 'Remove it.');
-  if ((found.mode & 0o077) !== 0)
+  if (found.isSymbolicLink())
+    return fail(name, `${path} is a symbolic link; the node does not follow it.`, 'Remove it.');
+  const why = distrust(path, found);
+  if (why !== null)
     return fail(
       name,
-      `${path} has mode ${(found.mode & 0o777).toString(8)}; the node refuses it.`,
-      `Run: sudo chmod 600 ${path}`,
+      `${path} ${why}; the node refuses it.`,
+      `See who made it so, then: sudo chown --reference=${dirname(path)} ${path} && sudo chmod 600 ${path}`,
     );
+  return ok(name, `${path} is private.`);
+}
+
+async function secretFile(name: string, path: string, advice: string): Promise<Check> {
+  const trusted = await trust(name, path);
+  if (trusted.result !== 'ok') return trusted;
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     return typeof value === 'object' && value !== null

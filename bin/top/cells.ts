@@ -1,15 +1,15 @@
+import { plainText } from '../../shared/plain-text.ts';
+
 /** Text measured in the cells of a terminal, which draws most of Chinese, Japanese, Korean and all emoji two cells wide. */
 
 const WIDE =
   /[\u1100-\u115f\u231a-\u231b\u2329-\u232a\u2e80-\u303e\u3041-\ua4cf\u2630-\u2637\u268a-\u268f\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-/** Controls, invisible and private ones, halves of pairs, what Unicode has not assigned: nobody knows what they do. */
-const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 /** What a mark does to the width hangs on the terminal. */
 const MARKS = /\p{M}|[\u1160-\u11ff\ud7b0-\ud7ff]/gu;
 
 /** `text` with nothing in it that could draw anywhere but on the next cell. */
 export function safeText(text: string): string {
-  return text.normalize('NFC').replaceAll(UNSAFE, ' ').replaceAll(MARKS, '');
+  return plainText(text.normalize('NFC')).replaceAll(MARKS, '');
 }
 
 /** Cells of safe text. */

@@ -76,7 +76,8 @@ export interface EdgeState {
   /** Whether the residual is part of this build. */
   readonly residual: boolean;
   readonly origins: ReadonlySet<string>;
-  readonly hosts: ReadonlySet<string>;
+  /** What this node is called: names and addresses, each in one spelling. */
+  readonly hosts: Pick<ReadonlySet<string>, 'has'>;
   readonly profileKeys: ReadonlySet<string>;
   readonly credentials: CredentialChecks;
   /** Violations of the row's body and query schemas, null when both fit. */

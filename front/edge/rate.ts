@@ -1,6 +1,7 @@
 /**
  * Budgets per peer (spec/decisions.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then
- * a lock that doubles from 30 s to 15 min while the failing goes on. Bounded: the peers seen longest ago are forgotten.
+ * a lock that doubles from 30 s to 15 min while the failing goes on. Bounded: of the peers that only ask, those seen longest
+ * ago are forgotten; a lock is never pushed out: when there is no room for another, whoever is new shares one.
  */
 
 const RATE_PER_S = 60;
@@ -10,92 +11,149 @@ const FAILURE_WINDOW_MS = 60_000;
 const FIRST_LOCK_MS = 30_000;
 const LONGEST_LOCK_MS = 15 * 60_000;
 const MAX_PEERS = 4096;
+const OTHERS = '*';
 
-interface Account {
+interface Budget {
   tokens: number;
   refilledAt: number;
+}
+
+interface Failing {
   failures: number;
   windowStart: number;
   lockedUntil: number;
   nextLockMs: number;
 }
 
-export class PeerBudgets {
-  readonly #accounts = new Map<string, Account>();
-  readonly #now: () => number;
+/** A lock as it outlives the process. */
+export interface Lock {
+  readonly peer: string;
+  /** ms from now on. */
+  readonly leftMs: number;
+  /** How long the next one will be. */
+  readonly nextLockMs: number;
+}
 
-  /** @param now monotonic clock, ms */
-  constructor(now: () => number) {
+export class PeerBudgets {
+  readonly #budgets = new Map<string, Budget>();
+  readonly #failing = new Map<string, Failing>();
+  readonly #now: () => number;
+  readonly #onLock: () => void;
+
+  /**
+   * @param now monotonic clock, ms
+   * @param onLock a peer was locked; `locks` has it
+   */
+  constructor(now: () => number, onLock: () => void = () => undefined) {
     this.#now = now;
+    this.#onLock = onLock;
   }
 
   /** How many peers are remembered. */
   get size(): number {
-    return this.#accounts.size;
+    return Math.max(this.#budgets.size, this.#failing.size);
   }
 
   /** Whole seconds until this peer may ask again; null while it may. Changes nothing but the refill. */
   limitedFor(peer: string): number | null {
-    const account = this.#accounts.get(peer);
-    if (account === undefined) return null;
-    this.#refill(account);
-    return account.tokens >= 1 ? null : Math.ceil((1 - account.tokens) / RATE_PER_S);
+    const budget = this.#budgets.get(peer);
+    if (budget === undefined) return null;
+    this.#refill(budget);
+    return budget.tokens >= 1 ? null : Math.ceil((1 - budget.tokens) / RATE_PER_S);
   }
 
   /** Whole seconds until this peer's credentials are looked at again; null while they are. */
   lockedFor(peer: string): number | null {
-    const account = this.#accounts.get(peer);
-    if (account === undefined || account.lockedUntil === 0) return null;
-    const left = account.lockedUntil - this.#now();
+    const failing =
+      this.#failing.get(peer) ?? (this.#failing.size >= MAX_PEERS ? this.#failing.get(OTHERS) : undefined);
+    if (failing === undefined || failing.lockedUntil === 0) return null;
+    const left = failing.lockedUntil - this.#now();
     return left > 0 ? Math.ceil(left / 1000) : null;
   }
 
   /** Takes one request from the peer's budget. */
   spend(peer: string): void {
-    const account = this.#account(peer);
-    this.#refill(account);
-    account.tokens = Math.max(0, account.tokens - 1);
+    let budget = this.#budgets.get(peer);
+    if (budget === undefined) {
+      const [oldest] = this.#budgets.keys();
+      if (this.#budgets.size >= MAX_PEERS && oldest !== undefined) this.#budgets.delete(oldest);
+      budget = { tokens: BURST, refilledAt: this.#now() };
+      this.#budgets.set(peer, budget);
+    }
+    this.#refill(budget);
+    budget.tokens = Math.max(0, budget.tokens - 1);
   }
 
   /** Counts one failed credential. */
   fail(peer: string): void {
-    const account = this.#account(peer);
+    const failing = this.#failingOf(peer);
     const now = this.#now();
-    if (now - account.windowStart > FAILURE_WINDOW_MS) {
-      account.windowStart = now;
-      account.failures = 0;
-      if (now > account.lockedUntil + FAILURE_WINDOW_MS) account.nextLockMs = FIRST_LOCK_MS;
+    if (now - failing.windowStart > FAILURE_WINDOW_MS) {
+      failing.windowStart = now;
+      failing.failures = 0;
+      if (now > failing.lockedUntil + FAILURE_WINDOW_MS) failing.nextLockMs = FIRST_LOCK_MS;
     }
-    account.failures++;
-    if (account.failures < FAILURES) return;
-    account.lockedUntil = now + account.nextLockMs;
-    account.nextLockMs = Math.min(LONGEST_LOCK_MS, account.nextLockMs * 2);
-    account.failures = 0;
+    failing.failures++;
+    if (failing.failures < FAILURES) return;
+    failing.lockedUntil = now + failing.nextLockMs;
+    failing.nextLockMs = Math.min(LONGEST_LOCK_MS, failing.nextLockMs * 2);
+    failing.failures = 0;
+    this.#onLock();
   }
 
-  #refill(account: Account): void {
+  /** The locks in force. */
+  locks(): readonly Lock[] {
     const now = this.#now();
-    account.tokens = Math.min(BURST, account.tokens + ((now - account.refilledAt) / 1000) * RATE_PER_S);
-    account.refilledAt = now;
+    return [...this.#failing]
+      .filter(([, { lockedUntil }]) => lockedUntil > now)
+      .map(([peer, { lockedUntil, nextLockMs }]) => ({ peer, leftMs: lockedUntil - now, nextLockMs }));
   }
 
-  #account(peer: string): Account {
-    const known = this.#accounts.get(peer);
+  /** Takes up the locks of the process before. */
+  restore(locks: readonly Lock[]): void {
+    const now = this.#now();
+    for (const { peer, leftMs, nextLockMs } of locks.slice(0, MAX_PEERS)) {
+      this.#failing.set(peer, {
+        failures: 0,
+        windowStart: now,
+        lockedUntil: now + Math.min(leftMs, LONGEST_LOCK_MS),
+        nextLockMs: Math.min(LONGEST_LOCK_MS, Math.max(FIRST_LOCK_MS, nextLockMs)),
+      });
+    }
+  }
+
+  #refill(budget: Budget): void {
+    const now = this.#now();
+    budget.tokens = Math.min(BURST, budget.tokens + ((now - budget.refilledAt) / 1000) * RATE_PER_S);
+    budget.refilledAt = now;
+  }
+
+  #failingOf(peer: string): Failing {
+    const known = this.#failing.get(peer);
     if (known !== undefined) return known;
-    if (this.#accounts.size >= MAX_PEERS) {
-      const oldest = this.#accounts.keys().next().value;
-      if (oldest !== undefined) this.#accounts.delete(oldest);
-    }
-    const now = this.#now();
-    const account = {
-      tokens: BURST,
-      refilledAt: now,
+    if (this.#failing.size >= MAX_PEERS) this.#forget();
+    const place = this.#failing.size >= MAX_PEERS ? OTHERS : peer;
+    const failing = this.#failing.get(place) ?? {
       failures: 0,
-      windowStart: now,
+      windowStart: this.#now(),
       lockedUntil: 0,
       nextLockMs: FIRST_LOCK_MS,
     };
-    this.#accounts.set(peer, account);
-    return account;
+    this.#failing.set(place, failing);
+    return failing;
+  }
+
+  /** Those whose lock, and the time in which the next would be longer, are over; then one that was never locked. */
+  #forget(): void {
+    const now = this.#now();
+    for (const [peer, { lockedUntil, windowStart }] of this.#failing) {
+      if (now > Math.max(lockedUntil, windowStart) + FAILURE_WINDOW_MS) this.#failing.delete(peer);
+    }
+    if (this.#failing.size < MAX_PEERS) return;
+    for (const [peer, { lockedUntil }] of this.#failing) {
+      if (lockedUntil !== 0 || peer === OTHERS) continue;
+      this.#failing.delete(peer);
+      return;
+    }
   }
 }

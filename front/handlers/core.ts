@@ -12,8 +12,7 @@ import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
 import type { AuditState } from '../stores/audit.ts';
-import type { VehicleView } from '../vehicle-view.ts';
-import { telemetryOf } from './flight.ts';
+import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
 import { serviceHandlers, serviceList } from './services.ts';
 
 export interface CoreDeps {
@@ -30,6 +29,8 @@ export interface CoreDeps {
   readonly openApi: () => string;
   readonly deviceId: string;
   readonly audit: () => AuditState;
+  /** As GET /api/video; null where there is nobody to ask. */
+  readonly video: () => Promise<unknown>;
   readonly log: Logger;
 }
 
@@ -39,6 +40,7 @@ const run = promisify(execFile);
 export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
   const { version, monitor, vehicle, supervisor } = deps;
   const metrics = new Metrics(deps);
+  const statusText = statusTexts(deps);
   return {
     'healthz.get': () => ({ status: 'ok', version }),
 
@@ -66,18 +68,18 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       ntp_synced: await ntpSynced(),
     }),
 
-    'status.get': () => status(deps),
+    'status.get': () => new Reply(200, statusText()),
 
     'status.full.get': async () => {
-      const services = await serviceList(supervisor);
+      const [services, video] = await Promise.all([serviceList(supervisor), deps.video()]);
       const { state } = vehicle;
       return {
         ...status(deps),
         ...services,
         resources: monitor.facts,
         telemetry: state === null ? null : telemetryOf(state),
+        video,
         // Nothing in this build measures them.
-        video: null,
         radio: null,
         role: null,
         mesh: null,
@@ -94,6 +96,21 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     ...serviceHandlers(deps),
 
     'openapi-json.get': () => new Reply(200, deps.openApi()),
+  };
+}
+
+/** The text of GET /api/status, made again when something in it is another: clients poll it, several at a time. */
+function statusTexts(deps: CoreDeps): () => string {
+  let made: readonly unknown[] = [];
+  let text = '';
+  return () => {
+    const { monitor, vehicle, nodeStartedAt } = deps;
+    const of = [monitor.facts, vehicle.state, vehicle.armed, Math.floor(uptime() - nodeStartedAt)];
+    if (of.some((each, index) => each !== made[index])) {
+      text = JSON.stringify(status(deps));
+      made = of;
+    }
+    return text;
   };
 }
 

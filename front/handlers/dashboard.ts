@@ -30,19 +30,22 @@ export function dashboardHandlers(
 ): Pick<PairingHandlers, Extract<keyof PairingHandlers, `dashboard.${string}` | 'ws.ticket.post'>> {
   const { pin, sessions, tickets, caller } = deps;
   return {
-    'dashboard.pin.status.get': () => {
-      const { set, locked, retry_after_s: retry } = pin.status();
+    'dashboard.pin.status.get': ({ peer }) => {
+      const { set, locked, retry_after_s: retry } = pin.status(peer);
       const lockedUntil = retry === null ? null : Math.round(deps.now() / 1000) + retry;
       return { pin_set: set, locked, locked_until: lockedUntil, retry_after_s: retry };
     },
 
-    'dashboard.pin.verify.post': async ({ body }) => pin.verify(body.pin, async () => sessions.open()),
+    'dashboard.pin.verify.post': async ({ body, peer }) =>
+      pin.verify(body.pin, peer, async () => sessions.open()),
 
     'dashboard.pin.set.post': async (call) => {
       const { trusted, gate } = caller(call);
       const { pin: next, current_pin: current } = call.body;
       // Whoever changed the PIN knows it: a fresh session in place of the one that the change ended.
-      const session = await pin.set(next, { current, trusted, gate }, async () => sessions.open());
+      const session = await pin.set(next, { current, trusted, gate, peer: call.peer }, async () =>
+        sessions.open(),
+      );
       return { pin_set: true, ...session };
     },
 

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
-import type { CommandRequest, LinkState } from '../../shared/ipc/link-protocol.ts';
+import type { CommandRequest } from '../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../shared/routes/flight.ts';
-import type { HandlersOf } from '../../shared/routes/handler.ts';
+import { type HandlersOf, Reply } from '../../shared/routes/handler.ts';
 import type { SerialPortEntry } from '../link/sources/serial-ports.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { paramHandlers } from './params.ts';
@@ -33,10 +33,10 @@ export function flightHandlers(
     'commands.get': () => ({ commands: COMMANDS }),
 
     'telemetry.get': () => {
-      const { state } = vehicle;
-      if (state === null)
+      const text = vehicle.telemetryText;
+      if (text === null)
         throw new ApiError('E_UPSTREAM_DOWN', 'svc-link is not answering at the moment. Try again shortly.');
-      return telemetryOf(state);
+      return new Reply(200, text);
     },
 
     'mavlink.ports.get': async () => ({
@@ -49,22 +49,5 @@ export function flightHandlers(
 
     ...paramHandlers(vehicle),
     ...signingHandlers(vehicle),
-  };
-}
-
-/** The body of GET /api/telemetry and of each message on its WebSocket. */
-export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
-  const { params } = state;
-  return {
-    mavlink_alive: state.mavlink_alive,
-    heartbeat_age_s: state.heartbeat_age_s,
-    ...state.telemetry,
-    // Of a vehicle that fell silent nobody knows whether its motors turn.
-    armed: state.mavlink_alive ? state.telemetry.armed : null,
-    statustext: state.statustext,
-    param_cached_count: params.cached,
-    param_expected_count: params.expected,
-    param_generation: params.generation,
-    param_priming: params.priming,
   };
 }

@@ -19,6 +19,7 @@ export interface MetricsDeps {
 export class Metrics {
   readonly #deps: MetricsDeps;
   readonly #registry = new Registry();
+  #making: Promise<string> | null = null;
   readonly #gauges = new Map<string, Gauge>();
 
   constructor(deps: MetricsDeps) {
@@ -31,7 +32,15 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
+  /** Whoever asks while it is made gets the same: two at once would empty the gauges under each other. */
   async text(): Promise<string> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null;
+    });
+    return this.#making;
+  }
+
+  async #make(): Promise<string> {
     await Promise.all([this.#system(), this.#services(), this.#link()]);
     const { lost, problem } = this.#deps.audit();
     this.#set('svc_audit_lost_records', 'records that could not be written since the start', lost);

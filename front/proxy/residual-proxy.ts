@@ -46,7 +46,7 @@ const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
 const MAX_TENANTS = 1024;
-const END_MS = 500;
+const CALL_MS = 500;
 const END_TRIES = 5;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -214,34 +214,54 @@ export class ResidualProxy {
     this.#tenants.set(id, release);
   }
 
+  /** What a GET row without parameters answers, for the front itself; null where there is no answer. */
+  async ask(row: string): Promise<unknown> {
+    return this.#call(row, []).catch((error: unknown) => {
+      this.#options.log.debug(`residual: ${row}: ${messageOf(error)}`); // its absence is told by its own routes
+      return null;
+    });
+  }
+
   /** @param left how often it is tried yet; a residual that is not there has nothing open */
   #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
-    const { proof, socketPath, log } = this.#options;
+    this.#call(ENDED_ROW, ids).then(
+      (open) => answered(open as readonly Principal[]),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
+        if (left > 1) this.#end(ids, answered, left - 1);
+        else
+          this.#options.log.error(
+            `residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`,
+          );
+      },
+    );
+  }
+
+  /** Asks the residual something for ourselves. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200 */
+  async #call(row: string, params: readonly string[]): Promise<unknown> {
+    const { proof, socketPath } = this.#options;
     const mark = {
-      row: ENDED_ROW,
-      params: Object.fromEntries(ids.entries()),
+      row,
+      params: Object.fromEntries(params.entries()),
       principal: LOCAL_SOCKET,
       forced: false,
     };
-    const call = httpRequest({
-      socketPath,
-      agent: this.#agent,
-      method: 'POST',
-      headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
-      timeout: END_MS,
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = httpRequest({
+        socketPath,
+        agent: this.#agent,
+        headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
+        timeout: CALL_MS,
+      });
+      call.on('timeout', () => call.destroy(new Error(`no answer within ${CALL_MS} ms`)));
+      call.on('error', reject);
+      call.on('response', resolve);
+      call.end();
     });
-    call.on('timeout', () => call.destroy(new Error(`no answer within ${END_MS} ms`)));
-    call.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
-      if (left > 1) this.#end(ids, answered, left - 1);
-      else log.error(`residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`);
-    });
-    call.on('response', (answer) => {
-      readBytes(answer, MAX_ANSWER_BYTES)
-        .then((bytes) => answered(JSON.parse(bytes.toString('utf8')) as readonly Principal[]))
-        .catch((error: unknown) => log.warn(`residual: ${messageOf(error)}`));
-    });
-    call.end();
+    const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
+    if (answer.statusCode !== 200)
+      throw new ApiError('E_UPSTREAM', `The residual answered ${answer.statusCode ?? 0}.`);
+    return JSON.parse(text);
   }
 
   #endLate(): void {

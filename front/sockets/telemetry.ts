@@ -3,8 +3,7 @@ import type { LinkState } from '../../shared/ipc/link-protocol.ts';
 import type { telemetryStream } from '../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../shared/routes/handler.ts';
 import { parseQuery } from '../../shared/routes/query.ts';
-import { telemetryOf } from '../handlers/flight.ts';
-import type { VehicleView } from '../vehicle-view.ts';
+import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
 
 // About ten snapshots: a reader that is further behind loses some, and the node loses nothing.
 const MAX_BEHIND_BYTES = 32 * 1024;
@@ -25,7 +24,9 @@ export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof tele
       // From when it was due, so that jitter does not lower the rate; from now after a pause.
       due = now - due > interval ? now + interval : due + interval;
       if (socket.readyState !== socket.OPEN || socket.bufferedAmount >= MAX_BEHIND_BYTES) return;
-      socket.send(JSON.stringify(select(telemetryOf(state), wanted)));
+      const text =
+        wanted === null ? vehicle.telemetryText : JSON.stringify(select(telemetryOf(state), wanted));
+      if (text !== null) socket.send(text);
     };
     if (vehicle.state !== null) send(vehicle.state);
     socket.on('close', vehicle.subscribe(send));
@@ -35,9 +36,8 @@ export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof tele
 
 function select(
   snapshot: Readonly<Record<string, unknown>>,
-  fields: readonly string[] | null,
+  fields: readonly string[],
 ): Readonly<Record<string, unknown>> {
-  if (fields === null) return snapshot;
   return Object.fromEntries(
     fields.filter((field) => Object.hasOwn(snapshot, field)).map((field) => [field, snapshot[field]]),
   );

@@ -1,10 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../shared/files/private-file.ts';
 import { isTransient } from '../../shared/files/transient.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { matchesHash, secretHash } from '../edge/credentials.ts';
@@ -244,22 +245,11 @@ export class PairingStore {
 /** @throws what passes by itself: too many open files, an input error */
 async function readPairing(file: string): Promise<Pairing> {
   try {
-    const handle = await open(file, 'r');
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile() || stat.size > 64 * 1024)
-        return { kind: 'broken', problem: `${file} is not a pairing file` };
-      if ((stat.mode & 0o077) !== 0) {
-        return { kind: 'broken', problem: `${file} is readable by others than its owner; chmod 600 it` };
-      }
-      return parsePairing(file, await handle.readFile('utf8'));
-    } finally {
-      await handle.close();
-    }
+    const text = await readPrivate(file);
+    return text === null ? { kind: 'unpaired' } : parsePairing(file, text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'unpaired' };
     if (isTransient(error)) throw error;
-    return { kind: 'broken', problem: `${file} cannot be read: ${messageOf(error)}` };
+    return { kind: 'broken', problem: `the pairing cannot be used: ${messageOf(error)}` };
   }
 }
 

@@ -5,19 +5,12 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../shared/files/private-file.ts';
 import type { Logger } from '../../shared/logger.ts';
+import { PinLadder, parseLadder, type StoredLadder } from './pin-ladder.ts';
 
 const PIN = /^[0-9]{4,12}$/;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 const PARAMS: ScryptParams = { N: 2 ** 15, r: 8, p: 1 };
-/** From so many failures in a row on, every further failure locks for so long. The highest step that fits holds. */
-const LADDER = [
-  { failures: 15, lockS: 1800 },
-  { failures: 10, lockS: 300 },
-  { failures: 5, lockS: 30 },
-] as const;
-const FREE_FAILURES = 4;
-const LONGEST_LOCK_S = LADDER[0].lockS;
 /** Beyond the one that runs. Trusted callers get more, so that a flood of guesses does not keep the owner out. */
 const MAX_WAITING = 8;
 const MAX_WAITING_TRUSTED = 16;
@@ -34,16 +27,12 @@ interface PinRecord {
   readonly params: ScryptParams;
   /** Seconds since 1970. */
   readonly setAt: number;
-  readonly failures: number;
-  /** Wall clock, seconds since 1970; 0 for no lock. For whoever opens the file next; a running store goes by `#lockEnd`. */
-  readonly lockedUntil: number;
-  readonly lockS: number;
 }
 
 /** What is on disk. An unreadable file keeps the PIN set and lets nobody in by it. */
 type Stored =
   | { readonly kind: 'unset' }
-  | { readonly kind: 'set'; readonly record: PinRecord }
+  | { readonly kind: 'set'; readonly record: PinRecord; readonly ladder: StoredLadder }
   | { readonly kind: 'broken'; readonly problem: string };
 
 export interface PinStatus {
@@ -73,11 +62,14 @@ export interface SetOptions {
   readonly trusted: boolean;
   /** May set the first PIN without proof (trust on first use). */
   readonly gate?: boolean;
+  /** Whose failures on `current` are counted. */
+  readonly peer?: string;
 }
 
 /**
  * The dashboard PIN in `dashboard-pin.json` (0600): `{pin_hash, salt, params: {N, r, p}, set_at, failed_attempts,
- * locked_until, lock_seconds}`, hash and salt in hex, times in seconds since 1970; `{"pin_hash": null}` once cleared.
+ * locked_until, lock_seconds, peers: {<peer>: {failed_attempts, locked_until, lock_seconds, known}}}`, hash and salt in hex,
+ * times in seconds since 1970; `{"pin_hash": null}` once cleared.
  *
  * Everything that looks at or changes the PIN happens one at a time, in a bounded line: one hash takes 32 MiB and a
  * tenth of a second of a core, and guesses that race each other would share one place on the ladder.
@@ -85,25 +77,21 @@ export interface SetOptions {
 export class PinStore {
   readonly #options: PinOptions;
   #stored: Stored = { kind: 'broken', problem: 'not loaded yet' };
-  /** Monotonic ms; a running store does not go by the wall clock, which anybody's NTP server moves. */
-  #lockEnd = 0;
+  readonly #ladder: PinLadder;
   #tail: Promise<unknown> = Promise.resolve();
   #inLine = 0;
 
   constructor(options: PinOptions) {
     this.#options = options;
+    this.#ladder = new PinLadder(options.now, options.monotonic);
   }
 
   /** Reads the file. Never fails: what cannot be read shows in `problem`. */
   async start(): Promise<void> {
-    const { file, log, now, monotonic } = this.#options;
+    const { file, log } = this.#options;
     this.#stored = await readStored(file);
     if (this.#stored.kind === 'broken') log.error(`dashboard PIN: ${this.#stored.problem}`);
-    if (this.#stored.kind !== 'set') return;
-    const { lockedUntil, lockS } = this.#stored.record;
-    // A clock that was set back since would make the lock longer than it is; one that reads 1970 starts it anew.
-    const leftS = Math.min(lockedUntil - now() / 1000, lockS);
-    this.#lockEnd = leftS > 0 ? monotonic() + leftS * 1000 : 0;
+    if (this.#stored.kind === 'set') this.#ladder.restore(this.#stored.ladder);
   }
 
   async stop(): Promise<void> {
@@ -120,8 +108,9 @@ export class PinStore {
     return this.#stored.kind === 'set' ? this.#stored.record.salt.toString('hex') : this.#stored.kind;
   }
 
-  status(): PinStatus {
-    const left = this.#lockLeft();
+  /** @param peer for whom */
+  status(peer = ''): PinStatus {
+    const left = this.#ladder.left(peer);
     return { set: this.#stored.kind !== 'unset', locked: left !== null, retry_after_s: left };
   }
 
@@ -131,13 +120,13 @@ export class PinStore {
    * @throws ApiError E_INVALID_VALUE (no PIN at all), E_UNAUTHENTICATED with `remaining_attempts` (wrong; or none is set),
    *   E_LOCKED, E_RATE_LIMITED (too many wait), E_STORE (the file is broken, or a failure could not be written down)
    */
-  async verify(pin: string): Promise<void>;
-  async verify<T>(pin: string, granted: () => Promise<T> | T): Promise<T>;
-  async verify<T>(pin: string, granted?: () => Promise<T> | T): Promise<T | undefined> {
+  async verify(pin: string, peer?: string): Promise<void>;
+  async verify<T>(pin: string, peer: string, granted: () => Promise<T> | T): Promise<T>;
+  async verify<T>(pin: string, peer = '', granted?: () => Promise<T> | T): Promise<T | undefined> {
     checkPin(pin);
-    this.#refuseWhileLocked();
+    this.#refuseWhileLocked(peer);
     return this.#inTurn(MAX_WAITING, async () => {
-      await this.#prove(pin);
+      await this.#prove(pin, peer);
       return granted?.();
     });
   }
@@ -149,7 +138,7 @@ export class PinStore {
   async set(pin: string, options: SetOptions): Promise<void>;
   async set<T>(pin: string, options: SetOptions, granted: () => Promise<T> | T): Promise<T>;
   async set<T>(pin: string, options: SetOptions, granted?: () => Promise<T> | T): Promise<T | undefined> {
-    const { current, trusted, gate } = options;
+    const { current, trusted, gate, peer = '' } = options;
     checkPin(pin);
     return this.#inTurn(trusted ? MAX_WAITING_TRUSTED : MAX_WAITING, async () => {
       const mayFirst = this.#stored.kind === 'unset' && gate === true;
@@ -160,19 +149,15 @@ export class PinStore {
             'Setting the PIN needs the pairing key, a dashboard session or the current PIN.',
           );
         checkPin(current);
-        await this.#prove(current);
+        await this.#prove(current, peer);
       }
       const salt = randomBytes(SALT_BYTES);
-      await this.#write({
-        hash: await this.#hash(pin, salt, PARAMS),
-        salt,
-        params: PARAMS,
-        setAt: this.#options.now() / 1000,
-        failures: 0,
-        lockedUntil: 0,
-        lockS: 0,
-      });
-      this.#lockEnd = 0;
+      const hash = await this.#hash(pin, salt, PARAMS);
+      await this.#write(
+        { hash, salt, params: PARAMS, setAt: this.#options.now() / 1000 },
+        new PinLadder(this.#options.now, this.#options.monotonic),
+      );
+      this.#ladder.reset();
       await this.#options.onChange?.();
       return granted?.();
     });
@@ -182,65 +167,50 @@ export class PinStore {
   async clear(): Promise<void> {
     await this.#inTurn(MAX_WAITING_TRUSTED, async () => {
       await this.#write(null);
-      this.#lockEnd = 0;
+      this.#ladder.reset();
       await this.#options.onChange?.();
     });
   }
 
   /** In turn. Returns when `pin` is the PIN. */
-  async #prove(pin: string): Promise<void> {
+  async #prove(pin: string, peer: string): Promise<void> {
     if (this.#stored.kind === 'broken')
       throw new ApiError('E_STORE', 'The PIN file cannot be used. Set a new PIN with the pairing key.');
     if (this.#stored.kind === 'unset')
       throw new ApiError('E_UNAUTHENTICATED', 'No dashboard PIN is set on this node.', {
         remaining_attempts: 0,
       });
-    this.#refuseWhileLocked(); // again: those before us in line may have locked it
+    this.#refuseWhileLocked(peer); // again: those before us in line may have locked it
     const { record } = this.#stored;
     if (timingSafeEqual(await this.#hash(pin, record.salt, record.params), record.hash)) {
-      await this.#forgetFailures(record);
+      await this.#forgetFailures(record, peer);
       return;
     }
-    await this.#countFailure(record);
+    await this.#countFailure(record, peer);
   }
 
-  async #forgetFailures(record: PinRecord): Promise<void> {
-    if (record.failures === 0) return;
-    const next = { ...record, failures: 0, lockedUntil: 0, lockS: 0 };
+  async #forgetFailures(record: PinRecord, peer: string): Promise<void> {
+    if (!this.#ladder.forgive(peer)) return;
     try {
-      await this.#write(next);
+      await this.#write(record);
     } catch (error) {
       // The right PIN on a full disk still lets in; should the node restart, the old failures count on, which errs closed.
       this.#options.log.warn(`dashboard PIN: failures stay counted on disk: ${messageOf(error)}`);
-      this.#stored = { kind: 'set', record: next };
     }
   }
 
   /** Always throws: the answer to a wrong PIN. */
-  async #countFailure(record: PinRecord): Promise<never> {
-    const { now, monotonic, log } = this.#options;
-    const failures = record.failures + 1;
-    const lockS = LADDER.find((step) => failures >= step.failures)?.lockS ?? 0;
-    const lockedUntil = lockS === 0 ? 0 : now() / 1000 + lockS;
-    const next = { ...record, failures, lockedUntil, lockS };
-    // Counted here before it is written: a disk that cannot be written must not mean free guesses.
-    this.#stored = { kind: 'set', record: next };
-    this.#lockEnd = lockS === 0 ? 0 : monotonic() + lockS * 1000;
-    await this.#write(next);
-    if (lockS > 0) log.warn(`dashboard PIN: locked for ${lockS} s after ${failures} failures`);
-    this.#refuseWhileLocked();
-    throw new ApiError('E_UNAUTHENTICATED', 'The PIN is wrong.', {
-      remaining_attempts: FREE_FAILURES + 1 - failures,
-    });
+  async #countFailure(record: PinRecord, peer: string): Promise<never> {
+    // Counted before it is written: a disk that cannot be written must not mean free guesses.
+    const { free, lockS } = this.#ladder.fail(peer);
+    await this.#write(record);
+    if (lockS > 0) this.#options.log.warn(`dashboard PIN: ${peer} is locked for ${lockS} s`);
+    this.#refuseWhileLocked(peer);
+    throw new ApiError('E_UNAUTHENTICATED', 'The PIN is wrong.', { remaining_attempts: free });
   }
 
-  #lockLeft(): number | null {
-    const left = this.#lockEnd - this.#options.monotonic();
-    return left > 0 ? Math.ceil(left / 1000) : null;
-  }
-
-  #refuseWhileLocked(): void {
-    const left = this.#lockLeft();
+  #refuseWhileLocked(peer: string): void {
+    const left = this.#ladder.left(peer);
     if (left === null) return;
     throw new ApiError(
       'E_LOCKED',
@@ -272,7 +242,7 @@ export class PinStore {
   }
 
   /** @param record null for no PIN */
-  async #write(record: PinRecord | null): Promise<void> {
+  async #write(record: PinRecord | null, ladder = this.#ladder): Promise<void> {
     const { file, log } = this.#options;
     const content =
       record === null
@@ -282,9 +252,7 @@ export class PinStore {
             salt: record.salt.toString('hex'),
             params: record.params,
             set_at: record.setAt,
-            failed_attempts: record.failures,
-            locked_until: record.lockedUntil,
-            lock_seconds: record.lockS,
+            ...ladder.stored(),
           };
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o755 });
@@ -293,7 +261,7 @@ export class PinStore {
       log.error(`dashboard PIN: cannot write ${file}: ${messageOf(error)}`);
       throw new ApiError('E_STORE', 'The PIN file could not be written. The log holds the reason.');
     }
-    this.#stored = record === null ? { kind: 'unset' } : { kind: 'set', record };
+    this.#stored = record === null ? { kind: 'unset' } : { kind: 'set', record, ladder: ladder.stored() };
   }
 }
 
@@ -326,26 +294,10 @@ function parseStored(file: string, text: string): Stored {
   const hash = hexBytes(record['pin_hash'], HASH_BYTES);
   const salt = hexBytes(record['salt'], SALT_BYTES);
   const params = scryptParams(record['params']);
-  const { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS } = record;
-  if (hash === null || salt === null || params === null) return broken;
-  if (!isCount(failures) || !isCount(lockedUntil) || !isCount(lockS)) return broken;
-  const setAt = isCount(record['set_at']) ? record['set_at'] : 0;
-  return {
-    kind: 'set',
-    record: {
-      hash,
-      salt,
-      params,
-      setAt,
-      failures: Math.floor(failures),
-      lockedUntil,
-      lockS: Math.min(lockS, LONGEST_LOCK_S),
-    },
-  };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  const ladder = parseLadder(record);
+  if (hash === null || salt === null || params === null || ladder === null) return broken;
+  const setAt = typeof record['set_at'] === 'number' ? record['set_at'] : 0;
+  return { kind: 'set', record: { hash, salt, params, setAt }, ladder };
 }
 
 function hexBytes(value: unknown, bytes: number): Buffer | null {

@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync,
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { isTokenId, type TokenId } from '../../shared/auth/token.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { distrust } from '../../shared/files/private-file.ts';
 import { isTransient } from '../../shared/files/transient.ts';
 
 export const MAX_STORE_BYTES = 1024 * 1024;
@@ -116,8 +117,8 @@ function readTokenFile(path: string): ReadTokens | null {
   }
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile() || stat.nlink > 1) return broken(path, 'is not a plain file with one name');
-    if ((stat.mode & 0o077) !== 0) return broken(path, 'is open to others than its owner; chmod 600 it');
+    const why = distrust(path, stat);
+    if (why !== null) return broken(path, why);
     if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
     return parseTokenFile(path, readAll(fd, stat.size).toString('utf8'));
   } catch (error) {

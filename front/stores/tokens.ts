@@ -117,6 +117,9 @@ export class TokenStore {
       isRevoked: (id) => isRefused(file, id, nowMs),
     });
     if (claims === null || claims.expiresAt <= file.expired_through) return null;
+    // A hand that has the key can sign what was never minted; the registry says how long this one was to live.
+    const entry = file.tokens.find(({ token_id: listed }) => listed === claims.tokenId);
+    if (entry === undefined || claims.expiresAt > endOf(entry)) return null;
     return Object.freeze({ kind: 'token', id: claims.tokenId, scopes: claims.scopes });
   }
 
@@ -130,7 +133,7 @@ export class TokenStore {
     const entry = read.file.tokens.find(({ token_id: listed }) => listed === id);
     if (entry === undefined || nowMs < CLOCK_FLOOR_MS) return false;
     return (
-      entry.expires_at > Math.max(nowMs, read.file.expired_through) &&
+      endOf(entry) > Math.max(nowMs, read.file.expired_through) &&
       !isRefused(read.file, entry.token_id, nowMs)
     );
   }
@@ -163,6 +166,7 @@ export class TokenStore {
   async mint({ label, scopes, ttlMs, allowedNodes }: MintRequest): Promise<MintedToken> {
     if (scopes.includes('secret_read') && !scopes.includes('read'))
       throw invalid('/scopes', 'secret_read widens what a read shows, so it needs read beside it');
+    if (new Set(scopes).size !== scopes.length) throw invalid('/scopes', 'a scope stands there twice');
     return this.#change(async (before) => {
       const pairingKey = this.#options.pairingKey();
       if (pairingKey === null) throw new ApiError('E_NOT_PAIRED');
@@ -173,7 +177,7 @@ export class TokenStore {
       const entry: TokenEntry = {
         token_id: `mct_${randomBytes(12).toString('hex')}`,
         label,
-        scopes: [...new Set(scopes)],
+        scopes: [...scopes],
         allowed_nodes: [...allowedNodes],
         created_at: nowMs / 1000,
         expires_at: nowMs + ttl,
@@ -294,11 +298,18 @@ export class TokenStore {
   }
 }
 
-/** Denylisted, of an earlier salt, or from a future that this clock has not reached. */
+/** When it ends, whatever a hand wrote into the registry. */
+function endOf({ created_at: created, expires_at: end }: TokenEntry): number {
+  return Math.min(end, created * 1000 + LONGEST_TTL_MS);
+}
+
+/** Not in the registry, denylisted, of an earlier salt, over, or from a future that this clock has not reached. */
 function isRefused(file: TokenFile, id: TokenId, nowMs: number): boolean {
   if (file.revoked.includes(id)) return true;
   const entry = file.tokens.find(({ token_id: listed }) => listed === id);
-  return entry !== undefined && (entry.void === true || entry.created_at * 1000 > nowMs + MAX_SKEW_MS);
+  if (entry === undefined || entry.void === true || endOf(entry) <= nowMs) return true;
+  // Minted by a clock that was right, and this one is wrong.
+  return entry.created_at * 1000 > nowMs + MAX_SKEW_MS;
 }
 
 /**

@@ -39,6 +39,7 @@ export function logHandlers({
   now,
 }: LogDeps): HandlersOf<typeof logsRows, 'residual'> {
   let exports = 0;
+  const exporting = new Set<string>();
   const filterOf = (members: Members): LogFilter => readFilter(members, now());
   return {
     'logs.get': ({ query: text }) => {
@@ -50,24 +51,30 @@ export function logHandlers({
       return { entries: found.map(entryOf), total: query.count(filter), limit, offset };
     },
 
-    'logs.stream.get': ({ query: text }) => {
+    'logs.stream.get': ({ query: text, principal }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
       const replay = readCount(members, 'replay', 100, MOST.replay, 0);
       const { rows: found } = query.page(filter, Math.max(1, replay), null);
       const entries = replay === 0 ? [] : found.map(entryOf).toReversed();
-      return new Reply(200, tail.open(filter, entries), 'text/event-stream');
+      return new Reply(200, tail.open(filter, entries, principal), 'text/event-stream');
     },
 
-    'logs.export.get': ({ query: text }) => {
+    'logs.export.get': ({ query: text, principal }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
       const limit = readCount(members, 'limit', MOST.export, MOST.export);
       if (exports >= MAX_EXPORTS)
         throw new ApiError('E_RATE_LIMITED', `At most ${MAX_EXPORTS} exports run at a time.`);
+      if (principal.kind === 'token' && exporting.has(principal.id))
+        throw new ApiError('E_RATE_LIMITED', 'At most one export of a token runs at a time.');
       exports++;
+      exporting.add(principal.id);
       const stream = Readable.from(linesOf(query, filter, limit));
-      stream.once('close', () => exports--);
+      stream.once('close', () => {
+        exports--;
+        exporting.delete(principal.id);
+      });
       return new Reply(200, stream, 'application/x-ndjson');
     },
 

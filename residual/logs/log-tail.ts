@@ -1,11 +1,15 @@
 import { PassThrough } from 'node:stream';
 import { every } from '../../shared/async/every.ts';
+import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { LOG_LEVELS, type LogRecord } from '../../shared/ipc/log-protocol.ts';
 import { entryOf } from './log-entry.ts';
 import type { LogFilter } from './log-filter.ts';
 
 const MAX_READERS = 16;
+/** So that clients leave room for the operator. */
+const MAX_PER_TOKEN = 4;
+const MAX_BY_TOKENS = 12;
 const KEEP_ALIVE_MS = 15_000;
 /** A reader that is further behind loses entries, and is told how many. */
 const MAX_BEHIND_BYTES = 256 * 1024;
@@ -13,6 +17,7 @@ const MAX_BEHIND_BYTES = 256 * 1024;
 interface Reader {
   readonly stream: PassThrough;
   readonly filter: LogFilter;
+  readonly owner: Pick<Principal, 'kind' | 'id'>;
   lost: number;
 }
 
@@ -34,13 +39,25 @@ export class LogTail {
 
   /**
    * @param replay entries to begin with, oldest first
-   * @throws ApiError E_RATE_LIMITED when 16 read already
+   * @param owner for whom
+   * @throws ApiError E_RATE_LIMITED when 16 read already, or 4 of this token
    */
-  open(filter: LogFilter, replay: readonly Readonly<Record<string, unknown>>[]): PassThrough {
+  open(
+    filter: LogFilter,
+    replay: readonly Readonly<Record<string, unknown>>[],
+    { kind, id }: Principal,
+  ): PassThrough {
+    const byTokens = [...this.#readers].filter(({ owner }) => owner.kind === 'token');
+    const own = byTokens.filter(({ owner }) => owner.id === id).length;
+    if (kind === 'token' && (own >= MAX_PER_TOKEN || byTokens.length >= MAX_BY_TOKENS))
+      throw new ApiError(
+        'E_RATE_LIMITED',
+        `At most ${MAX_PER_TOKEN} readers of one token, and ${MAX_BY_TOKENS} of all, follow the log at a time.`,
+      );
     if (this.#readers.size >= MAX_READERS)
       throw new ApiError('E_RATE_LIMITED', `At most ${MAX_READERS} readers follow the log at a time.`);
     const stream = new PassThrough({ highWaterMark: MAX_BEHIND_BYTES });
-    const reader: Reader = { stream, filter, lost: 0 };
+    const reader: Reader = { stream, filter, owner: { kind, id }, lost: 0 };
     this.#readers.add(reader);
     stream.once('close', () => this.#readers.delete(reader));
     stream.write(': follows\n\n'); // the headers go out at once, also while there is nothing to tell

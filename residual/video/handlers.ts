@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { FileReply, type HandlersOf, Reply } from '../../shared/routes/handler.ts';
 import { parseQuery } from '../../shared/routes/query.ts';
@@ -89,10 +88,7 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
 
     'video.recordings.name.get': async ({ params }) => {
       const { name, kind } = await recordings.find(params.name);
-      return new FileReply(
-        join(recordings.directory, name),
-        kind === 'recording' ? 'video/mp4' : 'image/jpeg',
-      );
+      return new FileReply(await recordings.open(name), kind === 'recording' ? 'video/mp4' : 'image/jpeg');
     },
 
     'video.recordings.name.delete': async ({ params }) => {

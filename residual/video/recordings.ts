@@ -1,4 +1,5 @@
-import { mkdir, readdir, stat, statfs, unlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../shared/config/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -52,8 +53,27 @@ export class Recordings {
   /** @throws ApiError E_NOT_FOUND */
   async find(name: string): Promise<StoredFile> {
     const file = await this.#describe(name);
-    if (file === null) throw new ApiError('E_NOT_FOUND', `There is no recording ${name}.`);
+    if (file === null) throw notThere(name);
     return file;
+  }
+
+  /**
+   * Opens one for reading; whoever gets it closes it. Never what a link in the folder leads to.
+   * @throws ApiError E_NOT_FOUND
+   */
+  async open(name: string): Promise<FileHandle> {
+    if (kindOf(name) === null) throw notThere(name);
+    const handle = await open(
+      join(this.directory, name),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    ).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ELOOP') throw notThere(name);
+      throw error;
+    });
+    const isFile = await handle.stat().then((found) => found.isFile());
+    if (isFile) return handle;
+    await handle.close();
+    throw notThere(name);
   }
 
   async remove(name: string): Promise<void> {
@@ -91,13 +111,17 @@ export class Recordings {
   async #describe(name: string): Promise<StoredFile | null> {
     const kind = kindOf(name);
     if (kind === null) return null;
-    const found = await stat(join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
+    const found = await lstat(join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null; // deleted meanwhile
       throw error;
     });
     if (found === null || !found.isFile()) return null;
     return { name, kind, size_bytes: found.size, modified_at: found.mtime.toISOString() };
   }
+}
+
+function notThere(name: string): ApiError {
+  return new ApiError('E_NOT_FOUND', `There is no recording ${name}.`);
 }
 
 function kindOf(name: string): StoredFile['kind'] | null {

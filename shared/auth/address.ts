@@ -23,8 +23,6 @@ const NETS: ReadonlyArray<readonly [AddressClass, readonly Net[]]> = [
       ['fe80::', 10],
     ],
   ],
-  ['hotspot', [['192.168.4.0', 24]]],
-  ['usb', [['192.168.7.0', 24]]],
   [
     'lan',
     [
@@ -51,13 +49,32 @@ export function plainAddress(address: string): string {
   return MAPPED.exec(bare)?.[1] ?? bare;
 }
 
+/** The networks that this node itself makes, by its own address there; others use their ranges too. */
+const OWN_NETS: ReadonlyArray<readonly [AddressClass, own: string, prefix: string]> = [
+  ['hotspot', '192.168.4.1', '192.168.4.'],
+  ['usb', '192.168.7.1', '192.168.7.'],
+];
+
+export interface Near {
+  /** The socket's own address. */
+  readonly local: string | undefined;
+  /** Whether the interface with this address has another that can be routed to; asked for a link-local peer alone. */
+  readonly isRoutable: (local: string) => boolean;
+}
+
 /** @param address as the socket gives it; anything that is not an IP address is `remote` */
-export function classifyAddress(address: string | undefined): AddressClass {
+export function classifyAddress(address: string | undefined, near: Near): AddressClass {
   if (address === undefined) return 'remote';
   const plain = plainAddress(address);
   const family = isIPv4(plain) ? 'ipv4' : isIPv6(plain) ? 'ipv6' : null;
   if (family === null) return 'remote';
-  for (const [name, list] of LISTS) if (list.check(plain, family)) return name;
+  const local = near.local === undefined ? '' : plainAddress(near.local);
+  for (const [name, own, prefix] of OWN_NETS) if (local === own && plain.startsWith(prefix)) return name;
+  for (const [name, list] of LISTS) {
+    if (!list.check(plain, family)) continue;
+    // A cable straight to this machine has no other addresses; where there is a network, it has its own.
+    return name === 'link-local' && near.isRoutable(local) ? 'remote' : name;
+  }
   return 'remote';
 }
 

@@ -107,6 +107,7 @@ function parseClaims(bytes: Buffer): TokenClaims | null {
   } = value as Readonly<Record<string, unknown>>;
   if (!isTokenId(tokenId) || typeof operatorId !== 'string' || typeof iss !== 'string') return null;
   if (!Array.isArray(scopes) || scopes.length === 0 || !scopes.every(isScope)) return null;
+  if (new Set(scopes).size !== scopes.length) return null;
   if (!Array.isArray(allowedNodes) || !allowedNodes.every((node) => typeof node === 'string')) return null;
   if (typeof expiresAt !== 'number' || !Number.isSafeInteger(expiresAt) || typeof label !== 'string')
     return null;

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
 import { messageOf } from '../errors.ts';
+import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
 import { compileValidator, createAjv } from '../schemas/validator.ts';
 import { normaliseProfile } from './agent.ts';
@@ -8,6 +8,9 @@ import { type Config, configSchema } from './schema.ts';
 
 // Fills the value with defaults in place.
 const validateConfig = compileValidator(createAjv({ useDefaults: true }), configSchema);
+
+const OTHERS_WRITE = 0o002;
+const MAX_BYTES = 1024 * 1024;
 
 export class ConfigError extends Error {}
 
@@ -45,11 +48,9 @@ export interface LoadedConfig {
   readonly problem: string | null;
 }
 
+/** Whoever may write the config decides who flies: it is the service's user or root, and no link leads elsewhere. */
 async function readIfThere(path: string): Promise<string | null> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  return readOwn(path, OTHERS_WRITE, MAX_BYTES);
 }
 
 /**

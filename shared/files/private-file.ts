@@ -34,10 +34,19 @@ function serviceUser(file: string): number | null {
  *   by others, or the file system's own error
  */
 export async function readPrivate(file: string, maxBytes = MAX_BYTES): Promise<string | null> {
+  return readOwn(file, 0o077, maxBytes);
+}
+
+/**
+ * The text of a file that nobody but this service's user and root may have chosen, null where there is none.
+ * @param forbidden the mode bits that it must not have; without 0o044 others may read it
+ * @throws Error as `readPrivate`
+ */
+export async function readOwn(file: string, forbidden: number, maxBytes = MAX_BYTES): Promise<string | null> {
   const handle = await open(file, FLAGS).catch((error: unknown) => absent(file, error));
   if (handle === null) return null;
   try {
-    check(file, await handle.stat(), maxBytes);
+    check(file, await handle.stat(), maxBytes, forbidden);
     return await handle.readFile('utf8');
   } finally {
     await handle.close();
@@ -73,8 +82,8 @@ function absent(file: string, error: unknown): null {
   throw error;
 }
 
-function check(file: string, stat: Stats, maxBytes: number): void {
-  const why = distrust(file, stat);
+function check(file: string, stat: Stats, maxBytes: number, forbidden = 0o077): void {
+  const why = distrust(file, stat, forbidden);
   if (why !== null) throw new Error(`${file} ${why}`);
   if (stat.size > maxBytes) throw new Error(`${file} is larger than ${maxBytes} bytes`);
 }

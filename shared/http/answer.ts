@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import send from 'send';
-import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
+import { ApiError, ERRORS, type ErrorCode, messageOf } from '../errors.ts';
 import { FileReply, Reply } from '../routes/handler.ts';
 
 /** The one place that turns a value or an error into bytes, for the front and the residual alike. */
@@ -52,12 +52,21 @@ export function sendValue(
 
 function sendFile(
   res: ServerResponse,
-  { path, mediaType }: FileReply,
+  { file, mediaType }: FileReply,
   headers: Readonly<Record<string, string>>,
 ): void {
   for (const [name, value] of Object.entries({ ...COMMON, ...headers, 'content-type': mediaType }))
     res.setHeader(name, value);
-  send(res.req, path, { cacheControl: false, dotfiles: 'deny', index: false })
+  const close = (): void => {
+    file.close().catch((error: unknown) => process.emitWarning(`a file that was sent: ${messageOf(error)}`));
+  };
+  if (res.closed) {
+    close();
+    return;
+  }
+  res.once('close', close);
+  // By its descriptor: between a look at a name and its opening, somebody could put a link in its place.
+  send(res.req, `/proc/self/fd/${file.fd}`, { cacheControl: false, dotfiles: 'deny', index: false })
     .on('error', (error: Error & { readonly status?: number }) => {
       if (res.headersSent) res.destroy();
       else if (error.status === 416) {

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
@@ -25,6 +26,8 @@ export interface Call<R extends Row> {
   /** For the few that mean something to a handler (`if-match`, `range`); behind the proxy no credential is among them. */
   readonly headers: IncomingHttpHeaders;
   readonly principal: Principal;
+  /** Whom the caller is counted as, by address; empty behind the proxy. */
+  readonly peer: string;
   /** The armed guard was overridden. */
   readonly forced: boolean;
 }
@@ -53,12 +56,12 @@ export class Reply {
 
 /** A file as the answer, with ranges and conditions (RFC 9110). */
 export class FileReply {
-  readonly path: string;
+  readonly file: FileHandle;
   readonly mediaType: string;
 
-  /** @param path absolute; the handler made sure that it is one that the caller may have */
-  constructor(path: string, mediaType: string) {
-    this.path = path;
+  /** @param file open; closed when it was sent. The handler made sure that it is one that the caller may have */
+  constructor(file: FileHandle, mediaType: string) {
+    this.file = file;
     this.mediaType = mediaType;
   }
 }

@@ -274,7 +274,7 @@ export const statusFull = {
       type: ['object', 'null'],
       description: 'as GET /api/telemetry; null while svc-link is away',
     },
-    video: { type: ['object', 'null'] },
+    video: { type: ['object', 'null'], description: 'as GET /api/video; null while nobody can say' },
     radio: { type: ['object', 'null'] },
     role: { type: ['string', 'null'] },
     mesh: { type: ['object', 'null'] },

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { ConnectionCaps } from '../../front/edge/connections.ts';
 import { PeerBudgets } from '../../front/edge/rate.ts';
+import { peerKey } from '../../shared/auth/address.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -54,9 +56,58 @@ describe('budgets of a peer', () => {
     expect(budgets.lockedFor('a')).to.equal(null);
   });
 
+  it('a lock is not pushed out by failures or requests of 10 000 other addresses, and lasts over a restart', () => {
+    for (let i = 0; i < 10; i++) budgets.fail('thief');
+    for (let i = 0; i < 10_000; i++) {
+      budgets.spend(`other ${i}`);
+      for (let again = 0; again < 10; again++) budgets.fail(`other ${i}`);
+    }
+    expect(budgets.lockedFor('thief')).to.equal(30);
+    expect(budgets.lockedFor('who comes when there is no room')).to.be.a('number');
+    expect(budgets.size).to.be.at.most(4097);
+    const next = new PeerBudgets(() => 5);
+    next.restore(budgets.locks());
+    expect(next.lockedFor('thief')).to.equal(30);
+  });
+
+  it('are those of a /64, however it is written, and of an IPv4 address', () => {
+    const one = peerKey('2001:db8:0:7::1');
+    for (const same of ['2001:db8:0:7:ffff:ffff:ffff:ffff', '2001:0db8:0:7:0::9', '2001:DB8:0:7::'])
+      expect(peerKey(same)).to.equal(one);
+    for (const other of ['2001:db8:0:8::1', '2001:db8::7', '::1', 'fe80::1', '10.0.0.1', '10.0.0.2'])
+      expect(peerKey(other)).to.not.equal(one);
+    expect(peerKey('10.0.0.1')).to.equal('10.0.0.1');
+    expect(peerKey('1:2:3:4:5:6:1.2.3.4')).to.equal(peerKey('1:2:3:4::'));
+  });
+
   it('are kept for a bounded number of peers', () => {
     for (let i = 0; i < 10_000; i++) budgets.spend(`peer ${i}`);
     expect(budgets.size).to.be.at.most(4096);
+  });
+});
+
+describe('connections', () => {
+  const open = (caps: ConnectionCaps, peer: string, count: number, isHere = false): number =>
+    Array.from({ length: count }, () => caps.open(peer, isHere)).filter(Boolean).length;
+
+  it('one address has 64 of them, one that has shown a credential 256, this machine as many as there are', () => {
+    const caps = new ConnectionCaps(1024);
+    expect(open(caps, 'a', 1000)).to.equal(64);
+    caps.close('a');
+    expect(open(caps, 'a', 10)).to.equal(1);
+    caps.know('b');
+    expect(open(caps, 'b', 1000)).to.equal(256);
+    expect(open(caps, 'here', 300, true)).to.equal(300);
+  });
+
+  it('strangers of many addresses leave room for who has shown a credential, and those for this machine', () => {
+    const caps = new ConnectionCaps(1024);
+    caps.know('owner');
+    let strangers = 0;
+    for (let i = 0; i < 100; i++) strangers += open(caps, `stranger ${i}`, 64);
+    expect(strangers).to.equal(896);
+    expect(open(caps, 'owner', 100)).to.equal(64);
+    expect(open(caps, 'here', 64, true)).to.equal(64);
   });
 });
 
@@ -74,9 +125,21 @@ describe('a flood from one address (needs root and iproute2)', () => {
             ...(key === undefined ? {} : { headers: { 'x-svc-key': key } }),
           })
         ).status;
-      const guesses = Promise.all(
-        Array.from({ length: 200 }, async () => from(flooder, '/api/status', 'svc_guess')),
-      );
+      const flood = async (
+        host: RemoteHost,
+        path: string,
+        rounds: number,
+        key?: string,
+      ): Promise<readonly number[]> => {
+        const statuses: number[] = [];
+        // At most so many at once as one address has connections.
+        for (let round = 0; round < rounds; round++)
+          statuses.push(
+            ...(await Promise.all(Array.from({ length: 40 }, async () => from(host, path, key)))),
+          );
+        return statuses;
+      };
+      const guesses = flood(flooder, '/api/status', 5, 'svc_guess');
       for (let i = 0; i < 20; i++) {
         expect(await from(operator, '/api/status', KEY)).to.equal(200);
         expect((await node.fetch('/healthz')).status).to.equal(200);
@@ -87,6 +150,21 @@ describe('a flood from one address (needs root and iproute2)', () => {
       expect(await from(flooder, '/api/status', KEY)).to.equal(429); // locked, even with the right key
       expect(await from(flooder, '/healthz')).to.equal(200);
       expect(await from(operator, '/api/status', KEY)).to.equal(200);
+
+      await node.killAndAwaitSuccessor('svc-control');
+      expect(await from(flooder, '/api/status', KEY), 'locked over the restart').to.equal(429);
+      expect(await from(operator, '/api/status', KEY)).to.equal(200);
+      const atOnce = await Promise.allSettled(
+        Array.from({ length: 300 }, async () => from(flooder, '/healthz')),
+      );
+      expect(
+        atOnce.filter(({ status }) => status === 'rejected'),
+        'connections',
+      ).to.have.length.within(1, 236);
+      expect((await node.fetch('/healthz')).status).to.equal(200);
+      // Being refused costs as much as being served.
+      const refused = await flood(operator, '/api/nothing', 15);
+      expect(refused).to.include(429);
     } finally {
       await flooder.destroy();
       await operator.destroy();

@@ -1,7 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -9,7 +11,7 @@ import { cpuMicros } from './proc.ts';
 import { median, type Result } from './result.ts';
 
 const ROUNDS = 5;
-const REQUESTS = 30_000;
+const REQUESTS = 20_000;
 
 interface Subject {
   readonly name: string;
@@ -30,6 +32,33 @@ async function cpuPerRequest(subject: Subject): Promise<number> {
   if (run.non2xx > 0 || run.errors > 0)
     throw new Error(`${subject.name}: ${run.non2xx} answers were not 2xx`);
   return (cpuMicros(subject.pid) - before) / REQUESTS;
+}
+
+/** Paths whose answer through the edge is held against node:http sending the same bytes. */
+const SAME_BYTES = ['/api/ping', '/api/status', '/api/telemetry', '/api/config'] as const;
+const STREAM_CLIENTS = 20;
+const STREAM_MS = 5000;
+
+/** CPU of the front for one more client of the telemetry WebSocket, as a share of a core. */
+async function streamShare(node: TestNode, front: number): Promise<number> {
+  const share = async (): Promise<number> => {
+    const before = cpuMicros(front);
+    await delay(STREAM_MS);
+    return (cpuMicros(front) - before) / (STREAM_MS * 1000);
+  };
+  const idle = await share();
+  const sockets = await Promise.all(
+    Array.from({ length: STREAM_CLIENTS }, async () => {
+      const socket = new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, {
+        headers: { 'x-svc-key': KEY },
+      });
+      await once(socket, 'open');
+      return socket;
+    }),
+  );
+  const busy = await share();
+  for (const socket of sockets) socket.terminate();
+  return ((busy - idle) / STREAM_CLIENTS) * 100;
 }
 
 /** The front with its whole edge, and through the proxy, against node:http alone; interleaved, so that noise hits all alike. */
@@ -53,21 +82,31 @@ export async function benchFront(): Promise<readonly Result[]> {
     await node.post('/api/dashboard/pin/set', { pin: '2468' }, key);
     const { body: signedIn } = await node.post('/api/dashboard/pin/verify', { pin: '2468' });
     const { body: minted } = await node.post('/api/mcp/tokens', { scopes: ['read'] }, key);
-    const commands = `${node.url}/api/commands`;
+    for (const path of SAME_BYTES) {
+      raw.send({ path, text: await (await fetch(`${node.url}${path}`, { headers: key })).text() });
+      await once(raw, 'message');
+    }
+    const through = (name: string, path: string, headers: Record<string, string>): Subject => ({
+      name,
+      pid: front,
+      url: `${node.url}${path}`,
+      headers,
+    });
+    const telemetry = '/api/telemetry';
     const subjects: readonly Subject[] = [
-      { name: 'raw', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/ping`, headers: {} },
-      { name: 'raw large', pid: raw.pid ?? 0, url: `http://127.0.0.1:${port}/api/commands`, headers: {} },
-      { name: 'public', pid: front, url: `${node.url}/api/ping`, headers: {} },
-      { name: 'keyed', pid: front, url: `${node.url}/api/commands`, headers: key },
-      {
-        name: 'session',
-        pid: front,
-        url: commands,
-        headers: { 'x-svc-dashboard-session': String(signedIn['session']) },
-      },
-      { name: 'token', pid: front, url: commands, headers: { 'x-svc-mcp-token': String(minted['token']) } },
+      ...SAME_BYTES.map((path) => ({
+        name: `raw ${path}`,
+        pid: raw.pid ?? 0,
+        url: `http://127.0.0.1:${port}${path}`,
+        headers: {},
+      })),
+      through('public', '/api/ping', {}),
+      through('status', '/api/status', key),
+      through('telemetry', telemetry, key),
+      through('session', telemetry, { 'x-svc-dashboard-session': String(signedIn['session']) }),
+      through('token', telemetry, { 'x-svc-mcp-token': String(minted['token']) }),
       { name: 'bare proxy', pid: bare.pid ?? 0, url: `http://127.0.0.1:${barePort}/api/config`, headers: {} },
-      { name: 'proxied', pid: front, url: `${node.url}/api/config`, headers: key },
+      through('proxied', '/api/config', key),
     ];
     const seen = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
     for (let round = -1; round < ROUNDS; round++) {
@@ -77,21 +116,35 @@ export async function benchFront(): Promise<readonly Result[]> {
       }
     }
     const cost = (name: string): number => median(seen.get(name) ?? []);
-    const base = cost('raw');
+    const us = (name: string, subject: string): Result => ({ name, value: cost(subject), unit: 'us' });
+    const times = (name: string, subject: string, path: string, goal: number): Result => ({
+      name,
+      value: cost(subject) / cost(`raw ${path}`),
+      unit: 'x',
+      goal,
+    });
     return [
-      { name: 'node:http alone, CPU per request', value: base, unit: 'us' },
-      { name: 'public GET through the edge, CPU per request', value: cost('public'), unit: 'us' },
-      { name: 'node:http alone, the 2.8 kB answer of the keyed GET', value: cost('raw large'), unit: 'us' },
-      { name: 'keyed GET through the edge, CPU per request', value: cost('keyed'), unit: 'us' },
-      { name: 'session GET, the same answer', value: cost('session'), unit: 'us' },
-      { name: 'token GET, the same answer', value: cost('token'), unit: 'us' },
-      { name: 'token above public', value: cost('token') - cost('public'), unit: 'us', goal: 60 },
-      { name: 'proxied GET, CPU of the front per request', value: cost('proxied'), unit: 'us' },
-      { name: 'http-proxy-middleware alone, CPU per request', value: cost('bare proxy'), unit: 'us' },
-      { name: 'http-proxy-middleware alone against raw', value: cost('bare proxy') / base, unit: 'x' },
-      { name: 'public GET against raw', value: cost('public') / base, unit: 'x', goal: 1.6 },
-      { name: 'keyed GET against raw', value: cost('keyed') / cost('raw large'), unit: 'x', goal: 1.6 },
-      { name: 'proxied GET against raw', value: cost('proxied') / base, unit: 'x', goal: 6 },
+      us('node:http alone, CPU per request', 'raw /api/ping'),
+      us('public GET /api/ping through the edge, CPU per request', 'public'),
+      us('node:http alone, the bytes of GET /api/status', 'raw /api/status'),
+      us('keyed GET /api/status', 'status'),
+      us('node:http alone, the bytes of GET /api/telemetry', 'raw /api/telemetry'),
+      us('keyed GET /api/telemetry', 'telemetry'),
+      us('session GET, the same answer', 'session'),
+      us('token GET, the same answer', 'token'),
+      { name: 'token above key', value: cost('token') - cost('telemetry'), unit: 'us', goal: 60 },
+      us('proxied GET /api/config, CPU of the front per request', 'proxied'),
+      us('http-proxy-middleware alone, CPU per request', 'bare proxy'),
+      times('http-proxy-middleware alone against raw', 'bare proxy', '/api/ping', 6),
+      times('public GET against raw', 'public', '/api/ping', 1.6),
+      times('keyed GET /api/status against raw', 'status', '/api/status', 2),
+      times('keyed GET /api/telemetry against raw', 'telemetry', '/api/telemetry', 2),
+      times('proxied GET against raw', 'proxied', '/api/ping', 6),
+      {
+        name: 'one more client of the telemetry WebSocket, share of a core',
+        value: await streamShare(node, front),
+        unit: '%',
+      },
     ];
   } finally {
     for (const child of [raw, bare, upstream]) child.disconnect();

@@ -1,11 +1,15 @@
-/** The measure of the front: node:http alone, answering what the front answers to GET /api/ping and /api/commands. */
+/** The measure of the front: node:http alone, answering the very bytes that the front answered (sent to it by path). */
 import { createServer } from 'node:http';
-import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 
+const texts = new Map<string, string>();
 const server = createServer((req, res) => {
-  const text = JSON.stringify(req.url === '/api/commands' ? { commands: COMMANDS } : { pong: Date.now() });
+  const text = texts.get(req.url ?? '') ?? '{}';
   res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   res.end(text);
+});
+process.on('message', ({ path, text }: { readonly path: string; readonly text: string }) => {
+  texts.set(path, text);
+  process.send?.({ stored: path });
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Caller, dashboardHandlers } from '../../front/handlers/dashboard.ts';
+import { PinLadder } from '../../front/stores/pin-ladder.ts';
 import { TicketStore } from '../../front/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -265,7 +266,7 @@ describe('the dashboard PIN', () => {
 
     it('a session for the old PIN does not slip past its change', async () => {
       const [old] = await Promise.all([
-        node.pin.verify(PIN, async () => node.sessions.open()),
+        node.pin.verify(PIN, '', async () => node.sessions.open()),
         node.pin.set('8888', trusted),
       ]);
       expect(node.sessions.check(old.session)).to.equal(null);
@@ -314,6 +315,7 @@ describe('the dashboard PIN', () => {
       query: '',
       body,
       principal: ANONYMOUS,
+      peer: '',
       forced: false,
       headers: {},
     });
@@ -343,5 +345,60 @@ describe('the dashboard PIN', () => {
       expect(await clear(call({}))).to.deep.equal({ pin_set: false });
       expect(node.sessions.size).to.equal(0);
     });
+  });
+});
+
+describe('the ladder of the PIN', () => {
+  let dir: string;
+  let node: PinNode;
+  beforeEach(async () => {
+    dir = await tempDir();
+    node = await PinNode.open(dir);
+    await node.pin.set('493817', { trusted: true });
+  });
+  afterEach(async () => removeDir(dir));
+  const guess = async (peer: string): Promise<string> => (await refusal(node.pin.verify('0000', peer))).code;
+
+  it('a stranger locks himself out and not the owner, also over a restart', async () => {
+    for (let i = 0; i < 5; i++) await guess('stranger');
+    expect(await guess('stranger')).to.equal('E_LOCKED');
+    expect(node.pin.status('stranger')).to.deep.include({ locked: true, retry_after_s: 30 });
+    expect(node.pin.status('owner')).to.deep.include({ locked: false });
+    await node.pin.verify('493817', 'owner');
+    await node.restart();
+    expect(await guess('stranger')).to.equal('E_LOCKED');
+    await node.pin.verify('493817', 'owner');
+    node.clocks.advance(30);
+    expect(await guess('stranger')).to.equal('E_LOCKED'); // the sixth failure locks again
+    await node.pin.verify('493817', 'owner');
+  });
+
+  it('many addresses together are slowed down; who has known the PIN is not, and nobody waits for more than 5 minutes', async function () {
+    this.timeout(60_000);
+    await node.pin.verify('493817', 'owner');
+    for (let i = 0; i < 29; i++) expect(await guess(`stranger ${i}`)).to.equal('E_UNAUTHENTICATED');
+    expect(await guess('the thirtieth')).to.equal('E_LOCKED');
+    expect(await guess('another')).to.equal('E_LOCKED');
+    expect(node.pin.status('somebody').retry_after_s).to.equal(30);
+    await node.pin.verify('493817', 'owner');
+  });
+
+  it('other addresses do not push a lock out', () => {
+    const ladder = new PinLadder(
+      () => 0,
+      () => 0,
+    );
+    for (let i = 0; i < 5; i++) ladder.fail('thief');
+    for (let i = 0; i < 2000; i++) for (let again = 0; again < 5; again++) ladder.fail(`other ${i}`);
+    expect(ladder.left('thief')).to.equal(300);
+    expect(Object.keys(ladder.stored().peers).length).to.be.at.most(257);
+    const next = new PinLadder(
+      () => 0,
+      () => 0,
+    );
+    next.restore(ladder.stored());
+    expect(next.left('thief')).to.equal(300);
+    for (let i = 0; i < 1e4; i++) ladder.fail(`other ${i}`);
+    expect(ladder.left('who comes last')).to.be.at.most(1800);
   });
 });

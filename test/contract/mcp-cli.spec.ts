@@ -68,6 +68,8 @@ describe('svc mcp', () => {
     for (const [days, want] of [
       ['0', 1],
       ['-5', 1],
+      ['0.5', 1],
+      ['1e6', 365],
       ['7', 7],
     ] as const) {
       const { stdout } = await run('mint', '--scope', 'read', `--ttl-days=${days}`, '--json');
@@ -82,7 +84,7 @@ describe('svc mcp', () => {
     for (const [args, says] of [
       [['mint'], /Missing required flag scope/],
       [['mint', '--scope', 'root'], /read, safe_write, admin, flight, destructive, secret_read/],
-      [['mint', '--scope', 'read', '--ttl-days', 'x'], /integer/],
+      [['mint', '--scope', 'read', '--ttl-days', 'x'], /number of days/],
       [['revoke'], /one token id, or --all/],
       [['revoke', 'mct_x', '--all'], /not both/],
     ] as const) {
@@ -199,6 +201,7 @@ describe('svc mcp without a node', () => {
 
   it('the config keeps its owner when root writes it (needs root)', async function () {
     if (process.getuid?.() !== 0) this.skip();
+    await chown(join(dir, 'etc'), 65534, 65534);
     await chown(paths().config, 65534, 65534);
     expect((await svc(paths(), 'mcp', 'disable')).code).to.equal(0);
     const found = await stat(paths().config);

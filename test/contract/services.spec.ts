@@ -118,7 +118,8 @@ describe('services and the system', () => {
 
   it('the consolidated status and the metrics', async () => {
     const { body } = await get('/api/status/full');
-    expect(body).to.deep.include({ profile: 'drone', video: null, radio: null, armed: false });
+    expect(body).to.deep.include({ profile: 'drone', radio: null, armed: false });
+    expect(body['video'], 'as GET /api/video').to.deep.include({ source: null });
     expect(body['telemetry']).to.include({ armed: false });
     expect(body['resources']).to.have.property('cpu_percent');
     const response = await node.fetch('/metrics', { headers: key });

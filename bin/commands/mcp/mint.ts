@@ -1,12 +1,23 @@
-import { Flags } from '@oclif/core';
+import { Errors, Flags } from '@oclif/core';
 import type { FromSchema } from 'json-schema-to-ts';
 import { SCOPES } from '../../../shared/auth/scopes.ts';
 import type { mintAnswer } from '../../../shared/schemas/mcp.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 type Minted = FromSchema<typeof mintAnswer>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Half a day too: it is moved to one, as the API does. */
+const days = Flags.custom<number>({
+  parse: async (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isFinite(value))
+      throw new Errors.CLIError(`Expected a number of days: ${text}`, { exit: EXIT.usage });
+    return Promise.resolve(value);
+  },
+});
 
 export default class McpMintCommand extends NodeCommand {
   static override summary = 'Mint a scoped token on the node on this machine, and print it once.';
@@ -25,7 +36,7 @@ export default class McpMintCommand extends NodeCommand {
       multipleNonGreedy: true,
       required: true as const,
     })(),
-    'ttl-days': Flags.integer({ summary: 'days that it holds, at least 1', default: 30 }),
+    'ttl-days': days({ summary: 'days that it holds, moved to 1 or 365 where it is beyond', default: 30 }),
     node: Flags.string({
       summary: 'id of a node that the client should use it on; advice only',
       multiple: true,
@@ -39,7 +50,7 @@ export default class McpMintCommand extends NodeCommand {
     const minted = (await this.api('POST', '/api/mcp/tokens', {
       label: flags.label,
       scopes: [...new Set(flags.scope)],
-      ttl_ms: Math.max(1, flags['ttl-days']) * DAY_MS,
+      ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
       allowed_nodes: flags.node,
     })) as Minted;
     const until = new Date(minted.expires_at).toISOString();

@@ -1,0 +1,53 @@
+/** Who may connect while there is little room (spec/decisions.md 4.8): nobody takes it all, and the owner gets in. */
+
+/** Of one address: a browser opens six, and a family behind one router a few dozen. */
+const MAX_PER_PEER = 64;
+/** Of an address whose caller has shown a credential. */
+const MAX_PER_KNOWN_PEER = 256;
+/** Of all that are left, these are for this machine and for those who have shown a credential. */
+const RESERVE = 128;
+const MAX_KNOWN = 256;
+
+export class ConnectionCaps {
+  readonly #max: number;
+  readonly #open = new Map<string, number>();
+  /** Oldest first. */
+  readonly #known = new Set<string>();
+  #total = 0;
+
+  /** @param max connections of the listener in all */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * Whether another connection of this peer is let in; if it is, it is counted until `close`.
+   * @param isHere it comes from this machine
+   */
+  open(peer: string, isHere: boolean): boolean {
+    const own = this.#open.get(peer) ?? 0;
+    if (!isHere) {
+      const isKnown = this.#known.has(peer);
+      if (own >= (isKnown ? MAX_PER_KNOWN_PEER : MAX_PER_PEER)) return false;
+      if (this.#total >= (isKnown ? this.#max - RESERVE / 2 : this.#max - RESERVE)) return false;
+    }
+    this.#open.set(peer, own + 1);
+    this.#total++;
+    return true;
+  }
+
+  close(peer: string): void {
+    const own = (this.#open.get(peer) ?? 1) - 1;
+    if (own > 0) this.#open.set(peer, own);
+    else this.#open.delete(peer);
+    this.#total--;
+  }
+
+  /** This peer has shown a credential. */
+  know(peer: string): void {
+    if (this.#known.has(peer)) return;
+    const [oldest] = this.#known;
+    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.add(peer);
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * How long guesses at the PIN must wait: a ladder for each peer, so that a stranger's failures lock the stranger out and not
+ * the owner, and a slow one for the node, so that many addresses together do not guess faster. It does not hold a peer up
+ * that has known the PIN before.
+ */
+
+/** From so many failures in a row on, every further failure locks for so long. The highest step that fits holds. */
+const PEER_LADDER = [
+  { failures: 15, lockS: 1800 },
+  { failures: 10, lockS: 300 },
+  { failures: 5, lockS: 30 },
+] as const;
+const NODE_LADDER = [
+  { failures: 300, lockS: 300 },
+  { failures: 100, lockS: 60 },
+  { failures: 30, lockS: 30 },
+] as const;
+const FREE_FAILURES = 4;
+const MAX_PEERS = 256;
+/** Those for whom there is no place any more share one. */
+const OTHERS = '*';
+
+type Steps = typeof PEER_LADDER | typeof NODE_LADDER;
+
+/** As it is in the file. */
+export interface StoredRung {
+  readonly failed_attempts: number;
+  /** Wall clock, seconds since 1970; 0 for no lock. For whoever opens the file next; a running ladder goes by its own end. */
+  readonly locked_until: number;
+  readonly lock_seconds: number;
+}
+
+export interface StoredLadder extends StoredRung {
+  readonly peers: Readonly<Record<string, StoredRung & { readonly known: boolean }>>;
+}
+
+interface Rung {
+  failures: number;
+  lockedUntil: number;
+  lockS: number;
+  /** Monotonic ms; a running store does not go by the wall clock, which anybody's NTP server moves. */
+  end: number;
+  /** Has known the PIN. */
+  known: boolean;
+}
+
+export class PinLadder {
+  readonly #now: () => number;
+  readonly #monotonic: () => number;
+  readonly #peers = new Map<string, Rung>();
+  #node: Rung = newRung();
+
+  /** @param now wall clock, ms @param monotonic ms */
+  constructor(now: () => number, monotonic: () => number) {
+    this.#now = now;
+    this.#monotonic = monotonic;
+  }
+
+  /** Whole seconds until a guess of this peer is looked at; null while it is. */
+  left(peer: string): number | null {
+    const own = this.#find(peer);
+    const end = Math.max(own?.end ?? 0, own?.known === true ? 0 : this.#node.end);
+    const left = end - this.#monotonic();
+    return left > 0 ? Math.ceil(left / 1000) : null;
+  }
+
+  /** Counts one wrong guess. @returns how many more are free, 0 or less once it locks, and for how long it locks */
+  fail(peer: string): { readonly free: number; readonly lockS: number } {
+    const own = this.#rungOf(peer);
+    this.#climb(own, PEER_LADDER);
+    this.#climb(this.#node, NODE_LADDER);
+    return { free: FREE_FAILURES + 1 - own.failures, lockS: own.lockS };
+  }
+
+  /** The right PIN came from this peer. @returns whether that changed anything */
+  forgive(peer: string): boolean {
+    const own = this.#find(peer);
+    const isNothing = own?.known === true && own.failures === 0 && this.#node.failures === 0;
+    if (isNothing) return false;
+    this.#node = newRung();
+    const rung = this.#rungOf(peer);
+    Object.assign(rung, newRung(), { known: this.#peers.get(OTHERS) !== rung });
+    return true;
+  }
+
+  /** Another PIN: nobody has guessed at it yet, and nobody has known it. */
+  reset(): void {
+    this.#peers.clear();
+    this.#node = newRung();
+  }
+
+  stored(): StoredLadder {
+    return {
+      ...storedRung(this.#node),
+      peers: Object.fromEntries(
+        [...this.#peers].map(([peer, rung]) => [peer, { ...storedRung(rung), known: rung.known }]),
+      ),
+    };
+  }
+
+  restore({ peers, ...node }: StoredLadder): void {
+    this.#node = this.#restored(node, NODE_LADDER);
+    for (const [peer, { known, ...rung }] of Object.entries(peers).slice(0, MAX_PEERS))
+      this.#peers.set(peer, { ...this.#restored(rung, PEER_LADDER), known });
+  }
+
+  #restored(stored: StoredRung, [{ lockS: longest }]: Steps): Rung {
+    const lockS = Math.min(stored.lock_seconds, longest);
+    // A clock that was set back since would make the lock longer than it is; one that reads 1970 starts it anew.
+    const leftS = Math.min(stored.locked_until - this.#now() / 1000, lockS);
+    return {
+      failures: Math.floor(stored.failed_attempts),
+      lockedUntil: stored.locked_until,
+      lockS,
+      end: leftS > 0 ? this.#monotonic() + leftS * 1000 : 0,
+      known: false,
+    };
+  }
+
+  #climb(rung: Rung, ladder: Steps): void {
+    rung.failures++;
+    rung.lockS = ladder.find((step) => rung.failures >= step.failures)?.lockS ?? 0;
+    rung.lockedUntil = rung.lockS === 0 ? 0 : this.#now() / 1000 + rung.lockS;
+    rung.end = rung.lockS === 0 ? 0 : this.#monotonic() + rung.lockS * 1000;
+  }
+
+  #find(peer: string): Rung | undefined {
+    return this.#peers.get(peer) ?? (this.#peers.size >= MAX_PEERS ? this.#peers.get(OTHERS) : undefined);
+  }
+
+  #rungOf(peer: string): Rung {
+    const known = this.#peers.get(peer);
+    if (known !== undefined) return known;
+    if (this.#peers.size >= MAX_PEERS) this.#makeRoom();
+    const place = this.#peers.size >= MAX_PEERS ? OTHERS : peer;
+    const rung = this.#peers.get(place) ?? newRung();
+    this.#peers.set(place, rung);
+    return rung;
+  }
+
+  /** Whoever is locked stays: many other addresses must not push a lock out. */
+  #makeRoom(): void {
+    const now = this.#monotonic();
+    const free = [...this.#peers].filter(([peer, { end }]) => end <= now && peer !== OTHERS);
+    const [oldest] = free.find(([, { known }]) => !known) ?? free[0] ?? [];
+    if (oldest !== undefined) this.#peers.delete(oldest);
+  }
+}
+
+function newRung(): Rung {
+  return { failures: 0, lockedUntil: 0, lockS: 0, end: 0, known: false };
+}
+
+function storedRung({ failures, lockedUntil, lockS }: Rung): StoredRung {
+  return { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS };
+}
+
+/** @returns null for what is none */
+export function parseLadder(record: Readonly<Record<string, unknown>>): StoredLadder | null {
+  const node = parseRung(record);
+  const { peers: given = {} } = record;
+  if (node === null || typeof given !== 'object' || given === null) return null;
+  const peers: Record<string, StoredRung & { known: boolean }> = {};
+  for (const [peer, value] of Object.entries(given as Readonly<Record<string, unknown>>)) {
+    const member =
+      typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    const rung = parseRung(member);
+    if (rung === null) return null;
+    peers[peer] = { ...rung, known: member['known'] === true };
+  }
+  return { ...node, peers };
+}
+
+function parseRung(record: Readonly<Record<string, unknown>>): StoredRung | null {
+  const { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS } = record;
+  return isCount(failures) && isCount(lockedUntil) && isCount(lockS)
+    ? { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS }
+    : null;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
