@@ -17,6 +17,8 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
   readonly memoryMiB: number;
+  /** Whether the config wants it to run now. */
+  readonly wanted: boolean;
   /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
   readonly follows?: string;
 }

@@ -35,7 +35,7 @@ const CEILINGS_MIB = {
   'svc-control': 320,
 } as const;
 
-/** Which processes this node runs, in start order. */
+/** The processes of a node in start order, with what the config makes of each. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
@@ -49,7 +49,12 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_SIM_PORT: String(input.simPort),
     NODE_COMPILE_CACHE: join(paths.state, 'compile-cache'),
   };
-  const child = (name: keyof typeof CEILINGS_MIB, entry: string, ...args: string[]): ChildSpec => {
+  const child = (
+    name: keyof typeof CEILINGS_MIB,
+    wanted: boolean,
+    entry: string,
+    ...args: string[]
+  ): ChildSpec => {
     const memoryMiB = input.ceilings[name] ?? CEILINGS_MIB[name];
     return {
       name,
@@ -62,17 +67,17 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
       ],
       env,
       memoryMiB,
+      wanted,
     };
   };
   return [
-    ...(simulated
-      ? [{ ...child('svc-sim', 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' }]
-      : []),
-    child('svc-link', 'front/link/main'),
-    ...(withVideo ? [child('svc-video', 'residual/video/main')] : []),
-    ...(input.withResidual ? [child('svc-residual', 'residual/main')] : []),
+    { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
+    child('svc-link', true, 'front/link/main'),
+    child('svc-video', withVideo, 'residual/video/main'),
+    child('svc-residual', input.withResidual, 'residual/main'),
     child(
       'svc-control',
+      true,
       'front/main',
       '--drain-ms',
       String(input.drainMs),

@@ -14,7 +14,7 @@ import {
 import { ChildRecord } from './orphans.ts';
 
 export interface SupervisorOptions {
-  /** What the config wants to run now, in start order; stopped with the last one first, so that the front drains while the others still answer. */
+  /** Every process of a node, with whether the config wants it now, in start order; stopped with the last one first, so that the front drains while the others still answer. */
   readonly plan: () => Promise<readonly ChildSpec[]>;
   readonly socketPath: string;
   /** Where it writes down whom it runs, for the next supervisor. */
@@ -60,7 +60,8 @@ export class Supervisor {
   async start(): Promise<void> {
     await this.#server.start();
     await this.#record.endOrphans();
-    this.#children = (await this.#options.plan()).map((spec) => this.#create(spec));
+    const plan = await this.#options.plan();
+    this.#children = plan.filter(({ wanted }) => wanted).map((spec) => this.#create(spec));
     for (const child of this.#children) child.start();
   }
 
@@ -127,14 +128,16 @@ export class Supervisor {
   async #restart(params: unknown): Promise<Restarted> {
     const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
     const concerns = (spec: ChildSpec): boolean => spec.name === name || spec.follows === name;
-    const plan = await this.#options.plan();
-    const before = this.#children.filter(({ spec }) => concerns(spec));
-    if (before.length === 0 && !plan.some(concerns)) {
-      const names = this.#children.map(({ spec }) => spec.name).join(', ');
+    const all = await this.#options.plan();
+    if (!all.some((spec) => spec.name === name)) {
+      const names = all.map((spec) => spec.name).join(', ');
       throw new ApiError('E_NOT_FOUND', `There is no process ${name} to restart. There are ${names}.`);
     }
     const pid = this.child(name)?.status().pid ?? null;
-    const unwanted = before.filter((child) => !plan.some((spec) => spec.name === child.spec.name));
+    const plan = all.filter(({ wanted }) => wanted);
+    const unwanted = this.#children.filter(
+      ({ spec }) => concerns(spec) && !plan.some((other) => other.name === spec.name),
+    );
     await Promise.all(unwanted.map(async (child) => child.stop()));
     const others = this.#children.filter((child) => !unwanted.includes(child));
     const fresh: SupervisedChild[] = [];

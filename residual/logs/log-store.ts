@@ -32,6 +32,8 @@ export interface StoreStats {
   };
   readonly oldest_ts_us: number | null;
   readonly newest_ts_us: number | null;
+  /** What the store keeps at most. */
+  readonly limits: { readonly max_mb: number; readonly max_age_days: number };
 }
 
 /** Writes to the database; its only writer. All calls are synchronous and short. */
@@ -220,6 +222,7 @@ export class LogStore {
       },
       oldest_ts_us: ends?.['oldest'] === null ? null : Number(ends?.['oldest']),
       newest_ts_us: ends?.['newest'] === null ? null : Number(ends?.['newest']),
+      limits: { max_mb: this.#limits.maxBytes / (1024 * 1024), max_age_days: this.#limits.maxAgeDays },
     };
   }
 

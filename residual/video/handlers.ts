@@ -14,6 +14,7 @@ export interface VideoDeps {
   readonly recordings: Recordings;
   readonly cameras: () => CameraList;
   readonly viewers: () => number;
+  readonly maxViewers: number;
   /** The config wants no video. */
   readonly off: boolean;
 }
@@ -49,7 +50,7 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
         consumers: 0,
         consumer_drops: 0,
       };
-      return { ...status, viewers: deps.viewers(), whep_url: '/whep' };
+      return { ...status, viewers: deps.viewers(), max_viewers: deps.maxViewers, whep_url: '/whep' };
     },
 
     'video.snapshot.get': async () => {

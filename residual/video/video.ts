@@ -62,6 +62,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         recordings: new Recordings(recordingsDirectory(config, paths)),
         cameras,
         viewers: () => whep.viewers,
+        maxViewers: video.whep.max_viewers,
         off: video.source === 'none',
       }),
       ...whepHandlers(whep),

@@ -154,6 +154,12 @@ export const stats = {
     rows: { type: 'object', additionalProperties: { type: 'integer' } },
     oldest_ts_us: { type: ['integer', 'null'] },
     newest_ts_us: { type: ['integer', 'null'] },
+    limits: {
+      type: 'object',
+      properties: { max_mb: { type: 'number' }, max_age_days: { type: 'integer' } },
+      additionalProperties: false,
+      description: 'what the store keeps at most',
+    },
     ingest_accepted: { type: 'integer', description: 'since the residual started' },
   },
   additionalProperties: false,

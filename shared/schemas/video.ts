@@ -102,6 +102,7 @@ export const videoStatus = {
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
     viewers: { type: 'integer', description: 'WebRTC sessions' },
+    max_viewers: { type: 'integer', description: 'as many as there may be at a time' },
     whep_url: nullable('string', 'path of the playback endpoint; null where the feature is off'),
     recording,
     recording_problem: nullable('string', 'why the last recording ended by itself'),

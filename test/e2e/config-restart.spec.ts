@@ -1,0 +1,330 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { expect } from 'chai';
+import { configLeaves } from '../../shared/config/keys.ts';
+import { setConfigKey } from '../../shared/config/write.ts';
+import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
+import { TestNode } from '../support/node.ts';
+import { rawHttp } from '../support/raw-http.ts';
+import { RtspCamera } from '../support/rtsp-camera.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+
+/** Keys whose effect needs a vehicle of its own, and which spec starts svc-link with them and sees it. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'mavlink.serial_control': 'test/link/endpoints.spec.ts',
+  'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
+};
+
+describe('each config key is in force once what the answer names was restarted', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let supervisor: RpcClient;
+  let camera: RtspCamera;
+  let directory: string;
+  const tried = new Set<string>(Object.keys(ELSEWHERE));
+
+  before(async () => {
+    camera = await RtspCamera.start('pilot:right');
+    directory = await tempDir();
+    node = await TestNode.start(); // not paired: this machine is trusted with every key but root's
+    supervisor = new RpcClient({ path: node.paths.supervisorSocket, peer: 'svc-supervisor' });
+    supervisor.start();
+  });
+  after(async () => {
+    supervisor.stop();
+    await node.stop();
+    await camera.stop();
+    await removeDir(directory);
+  });
+
+  async function restart(name: string): Promise<void> {
+    if (name !== 'svc-supervisor') {
+      await supervisor.call('restart', { name }, 30_000);
+      return;
+    }
+    const link = node.pid('svc-link');
+    await supervisor.call('restart_self', {}, 5000);
+    await node.until(
+      (services) =>
+        services.every(({ state }) => state === 'running') &&
+        services.some(({ name: own, pid }) => own === 'svc-link' && pid !== link),
+    );
+  }
+
+  async function restartAll(names: readonly string[]): Promise<void> {
+    for (const name of names) await restart(name);
+  }
+
+  const get = async (path: string) => node.json(path);
+  const at = async (path: string, member: string) => (await get(path)).body[member];
+
+  /** Writes one key over the API and restarts exactly what the answer names. */
+  async function apply(key: string, value: unknown): Promise<void> {
+    tried.add(key);
+    const { status, body } = await node.json('/api/config', {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key, value }),
+    });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    await restartAll(body['restart_required'] as string[]);
+  }
+
+  /** Back to what it was, without the API, which the key may have switched off. */
+  async function undo(key: string, value: unknown): Promise<void> {
+    await setConfigKey(node.paths, key, value);
+    await restartAll(configLeaves().find(([each]) => each === key)?.[1]['x-restart'] ?? []);
+  }
+
+  async function video(fits: (body: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
+    for (;;) {
+      const { body } = await get('/api/video');
+      if (fits(body)) return body;
+    }
+  }
+
+  async function connects(port: number, host = '127.0.0.1'): Promise<boolean> {
+    const socket = connect(port, host);
+    const opened = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return opened;
+  }
+
+  it('agent.name', async () => {
+    await apply('agent.name', 'kite');
+    expect(await at('/api/pairing/info', 'name')).to.equal('kite');
+  });
+
+  it('api.host', async () => {
+    expect(await connects(node.port, '127.0.0.2')).to.equal(true);
+    await apply('api.host', '127.0.0.1');
+    expect(await connects(node.port, '127.0.0.2')).to.equal(false);
+    await undo('api.host', '::');
+  });
+
+  it('api.port', async () => {
+    const port = await freePort();
+    await apply('api.port', port);
+    expect([await connects(port), await connects(node.port)]).to.deep.equal([true, false]);
+    await undo('api.port', node.port);
+  });
+
+  for (const feature of FEATURES.filter((name) => name !== 'ground-station')) {
+    it(`features.${feature}`, async () => {
+      const row = (ROWS as readonly Row[]).find(
+        (each) => each.feature === feature && each.method !== 'WS' && !each.path.includes('{'),
+      );
+      const ask = async () =>
+        (
+          await node.json(row?.path ?? '', {
+            method: row?.method ?? '',
+            headers: row?.bodyMedia == null ? {} : { 'content-type': row.bodyMedia },
+          })
+        ).body;
+      await apply(`features.${feature}`, false);
+      expect(await ask()).to.include({ code: 'E_NOT_IMPLEMENTED', feature });
+      expect((await ask())['detail']).to.match(/ is off on this node/);
+      await undo(`features.${feature}`, true);
+    });
+  }
+
+  it('features.residual', async () => {
+    await apply('features.residual', false);
+    expect((await get('/api/config')).body['detail']).to.match(/without the residual/);
+    await undo('features.residual', true);
+  });
+
+  it('discovery.mdns', async () => {
+    const listens = (): boolean => {
+      const pid = node.pid('svc-control');
+      const links = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+      const inodes = new Set(links.map((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1]));
+      return ['udp', 'udp6']
+        .flatMap((name) => readFileSync(`/proc/net/${name}`, 'utf8').split('\n').slice(1))
+        .map((line) => line.trim().split(/\s+/))
+        .some((columns) => columns[1]?.endsWith(':14E9') === true && inodes.has(columns[9])); // port 5353
+    };
+    expect(listens()).to.equal(false);
+    await apply('discovery.mdns', true);
+    expect(listens()).to.equal(true);
+    await undo('discovery.mdns', false);
+  });
+
+  it('logging.level', async () => {
+    const heard = (): boolean => {
+      const begun = node.stderr.lastIndexOf('svc-link is starting');
+      return /"level":"info","service":"svc-link"/.test(node.stderr.slice(begun));
+    };
+    await apply('logging.level', 'error');
+    expect(heard()).to.equal(false);
+    await apply('logging.level', 'info');
+    expect(heard()).to.equal(true);
+  });
+
+  it('logging.store.*', async () => {
+    await apply('logging.store.max_mb', 9);
+    await apply('logging.store.max_age_days', 3);
+    expect(await at('/api/logs/stats', 'limits')).to.deep.equal({ max_mb: 9, max_age_days: 3 });
+    await apply('logging.store.enabled', false);
+    expect((await get('/api/logs')).status).to.equal(501);
+    await undo('logging.store.enabled', true);
+  });
+
+  it('mavlink.source', async () => {
+    const vehicle = createServer((socket) => socket.on('error', () => undefined));
+    vehicle.listen(0, '127.0.0.1');
+    await once(vehicle, 'listening');
+    const address = vehicle.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const met = once(vehicle, 'connection');
+    await apply('mavlink.source', `tcp:127.0.0.1:${port}`);
+    await met;
+    expect(node.services.map(({ name }) => name)).to.not.include('svc-sim');
+    while ((await at('/api/status', 'fc_source')) !== `tcp:127.0.0.1:${port}`); // the front meets its successor
+    await apply('mavlink.source', 'sim');
+    vehicle.close();
+    expect(node.services.map(({ name }) => name)).to.include('svc-sim');
+    while ((await at('/api/status', 'fc_connected')) !== true);
+  });
+
+  it('mavlink.endpoints', async () => {
+    const port = await freePort();
+    await apply('mavlink.endpoints', [`tcp:127.0.0.1:${port}`]);
+    while (!(await connects(port))); // it opens a moment after svc-link is ready
+  });
+
+  it('mcp.token_accept_enabled, which is root’s', async () => {
+    tried.add('mcp.token_accept_enabled');
+    await undo('mcp.token_accept_enabled', true);
+    expect(await at('/api/mcp/status', 'accept_enabled')).to.equal(true);
+  });
+
+  it('security.api.cors_*', async () => {
+    const allowed = async (origin: string) =>
+      (await node.fetch('/api/ping', { headers: { origin } })).headers.get('access-control-allow-origin');
+    await apply('security.api.cors_origins', ['http://a.example']);
+    await apply('security.api.cors_origins_extra', ['http://b.example']);
+    expect(await allowed('http://a.example')).to.equal('http://a.example');
+    expect(await allowed('http://b.example')).to.equal('http://b.example');
+    await apply('security.api.cors_enabled', false);
+    expect(await allowed('http://a.example')).to.equal(null);
+  });
+
+  it('security.api.hosts', async () => {
+    const ask = async () => rawHttp(node.port, 'GET /api/status HTTP/1.1\r\nHost: drone.example\r\n\r\n');
+    expect((await ask()).status).to.equal(403);
+    await apply('security.api.hosts', ['drone.example']);
+    expect((await ask()).status).to.equal(200);
+  });
+
+  it('security.pairing.require_code', async () => {
+    await apply('security.pairing.require_code', true);
+    expect((await node.post('/api/pairing/claim', { user_id: 'u' })).body).to.include({ code: 'E_CODE' });
+  });
+
+  it('video.source, video.username, video.password', async () => {
+    await apply('video.source', camera.url);
+    expect(node.services.map(({ name }) => name)).to.include('svc-video');
+    await video(({ state }) => state === 'lost');
+    await apply('video.password', 'right');
+    await apply('video.username', 'pilot');
+    await video(({ state }) => state === 'running');
+    await apply('video.password', 'wrong');
+    await video(({ state }) => state === 'lost');
+    await apply('video.source', 'test');
+    await video(({ state, source }) => state === 'running' && source === 'test');
+  });
+
+  it('video.encoder', async () => {
+    await apply('video.encoder', 'h264_nvenc');
+    const { problem } = await video((body) => typeof body['problem'] === 'string');
+    expect(problem).to.match(/h264_nvenc/);
+    await apply('video.encoder', 'libx264');
+    await video(({ state }) => state === 'running');
+  });
+
+  for (const [profile, width, height, fps, kbps] of [
+    ['hero', 640, 360, 20, 900],
+    ['thumbnail', 352, 198, 4, 120],
+  ] as const) {
+    it(`video.${profile}.*`, async () => {
+      await node.post('/api/video/profile', { profile });
+      await apply(`video.${profile}.width`, width);
+      await apply(`video.${profile}.height`, height);
+      await apply(`video.${profile}.fps`, fps);
+      await apply(`video.${profile}.bitrate_kbps`, kbps);
+      await video(({ state, profile: now }) => state === 'running' && memberOf(now, 'bitrate_kbps') === kbps);
+      expect((await get('/api/video/profile')).body).to.include({
+        profile,
+        width,
+        height,
+        fps,
+        bitrate_kbps: kbps,
+      });
+    });
+  }
+
+  it('video.radio', async () => {
+    const radio = createSocket('udp4');
+    radio.bind(0, '127.0.0.1');
+    await once(radio, 'listening');
+    const packet = once(radio, 'message');
+    await apply('video.radio', `127.0.0.1:${radio.address().port}`);
+    await packet;
+    radio.close();
+  });
+
+  it('video.whep.max_viewers', async () => {
+    await apply('video.whep.max_viewers', 3);
+    expect(await at('/api/video', 'max_viewers')).to.equal(3);
+  });
+
+  it('video.recording.*', async () => {
+    await apply('video.recording.directory', directory);
+    await video(({ state }) => state === 'running');
+    expect((await node.post('/api/video/record/start', {})).status).to.equal(200);
+    while ((await readdir(directory)).length === 0); // it begins with the next key frame
+    expect((await node.fetch('/api/video/record/stop', { method: 'POST' })).status).to.equal(200);
+    expect(await readdir(directory)).to.have.length(1);
+    expect((await get('/api/video/recordings')).body['recordings']).to.have.length(1);
+    await apply('video.recording.directory', `/dev/shm${directory}`);
+    await apply('video.recording.reserve_mb', 65_536); // more than a tmpfs has
+    await video(({ state }) => state === 'running');
+    expect((await node.post('/api/video/record/start', {})).body).to.include({ code: 'E_DISK_FULL' });
+    await removeDir(`/dev/shm${directory}`);
+  });
+
+  it('agent.profile, and features.ground-station on one', async () => {
+    const drones = async () => (await get('/api/v1/ground-station/drones')).body['detail'];
+    await apply('agent.profile', 'ground-station');
+    expect(await at('/api/status', 'profile')).to.equal('ground-station');
+    expect(await drones()).to.match(/No code stands behind/);
+    await apply('features.ground-station', false);
+    expect(await drones()).to.match(/is off on this node/);
+  });
+
+  it('and there is no other key', () => {
+    const others = configLeaves().flatMap(([key]) => (tried.has(key) ? [] : [key]));
+    expect(others).to.deep.equal([]);
+  });
+});
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // closed since it was listed
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
