@@ -127,13 +127,14 @@ export class Metadata {
       ...this.#options,
       path,
       onEnd: (bytes) => {
-        try {
-          if (bytes === null) throw new Error('it could not be read');
-          const json = path.endsWith('.xz') ? unxz(bytes, MAX_JSON_BYTES) : bytes;
-          then(JSON.parse(json.toString('utf8')));
-        } catch (error) {
-          this.#fail(`${path}: ${messageOf(error)}`);
-        }
+        const stage = this.#stage;
+        parse(path, bytes)
+          .then((content) => {
+            if (this.#stage === stage) then(content);
+          })
+          .catch((error: unknown) => {
+            if (this.#stage === stage) this.#fail(`${path}: ${messageOf(error)}`);
+          });
       },
     });
     this.#stage = { kind: 'file', file };
@@ -145,4 +146,10 @@ export class Metadata {
     this.#stage = { kind: 'idle' };
     this.#failedAt = this.#options.clock.now();
   }
+}
+
+async function parse(path: string, bytes: Buffer | null): Promise<unknown> {
+  if (bytes === null) throw new Error('it could not be read');
+  const json = path.endsWith('.xz') ? await unxz(bytes, MAX_JSON_BYTES) : bytes;
+  return JSON.parse(json.toString('utf8')) as unknown;
 }
