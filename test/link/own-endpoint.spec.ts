@@ -79,7 +79,9 @@ describe('a source that is the node itself', () => {
         problems.some(({ code }) => code === 'source_loops'),
       );
       expect(heard).to.equal(false);
-      expect(counters.tx_frames).to.be.within(3, 20);
+      // Heartbeats of both ends come back, and nothing that came back went out again.
+      expect(counters.tx_frames).to.be.below(20);
+      expect(counters.rx_looped).to.be.within(1, 20);
       expect(counters.rx_frames).to.equal(counters.rx_looped);
       const [
         {
