@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
+import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
@@ -18,7 +19,6 @@ import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
-import { endpointName, ownEndpointOf, ownHosts } from './sources/own-endpoint.ts';
 
 /** What the radio hands over on a ground station (spec/decisions.md 7); it has no flight controller on a serial port. */
 const FROM_RADIO = 'udp:0.0.0.0:14550';

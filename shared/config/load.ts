@@ -12,7 +12,19 @@ const validateConfig = compileValidator(createAjv({ useDefaults: true }), config
 const OTHERS_WRITE = 0o002;
 const MAX_BYTES = 1024 * 1024;
 
-export class ConfigError extends Error {}
+/** What is wrong with a config text. */
+export class ConfigError extends Error {
+  /** The dotted key that is wrong; empty for the whole. */
+  readonly key: string;
+  /** What is wrong with it, without where it stands. */
+  readonly reason: string;
+
+  constructor(place: string, key: string, reason: string) {
+    super(`${place}: ${key}${key === '' ? '' : ' '}${reason}`);
+    this.key = key;
+    this.reason = reason;
+  }
+}
 
 /**
  * @param text the YAML text of a config file
@@ -24,7 +36,7 @@ export function parseConfig(text: string, file: string): Config {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const syntax = document.errors[0];
   if (syntax !== undefined) {
-    throw new ConfigError(`${file} line ${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`);
+    throw new ConfigError(`${file} line ${lines.linePos(syntax.pos[0]).line}`, '', syntax.message);
   }
   const value: unknown = document.toJS({ maxAliasCount: 0 }) ?? {};
   if (isRecord(value) && isRecord(value['agent']) && 'profile' in value['agent']) {
@@ -35,7 +47,7 @@ export function parseConfig(text: string, file: string): Config {
     const path = violation.path.split('/').slice(1);
     const node = document.getIn(path, true) as YamlNode | undefined;
     const line = node?.range ? lines.linePos(node.range[0]).line : 1;
-    throw new ConfigError(`${file} line ${line}: ${path.join('.') || 'the document'} ${violation.message}`);
+    throw new ConfigError(`${file} line ${line}`, path.join('.') || 'the document', violation.message);
   }
   return value as Config;
 }

@@ -5,9 +5,10 @@ import { ApiError, messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import type { Paths } from '../paths.ts';
-import { destination } from './addresses.ts';
+import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from './addresses.ts';
 import { configLeaf, valueAt } from './keys.ts';
 import { ConfigError, loadConfig, parseConfig } from './load.ts';
+import { endpointName, ownEndpointOf, ownHosts } from './own-endpoint.ts';
 import type { Config } from './schema.ts';
 
 /**
@@ -57,9 +58,9 @@ async function replace(
   for (const secret of cleared) document.setIn(secret.split('.'), '');
   const next = document.toString();
   try {
-    parseConfig(next, 'the config'); // the whole must stand, not the one key alone
+    checkTogether(key, parseConfig(next, 'the config')); // the whole must stand, not the one key alone
   } catch (error) {
-    if (error instanceof ConfigError) throw invalidKey(key, error.message);
+    if (error instanceof ConfigError) throw invalidKey(key, error.key === key ? error.reason : error.message);
     throw error;
   }
   await writeOwned(file, next);
@@ -71,6 +72,19 @@ async function replace(
     process.emitWarning(`the last good copy of the config could not be written: ${messageOf(error)}`);
   }
   return cleared;
+}
+
+/** What no key alone shows. @throws ApiError E_INVALID_VALUE */
+function checkTogether(key: string, { mavlink }: Config): void {
+  if (!key.startsWith('mavlink.')) return;
+  const source = started('mavlink.source', mavlink.source, parseMavlinkSource);
+  const endpoints = mavlink.endpoints.map((text) => started('mavlink.endpoints', text, parseMavlinkEndpoint));
+  const own = ownEndpointOf(source, endpoints, ownHosts());
+  if (own !== null)
+    throw invalidKey(
+      key,
+      `the source ${mavlink.source} would lead to this node's own endpoint ${endpointName(own)}`,
+    );
 }
 
 /** The secrets that `key` sends to a host, where the new value names another one. */

@@ -46,7 +46,8 @@ describe('GET and PUT /api/config', () => {
   before(async () => {
     node = await TestNode.start({
       pairing: { key: KEY },
-      config: '# kept\nlogging:\n  level: info # also kept\n',
+      simulated: false,
+      config: '# kept\nlogging:\n  level: info # also kept\nmavlink:\n  endpoints: ["tcp:0.0.0.0:5790"]\n',
     });
   });
   after(async () => node.stop());
@@ -97,6 +98,7 @@ describe('GET and PUT /api/config', () => {
     ["C11 a key that is root's", 'mcp.token_accept_enabled', 'true', 403, 'E_ROOT_ONLY'],
     ['C11 the same in other spellings', 'mcp.token_accept_enabled', ' TRUE', 403, 'E_ROOT_ONLY'],
     ['E8 a wildcard origin', 'security.api.cors_origins', ['*'], 422, 'E_INVALID_VALUE'],
+    ["the node's own endpoint", 'mavlink.source', 'tcp:127.0.0.1:5790', 422, 'E_INVALID_VALUE'],
     ['a port that is none', 'mavlink.source', 'udp:0.0.0.0:70000', 422, 'E_INVALID_VALUE'],
     ['port 0', 'mavlink.source', 'tcp:10.0.0.1:0', 422, 'E_INVALID_VALUE'],
     ['a baud rate of 0', 'mavlink.source', 'serial:/dev/ttyACM0:0', 422, 'E_INVALID_VALUE'],

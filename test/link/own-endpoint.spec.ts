@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
-import { endpointName, ownEndpointOf, ownHosts } from '../../front/link/sources/own-endpoint.ts';
 import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
+import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import { freePort } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';
 
