@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
-import { AUDIT_FILE } from '../../front/stores/audit.ts';
+import { AUDIT_FILE, STRANGERS_FILE } from '../../front/stores/audit.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { makeBlotter } from '../blotter.ts';
@@ -107,7 +107,8 @@ export default class SupportBundleCommand extends NodeCommand {
         await this.addLines(folder, 'log-file.txt', blot, () =>
           logFromDisk(this.paths.logDir, MAX_LOG_BYTES),
         );
-      await add('audit.ndjson', async () => tail(join(this.paths.auditDir, AUDIT_FILE), MAX_AUDIT_BYTES));
+      for (const file of [AUDIT_FILE, STRANGERS_FILE])
+        await add(file, async () => tail(join(this.paths.auditDir, file), MAX_AUDIT_BYTES));
       for (const name of KERNEL)
         await add(`proc-${name.replace('/', '-')}.txt`, async () => readFile(`/proc/${name}`, 'utf8'));
       for (const { file, why } of unknown)
