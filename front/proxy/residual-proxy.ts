@@ -40,6 +40,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
+const SCOPES_HEADER = 'x-svc-mcp-scopes';
 const MAX_SOCKETS = 128;
 // Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that it is just closing.
 const IDLE_MS = 30_000;
@@ -181,6 +182,8 @@ export class ResidualProxy {
     const headers = cleanHeaders(req.headers);
     headers[PROOF_HEADER] = proof;
     headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
+    // Set for a verified token alone; a client's own was taken off above (spec/specification.md 5.6).
+    if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
     if (raw === null && req.headers['transfer-encoding'] !== undefined)
       headers['transfer-encoding'] = 'chunked';
     req.headers = headers;

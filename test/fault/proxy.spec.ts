@@ -31,7 +31,7 @@ describe('the proxy to the residual', () => {
   let front: LoneFront;
   let upstream: Server | NetServer | null = null;
   before(async () => {
-    front = await startFront();
+    front = await startFront('mcp:\n  token_accept_enabled: true\n');
   });
   after(async () => front.stop());
   afterEach(async () => {
@@ -90,6 +90,24 @@ describe('the proxy to the residual', () => {
     const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
     expect(mark).to.deep.include({ row: 'config.get', params: {}, forced: false });
     expect(mark?.principal).to.deep.include({ kind: 'key', id: 'pairing-key' });
+  });
+
+  it('tells the scopes of a verified token, and of nobody else', async () => {
+    const seen: unknown[] = [];
+    await behind((req, res) => {
+      seen.push(req.headers['x-svc-mcp-scopes']);
+      res.end('{}');
+    });
+    const minted = await fetch(`${front.url}/api/mcp/tokens`, {
+      method: 'POST',
+      headers: { 'x-svc-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify({ scopes: ['read', 'safe_write'] }),
+    });
+    const { token } = (await minted.json()) as { readonly token: string };
+    const claimed = { 'x-svc-mcp-scopes': 'admin' };
+    await fetch(`${front.url}/api/config`, { headers: { ...claimed, 'x-svc-mcp-token': token } });
+    await get('/api/config', claimed);
+    expect(seen).to.deep.equal(['read,safe_write', undefined]);
   });
 
   it('B3 a Connection header that names our mark does not take it off', async () => {
