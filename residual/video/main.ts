@@ -1,5 +1,6 @@
 /** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
+import { parseHostPort, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { runService, type Service } from '../../shared/ipc/child.ts';
 import { createLogger, type Logger } from '../../shared/logger.ts';
@@ -33,7 +34,9 @@ async function start(log: Logger): Promise<Service> {
       }),
     encoder: video.encoder,
     profile: video.hero,
-    radio: sends ? new RadioSender(video.radio, Math.random, log) : null,
+    radio: sends
+      ? new RadioSender(started('video.radio', video.radio, parseHostPort), Math.random, log)
+      : null,
     recordings: {
       directory: recordingsDirectory(config, paths),
       reserveBytes: video.recording.reserve_mb * 1e6,

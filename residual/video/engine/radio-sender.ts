@@ -1,4 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { HostPort } from '../../../shared/config/addresses.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/logger.ts';
 import { packetize, rtpTimestamp } from '../rtp-h264.ts';
@@ -31,15 +33,14 @@ export class RadioSender {
   #failed = 0;
   #complainedAt = -COMPLAIN_MS;
 
-  /** @param to `host:port`. @param random 0 to 1, twice: RFC 3550 wants an unpredictable SSRC and first sequence number */
-  constructor(to: string, random: () => number, log: Logger) {
-    const split = to.lastIndexOf(':');
-    this.#host = to.slice(0, split);
-    this.#port = Number(to.slice(split + 1));
+  /** @param random 0 to 1, twice: RFC 3550 wants an unpredictable SSRC and first sequence number */
+  constructor({ host, port }: HostPort, random: () => number, log: Logger) {
+    this.#host = host;
+    this.#port = port;
     this.#ssrc = Math.floor(random() * 2 ** 32) >>> 0;
     this.#sequence = Math.floor(random() * 2 ** 16);
     this.#log = log;
-    this.#socket = createSocket('udp4');
+    this.#socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.unref();
   }
