@@ -59,7 +59,7 @@ describe('architecture', () => {
   });
 
   it('only composition roots read the environment and the command line', () => {
-    const roots = [/^[a-z]+\/main\.ts$/, /^front\/link\/main\.ts$/, /^residual\/video\/main\.ts$/, /^bin\//];
+    const roots = [/^(?:connector|residual|(?:front|residual)\/[a-z]+)\/main\.ts$/, /^bin\//];
     const readers = files.filter((file) =>
       /process\.(?:env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')),
     );

@@ -78,7 +78,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child(
       'svc-control',
       true,
-      'front/main',
+      'front/control/main',
       '--drain-ms',
       String(input.drainMs),
       ...(input.withResidual ? [] : ['--no-residual']),

@@ -1,13 +1,13 @@
 import { createSocket } from 'node:dgram';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
+import { telemetrySocket } from '../../front/control/sockets/telemetry.ts';
+import type { VehicleView } from '../../front/control/vehicle-view.ts';
 import { MessageFilter } from '../../front/link/endpoints/message-filter.ts';
 import { UdpEndpoint } from '../../front/link/endpoints/udp-endpoint.ts';
 import { LoopGuard } from '../../front/link/loop-guard.ts';
 import { Router } from '../../front/link/router.ts';
 import { WireGuard } from '../../front/link/wire-guard.ts';
-import { telemetrySocket } from '../../front/sockets/telemetry.ts';
-import type { VehicleView } from '../../front/vehicle-view.ts';
 import type { LinkState } from '../../shared/ipc/link-protocol.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { freePort } from '../support/temp.ts';

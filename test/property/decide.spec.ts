@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Decision } from '../../front/edge/decide.ts';
+import type { Decision } from '../../front/control/edge/decide.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { FEATURES, type Row } from '../../shared/routes/row.ts';

@@ -1,4 +1,4 @@
-import { secretHash } from '../../front/edge/credentials.ts';
+import { secretHash } from '../../front/control/edge/credentials.ts';
 import {
   type CredentialChecks,
   type Decision,
@@ -7,7 +7,7 @@ import {
   NO_OTHER_CREDENTIALS,
   type RequestHead,
   settle,
-} from '../../front/edge/decide.ts';
+} from '../../front/control/edge/decide.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
