@@ -12,7 +12,7 @@ import {
 import { ApiError, messageOf } from '../shared/errors.ts';
 import { failureOf, sendFailure, sendValue } from '../shared/http/answer.ts';
 import { hasBody, readBytes, readJson } from '../shared/http/json-body.ts';
-import type { Logger } from '../shared/logger.ts';
+import type { Logger } from '../shared/process/logger.ts';
 import type { Call, Handler } from '../shared/routes/handler.ts';
 import type { Row } from '../shared/routes/row.ts';
 

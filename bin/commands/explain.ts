@@ -18,10 +18,10 @@ import { enabledFeatures } from '../../shared/config/features.ts';
 import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
-import type { Armed } from '../../shared/ipc/link-protocol.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Profile } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
+import type { Armed } from '../../shared/rpc/link.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { AutopilotOptions } from './autopilot.ts';
 import type { LinkChoice, SimOptions } from './options.ts';
 import { SerialLink } from './serial-link.ts';

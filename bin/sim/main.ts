@@ -3,8 +3,8 @@
  * imports them, and they import nothing of the node's MAVLink code.
  */
 import { messageOf } from '../../shared/errors.ts';
-import { runService, type Service } from '../../shared/ipc/child.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { runService, type Service } from '../../shared/process/child.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { applyFaults, isFaultMessage } from './faults.ts';
 import { Fleet } from './fleet.ts';
 import { parseOptions, type SimOptions } from './options.ts';

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { ReadStream, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
 import { FrameReader } from './wire.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
 import { FrameReader } from './wire.ts';
 

@@ -15,7 +15,7 @@ import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError, ERRORS, messageOf } from '../../shared/errors.ts';
 import { type Failure, failureOf, rawFailure, sendFailure, sendValue } from '../../shared/http/answer.ts';
 import { checkType, hasBody, parseJson, readBytes, readJson } from '../../shared/http/json-body.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { type Handler, Reply, type SocketHandler } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ConnectionCaps } from './edge/connections.ts';

@@ -1,5 +1,5 @@
-import type { Armed, LinkState } from '../../shared/ipc/link-protocol.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { Armed, LinkState } from '../../shared/rpc/link.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 
 const STALE_MS = 3000;
 

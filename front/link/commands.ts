@@ -1,6 +1,6 @@
 import { ApiError } from '../../shared/errors.ts';
 import { type CommandName, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
-import type { CommandRequest, CommandResult } from '../../shared/ipc/link-protocol.ts';
+import type { CommandRequest, CommandResult } from '../../shared/rpc/link.ts';
 import type { Clock } from './clock.ts';
 import {
   type Encoder,

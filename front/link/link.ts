@@ -1,4 +1,7 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type {
   CommandResult,
   LinkProblem,
@@ -9,10 +12,7 @@ import type {
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
-} from '../../shared/ipc/link-protocol.ts';
-import type { Logger } from '../../shared/logger.ts';
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
+} from '../../shared/rpc/link.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';

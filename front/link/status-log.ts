@@ -1,4 +1,4 @@
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { Clock } from './clock.ts';
 import type { StatusLine } from './status-texts.ts';
 

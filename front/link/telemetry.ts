@@ -1,5 +1,4 @@
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../shared/flight/telemetry-groups.ts';
-import type { Telemetry } from '../../shared/ipc/link-protocol.ts';
 import {
   type Attitude,
   type BatteryStatus,
@@ -28,6 +27,7 @@ import {
 } from '../../shared/mavlink/decode-flight.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Payload } from '../../shared/mavlink/payload.ts';
+import type { Telemetry } from '../../shared/rpc/link.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
 

@@ -1,4 +1,3 @@
-import type { Armed, Telemetry } from '../../shared/ipc/link-protocol.ts';
 import {
   type AutopilotVersion,
   type CommandAck,
@@ -23,6 +22,7 @@ import {
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import { Payload } from '../../shared/mavlink/payload.ts';
+import type { Armed, Telemetry } from '../../shared/rpc/link.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
 import type { Clock } from './clock.ts';
 import type { Target } from './encode.ts';

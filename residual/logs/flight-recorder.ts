@@ -1,9 +1,9 @@
 import { cpus, loadavg } from 'node:os';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { LinkState } from '../../shared/ipc/link-protocol.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { LinkState } from '../../shared/rpc/link.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
-import { LOG_LEVELS, logLevelOf } from '../../shared/ipc/log-protocol.ts';
+import { LOG_LEVELS, logLevelOf } from '../../shared/rpc/logs.ts';
 
 export type RecordKind = 'logs' | 'events' | 'metrics';
 

@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { LineSplitter } from '../../shared/ipc/lines.ts';
-import { type LogRecord, readLogLine } from '../../shared/ipc/log-protocol.ts';
-import { listenUnix } from '../../shared/ipc/socket-file.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { LineSplitter } from '../../shared/rpc/lines.ts';
+import { type LogRecord, readLogLine } from '../../shared/rpc/logs.ts';
+import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import type { LogStore, NumberedRecord } from './log-store.ts';
 
 const MAX_LINE_CHARS = 256 * 1024;
@@ -30,7 +30,7 @@ interface Shipper {
   lastSeq: number;
 }
 
-/** Takes log lines from their shippers (shared/ipc/log-protocol.ts), stores them in batches, and says what is on disk. */
+/** Takes log lines from their shippers (shared/rpc/logs.ts), stores them in batches, and says what is on disk. */
 export class LogIngest {
   readonly #options: LogIngestOptions;
   readonly #server: Server;

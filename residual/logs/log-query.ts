@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../shared/errors.ts';
-import { LOG_LEVELS } from '../../shared/ipc/log-protocol.ts';
+import { LOG_LEVELS } from '../../shared/rpc/logs.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 
 /** Counting stops here: a number that large tells as much as the exact one, and the exact one costs a scan. */

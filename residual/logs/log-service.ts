@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { every } from '../../shared/async/every.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
 import type { Paths } from '../../shared/paths.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import { logsRows } from '../../shared/routes/logs.ts';
 import { FlightRecorder } from './flight-recorder.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { LOG_LEVELS, type LogRecord } from '../../shared/ipc/log-protocol.ts';
+import { LOG_LEVELS, type LogRecord } from '../../shared/rpc/logs.ts';
 
 const US_PER_DAY = 86_400_000_000;
 const DELETE_BATCH = 2000;

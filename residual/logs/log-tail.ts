@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { every } from '../../shared/async/every.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { LOG_LEVELS, type LogRecord } from '../../shared/ipc/log-protocol.ts';
+import { LOG_LEVELS, type LogRecord } from '../../shared/rpc/logs.ts';
 import { entryOf } from './log-entry.ts';
 import type { LogFilter } from './log-filter.ts';
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { ApiError } from '../../shared/errors.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import type { AccessUnit, Profile } from './engine/picture.ts';
 import type { Recorded, RecordingStatus } from './engine/recorder.ts';
 import { type EngineStatus, MAX_UNIT_BYTES, MEDIA_HEADER_BYTES, type Snapshot } from './protocol.ts';

@@ -2,9 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { parseHostPort, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
-import { runService, type Service } from '../../shared/ipc/child.ts';
-import { createLogger, type Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
+import { runService, type Service } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { findCameras } from './cameras.ts';
 import { Engine } from './engine/engine.ts';
 import { openVideoSource, videoAddress } from './engine/open-source.ts';

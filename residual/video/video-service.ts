@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { Profile } from './engine/picture.ts';
 import type { EngineClient } from './engine-client.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../shared/auth/principal.ts';
 import type { Config } from '../../shared/config/schema.ts';
-import type { Logger } from '../../shared/logger.ts';
 import type { Paths } from '../../shared/paths.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { HandlersOf } from '../../shared/routes/handler.ts';
 import type { videoRows } from '../../shared/routes/video.ts';
 import type { whepRows } from '../../shared/routes/whep.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { every } from '../../shared/async/every.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { AccessUnit } from '../video/engine/picture.ts';
 import { packetize, rtpTimestamp } from '../video/rtp-h264.ts';
 import { parseFragment } from './sdp.ts';

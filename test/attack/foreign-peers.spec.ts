@@ -6,7 +6,7 @@ import { LogIngest } from '../../residual/logs/log-ingest.ts';
 import type { LogStore } from '../../residual/logs/log-store.ts';
 import { MediaServer } from '../../residual/video/engine/media-server.ts';
 import { RtpDepacketizer } from '../../residual/video/engine/rtp-depacketizer.ts';
-import { RpcServer } from '../../shared/ipc/rpc.ts';
+import { RpcServer } from '../../shared/rpc/rpc.ts';
 import { commandLong, GroundStation, paramSet } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';

@@ -7,7 +7,7 @@ import { openLogDatabase } from '../../residual/logs/log-database.ts';
 import { readFilter } from '../../residual/logs/log-filter.ts';
 import { LogQuery } from '../../residual/logs/log-query.ts';
 import { LogStore, type NumberedRecord } from '../../residual/logs/log-store.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

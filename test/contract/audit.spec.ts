@@ -23,7 +23,7 @@ import {
   verifyAudit,
 } from '../../front/control/stores/audit.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openLogDatabase } from '../../residual/logs/log-database.ts';
 import { LogStore, type NumberedRecord } from '../../residual/logs/log-store.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const LOG = createLogger('test', 'silent');

@@ -19,7 +19,7 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../shared/auth/principal-mark.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';

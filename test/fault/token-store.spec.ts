@@ -150,7 +150,7 @@ describe('the token store, killed', () => {
   /** Mints, revokes, and after every tenth revokes all, until killed; tells what was promised to a client. */
   const worker = (file: string) => `
     const { TokenStore } = await import(${JSON.stringify(join(ROOT, 'front/control/stores/tokens.ts'))});
-    const { createLogger } = await import(${JSON.stringify(join(ROOT, 'shared/logger.ts'))});
+    const { createLogger } = await import(${JSON.stringify(join(ROOT, 'shared/process/logger.ts'))});
     const store = new TokenStore({ file: ${JSON.stringify(file)}, accept: true, pairingKey: () => '${PAIRING_KEY}',
       deviceId: '${DEVICE}', now: Date.now, log: createLogger('t', 'silent') });
     const { writeSync } = await import('node:fs');

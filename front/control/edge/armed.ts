@@ -1,5 +1,5 @@
-import type { Armed } from '../../../shared/ipc/link-protocol.ts';
 import type { Profile, Row } from '../../../shared/routes/row.ts';
+import type { Armed } from '../../../shared/rpc/link.ts';
 
 /** Units whose restart interrupts the link to the vehicle (spec/decisions.md 1). */
 const LINK_UNITS: Readonly<Record<Profile, ReadonlySet<string>>> = {

@@ -1,11 +1,7 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type {
-  ParamsSnapshot,
-  ParamWriteRequest,
-  ParamWriteResult,
-} from '../../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { ParamsSnapshot, ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 const READ_MS = 5000;

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { RpcClient } from '../../../shared/ipc/rpc.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { RpcClient } from '../../../shared/rpc/rpc.ts';
 import { refusesWhile, unitName } from '../edge/armed.ts';
 import { listUnits, powerAction, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../vehicle-view.ts';

@@ -1,11 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type {
-  ParamWriteRequest,
-  SigningEnrolRequest,
-  SigningState,
-} from '../../../shared/ipc/link-protocol.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { ParamWriteRequest, SigningEnrolRequest, SigningState } from '../../../shared/rpc/link.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 const READ_MS = 2000;

@@ -1,7 +1,7 @@
 import { Bonjour, type Service } from 'bonjour-service';
 import { contained, every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 
 /** Makes the node known on its networks as `_svc._tcp` by mDNS (RFC 6762, 6763). */
 

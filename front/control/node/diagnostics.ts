@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
-import type { RpcClient } from '../../../shared/ipc/rpc.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { RpcClient } from '../../../shared/rpc/rpc.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { Board } from './board.ts';

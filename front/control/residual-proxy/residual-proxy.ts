@@ -20,7 +20,7 @@ import {
 } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/json-body.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName } from '../edge/headers.ts';
 import type { Tenures } from '../tenures.ts';

@@ -2,11 +2,11 @@ import { connect } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { FeedHello, FeedReply } from '../../../shared/ipc/link-protocol.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import type { mavlinkStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
+import type { FeedHello, FeedReply } from '../../../shared/rpc/link.ts';
 
 /** About a second of a busy vehicle: a reader that is further behind loses frames, and the node loses nothing. */
 const MAX_BEHIND_BYTES = 64 * 1024;

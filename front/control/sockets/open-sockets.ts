@@ -5,7 +5,7 @@ import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { TICKET_PROTOCOL } from '../edge/headers.ts';
 import type { Tenures } from '../tenures.ts';
 

@@ -4,8 +4,8 @@ import { ChainedLog } from '../../../shared/audit/chained-log.ts';
 import { type FilesVerdict, verifyFiles } from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
 import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
 
 /** What operators did and were refused. */

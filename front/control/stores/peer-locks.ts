@@ -1,7 +1,7 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Lock } from '../edge/rate.ts';
 
 /** Locks come in floods or not at all: one write for many, and never more often than this. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { PinLadder, parseLadder, type StoredLadder } from './pin-ladder.ts';
 
 const PIN = /^[0-9]{4,12}$/;

@@ -1,5 +1,5 @@
-import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Router } from '../router.ts';
 import type { WirePolicy } from '../wire-guard.ts';

@@ -1,4 +1,4 @@
-import type { PeerStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { PeerStatus } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { FrameStream } from '../frame-stream.ts';
 import type { FrameSink, Router, RouterPort } from '../router.ts';

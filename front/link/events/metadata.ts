@@ -1,7 +1,7 @@
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FtpFile } from '../params/ftp-file.ts';

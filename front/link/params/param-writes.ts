@@ -1,6 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/ipc/link-protocol.ts';
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle.ts';

@@ -1,10 +1,10 @@
+import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
 import type {
   ParamsProgress,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
-} from '../../../shared/ipc/link-protocol.ts';
-import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
+} from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle.ts';

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { MavlinkSource } from '../../../shared/config/addresses.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import { FixedPort } from './fixed-port.ts';
 import { openSerial } from './serial-line.ts';

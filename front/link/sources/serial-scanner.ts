@@ -1,9 +1,9 @@
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
 import { decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { isAutopilot } from '../autopilot-heartbeat.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';

@@ -1,7 +1,7 @@
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { RpcServer } from '../../../shared/ipc/rpc.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { RpcServer } from '../../../shared/rpc/rpc.ts';
 import type { EngineStatus, Snapshot } from '../protocol.ts';
 import { cloneFrame } from './av.ts';
 import type { EncoderChoice } from './encoder.ts';

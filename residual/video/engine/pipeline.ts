@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Frame } from 'node-av';
-import { Backoff } from '../../../shared/backoff.ts';
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { cloneFrame } from './av.ts';
 import { type EncoderChoice, H264Encoder } from './encoder.ts';
 import { Meter } from './meter.ts';

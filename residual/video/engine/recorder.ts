@@ -1,7 +1,7 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { parameterSets } from './h264.ts';
 import { Mp4File } from './mp4-file.ts';
 import type { AccessUnit, VideoClock } from './picture.ts';

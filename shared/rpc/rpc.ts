@@ -5,7 +5,7 @@
  * Every call has a time-out, every line and every outgoing queue a bound.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { Backoff } from '../backoff.ts';
+import { Backoff } from '../async/backoff.ts';
 import { ApiError, isErrorCode, messageOf } from '../errors.ts';
 import { LineSplitter } from './lines.ts';
 import { listenUnix } from './socket-file.ts';

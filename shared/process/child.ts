@@ -7,7 +7,7 @@
  */
 import { uptime } from 'node:os';
 import { messageOf } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from './logger.ts';
 
 /** What every child is told before it starts. */
 export interface Init {
