@@ -74,7 +74,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
-    child('svc-residual', input.withResidual, 'residual/main'),
+    child('svc-residual', input.withResidual, 'residual/app/main'),
     child(
       'svc-control',
       true,

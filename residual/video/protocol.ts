@@ -1,6 +1,6 @@
 import type { PipelineStatus } from './engine/pipeline.ts';
 import type { RadioStatus } from './engine/radio-sender.ts';
-import type { RecordingStatus } from './engine/recorder.ts';
+import type { RecordingStatus } from './recorder/recorder.ts';
 
 /**
  * What svc-residual and svc-video say to each other.

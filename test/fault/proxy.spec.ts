@@ -10,7 +10,7 @@ import {
 import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createResidualServer } from '../../residual/server.ts';
+import { createResidualServer } from '../../residual/app/server.ts';
 import {
   connectionProof,
   decodeMark,

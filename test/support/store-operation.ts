@@ -2,7 +2,7 @@
 import { PairingStore } from '../../front/control/stores/pairing.ts';
 import { PinStore } from '../../front/control/stores/pin.ts';
 import { TokenStore } from '../../front/control/stores/tokens.ts';
-import { ConfigStore } from '../../residual/config/store.ts';
+import { ConfigStore } from '../../residual/app/config/store.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { silentLog } from './pin-stores.ts';
 import { DEVICE, PAIRING_KEY } from './token-stores.ts';
