@@ -2,10 +2,10 @@ import { ApiError } from '../../../shared/errors.ts';
 import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
-import type { CameraList } from '../../video/cameras.ts';
-import type { Recordings } from '../../video/recordings.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { EngineClient } from './engine-client.ts';
 import { LEASE_SECONDS } from './leases.ts';
+import type { Recordings } from './recordings.ts';
 import type { VideoService } from './video-service.ts';
 
 export interface VideoDeps {

@@ -5,12 +5,13 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
-import type { CameraList } from '../../video/cameras.ts';
-import { Recordings, recordingsDirectory } from '../../video/recordings.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
+import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
+import { Recordings } from './recordings.ts';
 import { VideoService } from './video-service.ts';
 
 export interface Video {

@@ -4,7 +4,7 @@ import {
   type VideoSource as VideoAddress,
 } from '../../../shared/config/addresses.ts';
 import type { Config } from '../../../shared/config/schema.ts';
-import type { CameraList } from '../cameras.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { VideoClock } from '../engine/picture.ts';
 import { AvSource } from './av-source.ts';
 import { RtpSource } from './rtp-source.ts';

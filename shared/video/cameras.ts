@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../errors.ts';
 
 /** One V4L2 device that captures, as the kernel shows it in sysfs. */
 export interface Camera {

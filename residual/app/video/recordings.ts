@@ -1,10 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../shared/config/schema.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import type { Paths } from '../../shared/paths.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 
 /** The files that video leaves behind: recordings (.mp4) and stored pictures (.jpg), in one folder. */
 
@@ -20,13 +18,6 @@ const KINDS = { '.mp4': 'recording', '.jpg': 'snapshot' } as const;
 // Oldest first out: a client that stores pictures for ever must not fill the disk.
 const MAX_SNAPSHOTS = 500;
 const MAX_LISTED = 2000;
-
-export function recordingsDirectory(
-  { video }: Pick<Config, 'video'>,
-  paths: Pick<Paths, 'recordings'>,
-): string {
-  return video.recording.directory === '' ? paths.recordings : video.recording.directory;
-}
 
 export class Recordings {
   readonly directory: string;
