@@ -47,7 +47,7 @@ export interface Telemetry {
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
   rc: { channels: number[] | null; rssi: number | null };
   throttle: number | null;
-  /** The estimator of position and attitude; variances as MAVLink has them (front/link/ekf.ts says what `ok` means). */
+  /** The estimator of position and attitude; variances as MAVLink has them (front/link/vehicle/ekf.ts says what `ok` means). */
   ekf: {
     source: 'EKF_STATUS_REPORT' | 'ESTIMATOR_STATUS' | null;
     ok: boolean | null;

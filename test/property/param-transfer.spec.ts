@@ -6,7 +6,7 @@ import { FtpFile } from '../../front/link/params/ftp-file.ts';
 import { ListTransfer } from '../../front/link/params/list-transfer.ts';
 import { paramFromBits, paramToBits } from '../../front/link/params/param-encoding.ts';
 import { readParamPack } from '../../front/link/params/param-pack.ts';
-import type { Vehicle } from '../../front/link/vehicle.ts';
+import type { Vehicle } from '../../front/link/vehicle/vehicle.ts';
 import type { FtpMessage } from '../../shared/mavlink/decode.ts';
 import { FakeClock } from '../link/fake-clock.ts';
 

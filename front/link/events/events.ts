@@ -3,7 +3,7 @@ import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions } from './definitions.ts';
 import { Metadata } from './metadata.ts';

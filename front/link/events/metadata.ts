@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FtpFile } from '../params/ftp-file.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { unxz } from './xz.ts';
 
 // MAV_CMD

@@ -7,7 +7,7 @@ import type {
 } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { FtpFile } from './ftp-file.ts';
 import { ListTransfer } from './list-transfer.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';

@@ -12,7 +12,7 @@ import type {
 import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 import { Signer } from './signer.ts';
 

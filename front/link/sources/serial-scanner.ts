@@ -4,8 +4,8 @@ import { Framer } from '../../../shared/mavlink/framer.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { isAutopilot } from '../autopilot-heartbeat.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { isAutopilot } from '../vehicle/autopilot-heartbeat.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';
 import type { SerialPortEntry } from './serial-ports.ts';
 

@@ -1,10 +1,10 @@
-import { type Frame } from '../../shared/mavlink/frame.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
-import { Payload } from '../../shared/mavlink/payload.ts';
+import { type Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Clock } from '../clock.ts';
+import { type Encoder, frameOf, type Target } from '../encode.ts';
+import type { ParamEntry } from '../params/param-table.ts';
 import { EVERYBODY, targetOf } from './addresses.ts';
-import type { Clock } from './clock.ts';
-import { type Encoder, frameOf, type Target } from './encode.ts';
-import type { ParamEntry } from './params/param-table.ts';
 import { COMMAND_AT, FTP_AT, type WireRefusal } from './wire-guard.ts';
 
 /** One line for each reason and peer in this time: a ground station that repeats itself need not read it a hundred times. */

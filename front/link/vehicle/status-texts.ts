@@ -1,5 +1,5 @@
-import type { StatusTextPart } from '../../shared/mavlink/decode.ts';
-import type { Clock } from './clock.ts';
+import type { StatusTextPart } from '../../../shared/mavlink/decode.ts';
+import type { Clock } from '../clock.ts';
 
 const KEEP = 10;
 const MAX_PARTS = 8;

@@ -1,4 +1,4 @@
-import type { Family } from './modes.ts';
+import type { Family } from '../vehicle/modes.ts';
 
 // MAV_CMD
 const NAV_RETURN_TO_LAUNCH = 20;

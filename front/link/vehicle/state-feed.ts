@@ -1,5 +1,5 @@
-import type { LinkState } from '../../shared/rpc/link.ts';
-import type { Clock, Timer } from './clock.ts';
+import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { Clock, Timer } from '../clock.ts';
 
 const CHANGING_MS = 100;
 const IDLE_MS = 500;

@@ -1,4 +1,4 @@
-import { MSG } from '../../shared/mavlink/messages.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
 
 const MAX_EVIDENCE = 8;
 

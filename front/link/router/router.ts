@@ -1,8 +1,8 @@
-import { messageOf } from '../../shared/errors.ts';
-import { Frame } from '../../shared/mavlink/frame.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { Frame } from '../../../shared/mavlink/frame.ts';
+import type { Clock } from '../clock.ts';
+import type { Target } from '../encode.ts';
 import { Addresses, type FrameTarget, targetOf } from './addresses.ts';
-import type { Clock } from './clock.ts';
-import type { Target } from './encode.ts';
 import { FIRST_ENDPOINT, type LoopGuard, OWN_TO_ENDPOINTS, OWN_TO_SOURCE, SOURCE } from './loop-guard.ts';
 import type { WireGuard, WirePolicy, WireRefusal } from './wire-guard.ts';
 

@@ -1,4 +1,4 @@
-import type { Heartbeat } from '../../shared/mavlink/decode.ts';
+import type { Heartbeat } from '../../../shared/mavlink/decode.ts';
 
 const AUTOPILOT_INVALID = 8;
 

@@ -1,7 +1,7 @@
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
-import { Payload } from '../../shared/mavlink/payload.ts';
-import type { Armed } from '../../shared/rpc/link.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Armed } from '../../../shared/rpc/link.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {

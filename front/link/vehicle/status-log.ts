@@ -1,5 +1,5 @@
-import type { Logger } from '../../shared/process/logger.ts';
-import type { Clock } from './clock.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Clock } from '../clock.ts';
 import type { StatusLine } from './status-texts.ts';
 
 const WINDOW_MS = 1000;

@@ -1,6 +1,6 @@
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { Framer, type FramerCounters } from '../../shared/mavlink/framer.ts';
-import type { Clock, Timer } from './clock.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { Framer, type FramerCounters } from '../../../shared/mavlink/framer.ts';
+import type { Clock, Timer } from '../clock.ts';
 
 /** A Framer with its clock: partial frames are given up in time although nobody pushes. One for each connection or peer. */
 export class FrameStream {

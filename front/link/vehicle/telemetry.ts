@@ -1,4 +1,4 @@
-import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../shared/flight/telemetry-groups.ts';
+import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
 import {
   type Attitude,
   type BatteryStatus,
@@ -16,7 +16,7 @@ import {
   type RcChannels,
   type SysStatus,
   type VfrHud,
-} from '../../shared/mavlink/decode.ts';
+} from '../../../shared/mavlink/decode.ts';
 import {
   decodeEkfStatus,
   decodeEstimatorStatus,
@@ -24,10 +24,10 @@ import {
   decodeMissionCurrent,
   decodeMissionItemReached,
   type MissionCurrent,
-} from '../../shared/mavlink/decode-flight.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
-import type { Payload } from '../../shared/mavlink/payload.ts';
-import type { Telemetry } from '../../shared/rpc/link.ts';
+} from '../../../shared/mavlink/decode-flight.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Telemetry } from '../../../shared/rpc/link.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
 

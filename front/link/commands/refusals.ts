@@ -1,5 +1,5 @@
-import type { Clock, Timer } from './clock.ts';
-import type { StatusLine } from './status-texts.ts';
+import type { Clock, Timer } from '../clock.ts';
+import type { StatusLine } from '../vehicle/status-texts.ts';
 
 /** Vehicles send their reason just after the ack as often as before it, and a radio holds it up besides. */
 const AFTER_ACK_MS = 400;

@@ -1,5 +1,5 @@
-import { ApiError } from '../../shared/errors.ts';
-import type { CommandName } from '../../shared/flight/command-catalogue.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { CommandName } from '../../../shared/flight/command-catalogue.ts';
 
 /** What a command is about. */
 type Subject = 'motors' | 'course' | 'home';

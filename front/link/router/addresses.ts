@@ -1,5 +1,5 @@
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { targetFieldsOf } from '../../shared/mavlink/targets.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { targetFieldsOf } from '../../../shared/mavlink/targets.ts';
 
 /** More than any vehicle or ground station has behind one connection; the one not heard for the longest time goes. */
 const MAX_ADDRESSES = 64;

@@ -1,5 +1,5 @@
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import type { Clock } from './clock.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import type { Clock } from '../clock.ts';
 
 const SLOTS = 4096;
 /** A frame that was passed on and comes back another way within this time is the same frame on a loop. */

@@ -12,20 +12,20 @@ import {
   type Heartbeat,
   type ParamValue,
   type StatusTextPart,
-} from '../../shared/mavlink/decode.ts';
+} from '../../../shared/mavlink/decode.ts';
 import {
   decodeEvent,
   decodeEventSequence,
   decodeMetadataUri,
   type VehicleEvent,
-} from '../../shared/mavlink/decode-flight.ts';
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
-import { Payload } from '../../shared/mavlink/payload.ts';
-import type { Armed, Telemetry } from '../../shared/rpc/link.ts';
+} from '../../../shared/mavlink/decode-flight.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
+import type { Clock } from '../clock.ts';
+import type { Target } from '../encode.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
-import type { Clock } from './clock.ts';
-import type { Target } from './encode.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
 import { TelemetryModel } from './telemetry.ts';
 

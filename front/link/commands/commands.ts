@@ -1,7 +1,7 @@
-import { ApiError } from '../../shared/errors.ts';
-import { type CommandName, checkArguments, commandNamed } from '../../shared/flight/command-catalogue.ts';
-import type { CommandRequest, CommandResult } from '../../shared/rpc/link.ts';
-import type { Clock } from './clock.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type CommandName, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
+import type { Clock } from '../clock.ts';
 import {
   type Encoder,
   FRAME_GLOBAL,
@@ -10,7 +10,10 @@ import {
   FRAME_GLOBAL_RELATIVE_ALT_INT,
   type Params7,
   type Target,
-} from './encode.ts';
+} from '../encode.ts';
+import type { Params } from '../params/params.ts';
+import { type Family, modeNames, modeNumber } from '../vehicle/modes.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import {
   type Exchange,
   type ExchangeJob,
@@ -34,11 +37,8 @@ import {
   returning,
   takesOffByMode,
 } from './maneuvers.ts';
-import { type Family, modeNames, modeNumber } from './modes.ts';
-import type { Params } from './params/params.ts';
 import { Precedence, type Turn } from './precedence.ts';
 import type { Reasons, Refusals } from './refusals.ts';
-import type { Vehicle } from './vehicle.ts';
 
 // MAV_CMD
 const NAV_TAKEOFF = 22;
