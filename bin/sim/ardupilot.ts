@@ -2,11 +2,12 @@
 import { AutoMode } from './auto.ts';
 import { ARDUPILOT_COMMANDS } from './commands.ts';
 import type { Craft } from './craft.ts';
-import type { Firmware, ModeSet, Words } from './firmware.ts';
+import type { Firmware } from './firmware.ts';
 import { NAK } from './ftp.ts';
 import { GuidedMode, TakeoffMode } from './guided.ts';
 import { MavAutopilot, MavResult, MavState, MavType } from './mavlink-values.ts';
 import type { Mission } from './mission.ts';
+import type { ModeSet } from './mode-set.ts';
 import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from './modes.ts';
 import { BY_VALUE } from './param-dialect.ts';
 import { paramRows, parseParamRows } from './param-table.ts';
@@ -14,6 +15,7 @@ import { returnMode } from './rtl.ts';
 import type { StreamPlan } from './streams.ts';
 import { SENDERS } from './telemetry.ts';
 import type { TelemetryView } from './telemetry-view.ts';
+import type { Words } from './words.ts';
 
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const;
 export type VehicleFamily = (typeof VEHICLES)[number];

@@ -4,12 +4,13 @@ import { Channel, type Sink } from './channel.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './craft.ts';
 import { Failsafes } from './failsafe.ts';
 import type { Faults } from './faults.ts';
-import type { Firmware, ModeSet } from './firmware.ts';
+import type { Firmware } from './firmware.ts';
 import { FtpServer, type SimFile } from './ftp.ts';
 import { clamp, type GeoPoint } from './geo.ts';
 import { type InboxDeck, receive } from './inbox.ts';
 import { defaultMission, Mission } from './mission.ts';
 import { MissionLink } from './mission-link.ts';
+import type { ModeSet } from './mode-set.ts';
 import { Modes } from './modes.ts';
 import { ParamFile, paramFileRequest } from './param-file.ts';
 import { ParamLink } from './param-link.ts';
@@ -120,7 +121,7 @@ export class Autopilot implements Craft {
       volts: this.#volts(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
-    this.#streams = new Streams(this.#channel, this.params, this.#telemetryView());
+    this.#streams = new Streams(this.#channel, this.params, this.#telemetryView(), firmware);
     this.#deck = {
       craft: this,
       channel: this.#channel,

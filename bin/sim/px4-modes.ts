@@ -1,8 +1,8 @@
 import { AutoMode } from './auto.ts';
 import type { Craft } from './craft.ts';
-import type { ModeSet } from './firmware.ts';
 import { GuidedMode } from './guided.ts';
 import type { Mission } from './mission.ts';
+import type { ModeSet } from './mode-set.ts';
 import { type FlightMode, holdMode, landMode, levelMode, type ModeId, type Modes } from './modes.ts';
 import { returnMode } from './rtl.ts';
 import type { Demand } from './vehicle.ts';

@@ -1,5 +1,5 @@
 /** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
-import type { Firmware, Words } from './firmware.ts';
+import type { Firmware } from './firmware.ts';
 import { NAK } from './ftp.ts';
 import { MavAutopilot, MavState, MavType } from './mavlink-values.ts';
 import { BYTEWISE } from './param-dialect.ts';
@@ -11,6 +11,7 @@ import type { StreamPlan } from './streams.ts';
 import { SENDERS } from './telemetry.ts';
 import { cellBattery } from './telemetry-battery.ts';
 import type { TelemetryView } from './telemetry-view.ts';
+import type { Words } from './words.ts';
 
 // 1.15.4, official release.
 const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;

@@ -1,15 +1,27 @@
-import type { Firmware } from './firmware.ts';
 import type { Mission } from './mission.ts';
 import type { FlightMode } from './modes.ts';
 import type { Params } from './params.ts';
 import type { Vehicle } from './vehicle.ts';
+
+/** What of a firmware stands in its telemetry. */
+export interface TelemetryFacts {
+  /** MAV_AUTOPILOT. */
+  readonly autopilot: number;
+  /** MAV_TYPE. */
+  readonly type: number;
+  /** AUTOPILOT_VERSION.flight_sw_version and the first eight bytes of the git hash. */
+  readonly version: number;
+  readonly gitHash: string;
+  /** The members of the heartbeat that depend on the state. */
+  heartbeat(view: TelemetryView): { readonly baseMode: number; readonly systemStatus: number };
+}
 
 /** What the telemetry messages are made of. */
 export interface TelemetryView {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly mission: Mission;
-  readonly firmware: Firmware;
+  readonly firmware: TelemetryFacts;
   /** Number that the board's unique id is made of. */
   readonly uid: number;
   /** MAV_PROTOCOL_CAPABILITY. */
