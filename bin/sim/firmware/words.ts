@@ -1,4 +1,4 @@
-import type { ModeWords } from './modes.ts';
+import type { ModeWords } from '../flight/modes.ts';
 
 /** A check that fails. */
 export type ArmReason = 'attitude' | 'gps' | 'arm-voltage' | 'battery' | 'position' | 'mode';

@@ -1,12 +1,12 @@
-import type { CommandDialect } from './commands.ts';
-import type { Craft } from './craft.ts';
-import type { Mission } from './mission.ts';
-import type { ModeSet } from './mode-set.ts';
-import type { Modes } from './modes.ts';
-import type { ParamDialect } from './param-dialect.ts';
-import type { ParamTable } from './params.ts';
-import type { StreamDialect } from './streams.ts';
-import type { TelemetryFacts } from './telemetry-view.ts';
+import type { Craft } from '../flight/craft.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import type { Modes } from '../flight/modes.ts';
+import type { CommandDialect } from '../mavlink/commands.ts';
+import type { ParamDialect } from '../mavlink/param-dialect.ts';
+import type { ParamTable } from '../mavlink/params.ts';
+import type { StreamDialect } from '../mavlink/streams.ts';
+import type { TelemetryFacts } from '../mavlink/telemetry-view.ts';
 import type { Words } from './words.ts';
 
 /** Everything in which one autopilot's firmware differs from another's, as far as the link can see it. */

@@ -1,7 +1,7 @@
+import type { Faults } from '../faults.ts';
+import type { ArmReason, Words } from '../firmware/words.ts';
 import { type Craft, MavSeverity } from './craft.ts';
-import type { Faults } from './faults.ts';
 import type { FlightMode } from './modes.ts';
-import type { ArmReason, Words } from './words.ts';
 
 /** What the arming checks look at besides the craft. */
 export interface ArmingView {

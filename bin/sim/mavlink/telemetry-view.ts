@@ -1,7 +1,7 @@
-import type { Mission } from './mission.ts';
-import type { FlightMode } from './modes.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { FlightMode } from '../flight/modes.ts';
+import type { Vehicle } from '../flight/vehicle.ts';
 import type { Params } from './params.ts';
-import type { Vehicle } from './vehicle.ts';
 
 /** What of a firmware stands in its telemetry. */
 export interface TelemetryFacts {
