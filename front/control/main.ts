@@ -18,6 +18,7 @@ import type { Handler, SocketHandler } from '../../shared/routes/handler.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
+import { videoStatusRow } from '../../shared/routes/video.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -165,7 +166,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       configProblem: problem,
       deviceId: id,
       audit: () => audit.state,
-      video: async () => proxy?.ask('video.get') ?? null,
+      video: async () => proxy?.ask(videoStatusRow) ?? null,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
     }),

@@ -1,72 +1,26 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { BARE_WRITE, LIMITS, media, PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
+import { LIMITS, media, PARAM } from './row-parts.ts';
 
-const BASE = { lane: 'residual', feature: 'dashboard', profiles: 'DG' } as const;
+const { row, later } = domain({
+  lane: 'residual',
+  feature: 'dashboard',
+  profiles: 'DG',
+  params: { name: PARAM.file },
+});
 
 export const dashboardRows = [
-  {
-    ...BASE,
-    ...PUBLIC_READ,
-    id: 'root.get',
-    path: '/',
-    summary: 'browser dashboard shell',
+  row('root.get', 'GET /', 'public none ok -', 'browser dashboard shell', {
     responses: media('a page', 'text/html'),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...PUBLIC_READ,
-    id: 'assets.path.get',
-    path: '/assets/{*path}',
-    params: { path: PARAM.rest },
-    summary: 'its assets',
+  }),
+  row('assets.path.get', 'GET /assets/{*path}', 'public none ok -', 'its assets', {
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'maps.get',
-    path: '/api/maps',
-    summary: 'offline map files',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'maps.name.get',
-    path: '/api/maps/{name}',
-    params: { name: PARAM.file },
-    limits: LIMITS.stream,
-    summary: 'one, by range',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'maps.name.put',
-    method: 'PUT',
-    path: '/api/maps/{name}',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: '-',
-    params: { name: PARAM.file },
+  }),
+  later('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files'),
+  later('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', { limits: LIMITS.stream }),
+  later('maps.name.put', 'PUT /api/maps/{name}', 'key admin ok - config', 'store a map file', {
     limits: LIMITS.upload,
     bodyKind: 'stream',
-    summary: 'store a map file',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...BARE_WRITE,
-    id: 'maps.name.delete',
-    method: 'DELETE',
-    path: '/api/maps/{name}',
-    access: 'key',
-    scope: 'destructive',
-    relay: 'ok',
-    armed: '-',
-    params: { name: PARAM.file },
-    summary: 'delete one',
-    blast: 'config',
-  },
+  }),
+  later('maps.name.delete', 'DELETE /api/maps/{name}', 'key destructive ok - config', 'delete one'),
 ] as const satisfies readonly Row[];

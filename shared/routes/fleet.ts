@@ -1,54 +1,19 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { BARE_WRITE, READ, WRITE } from './row-parts.ts';
 
-const BASE = { lane: 'front', feature: 'fleet', profiles: 'DG' } as const;
+const { later } = domain({ lane: 'front', feature: 'fleet', profiles: 'DG' });
 
 export const fleetRows = [
-  {
-    ...BASE,
-    ...READ,
-    id: 'fleet.get',
-    path: '/api/fleet',
-    summary: 'enrolment and peers in one document',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'fleet.enrollment.get',
-    path: '/api/fleet/enrollment',
-    summary: "this node's enrolment",
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'fleet.peers.get',
-    path: '/api/fleet/peers',
-    summary: 'peers',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'fleet.enroll.post',
-    method: 'POST',
-    path: '/api/fleet/enroll',
-    access: 'key',
-    scope: 'none',
-    relay: 'forbid',
-    armed: '-',
-    summary: 'enrol with a broker',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...BARE_WRITE,
-    id: 'fleet.enrollment.delete',
-    method: 'DELETE',
-    path: '/api/fleet/enrollment',
-    access: 'key',
-    scope: 'destructive',
-    relay: 'forbid',
-    armed: '-',
-    summary: 'leave the fleet',
-    blast: 'config',
-  },
+  later('fleet.get', 'GET /api/fleet', 'key read ok -', 'enrolment and peers in one document'),
+  later('fleet.enrollment.get', 'GET /api/fleet/enrollment', 'key read ok -', "this node's enrolment"),
+  later('fleet.peers.get', 'GET /api/fleet/peers', 'key read ok -', 'peers'),
+  later('fleet.enroll.post', 'POST /api/fleet/enroll', 'key none forbid - config', 'enrol with a broker', {
+    bodyKind: 'json',
+  }),
+  later(
+    'fleet.enrollment.delete',
+    'DELETE /api/fleet/enrollment',
+    'key destructive forbid - config',
+    'leave the fleet',
+  ),
 ] as const satisfies readonly Row[];

@@ -1,89 +1,52 @@
 import * as logs from '../schemas/logs.ts';
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, READ } from './row-parts.ts';
+import { json, LIMITS, media } from './row-parts.ts';
 
-const BASE = { lane: 'residual', feature: 'logs', profiles: 'DG' } as const;
+const { row } = domain({ lane: 'residual', feature: 'logs', profiles: 'DG' });
 
 export const logsRows = [
-  {
-    ...BASE,
-    ...READ,
-    id: 'logs.get',
-    path: '/api/logs',
-    summary: 'query',
+  row('logs.get', 'GET /api/logs', 'key read ok -', 'query', {
     query: logs.logQuery,
     responses: json('newest first', logs.logList),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'logs.stream.get',
-    path: '/api/logs/stream',
+  }),
+  row('logs.stream.get', 'GET /api/logs/stream', 'key read ok -', 'server-sent events', {
     limits: LIMITS.stream,
-    summary: 'server-sent events',
     query: logs.streamQuery,
     responses: media('entries of GET /api/logs as server-sent events', 'text/event-stream'),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'logs.export.get',
-    path: '/api/logs/export',
-    summary: 'export as JSON lines',
+  }),
+  row('logs.export.get', 'GET /api/logs/export', 'key read ok -', 'export as JSON lines', {
     limits: LIMITS.stream,
     query: logs.exportQuery,
     responses: media('a record a line, newest first', 'application/x-ndjson'),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'logs.openapi-json.get',
-    path: '/api/logs/openapi.json',
-    summary: 'OpenAPI of the log query API',
-    responses: media('OpenAPI 3.1', 'application/json'),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'logs.stats.get',
-    path: '/api/logs/stats',
-    summary: 'store size, rows, sessions',
+  }),
+  row(
+    'logs.openapi-json.get',
+    'GET /api/logs/openapi.json',
+    'key read ok -',
+    'OpenAPI of the log query API',
+    { responses: media('OpenAPI 3.1', 'application/json') },
+  ),
+  row('logs.stats.get', 'GET /api/logs/stats', 'key read ok -', 'store size, rows, sessions', {
     responses: json('as the store is now', logs.stats),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'observability.query.get',
-    path: '/api/observability/query',
-    summary: 'logs, events, metrics',
+  }),
+  row('observability.query.get', 'GET /api/observability/query', 'key read ok -', 'logs, events, metrics', {
     query: logs.recordQuery,
     fails: ['E_NOT_FOUND'],
     responses: json('newest first; next_cursor leads on', logs.envelope),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'observability.aggregate.get',
-    path: '/api/observability/aggregate',
-    summary: 'metric aggregates',
-    query: logs.aggregateQuery,
-    responses: json('a value for each bucket', logs.envelope),
-    built: true,
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'observability.sessions.get',
-    path: '/api/observability/sessions',
-    summary: 'boot and flight sessions',
-    query: logs.sessionQuery,
-    responses: json('newest first', logs.envelope),
-    built: true,
-  },
+  }),
+  row(
+    'observability.aggregate.get',
+    'GET /api/observability/aggregate',
+    'key read ok -',
+    'metric aggregates',
+    { query: logs.aggregateQuery, responses: json('a value for each bucket', logs.envelope) },
+  ),
+  row(
+    'observability.sessions.get',
+    'GET /api/observability/sessions',
+    'key read ok -',
+    'boot and flight sessions',
+    { query: logs.sessionQuery, responses: json('newest first', logs.envelope) },
+  ),
 ] as const satisfies readonly Row[];

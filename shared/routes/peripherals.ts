@@ -1,63 +1,26 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { PARAM, READ, WRITE } from './row-parts.ts';
 
-const BASE = { lane: 'residual', feature: 'peripherals', profiles: 'DG' } as const;
+const { later } = domain({ lane: 'residual', feature: 'peripherals', profiles: 'DG' });
 
 export const peripheralsRows = [
-  {
-    ...BASE,
-    ...READ,
-    id: 'peripherals.get',
-    path: '/api/peripherals',
-    summary: 'connected hardware',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'peripherals.scan.post',
-    method: 'POST',
-    path: '/api/peripherals/scan',
-    access: 'key',
-    scope: 'safe_write',
-    relay: 'ok',
-    armed: '-',
-    summary: 'scan now',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'peripherals.id.get',
-    path: '/api/peripherals/{id}',
-    params: { id: PARAM.id },
-    summary: 'one peripheral',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'peripherals.id.config.put',
-    method: 'PUT',
-    path: '/api/peripherals/{id}/config',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: '-',
-    params: { id: PARAM.id },
-    summary: 'its configuration',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'peripherals.id.action.post',
-    method: 'POST',
-    path: '/api/peripherals/{id}/action',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: '-',
-    params: { id: PARAM.id },
-    summary: 'a declared action',
-    blast: 'config',
-  },
+  later('peripherals.get', 'GET /api/peripherals', 'key read ok -', 'connected hardware'),
+  later('peripherals.scan.post', 'POST /api/peripherals/scan', 'key safe_write ok - config', 'scan now', {
+    bodyKind: 'json',
+  }),
+  later('peripherals.id.get', 'GET /api/peripherals/{id}', 'key read ok -', 'one peripheral'),
+  later(
+    'peripherals.id.config.put',
+    'PUT /api/peripherals/{id}/config',
+    'key admin ok - config',
+    'its configuration',
+    { bodyKind: 'json' },
+  ),
+  later(
+    'peripherals.id.action.post',
+    'POST /api/peripherals/{id}/action',
+    'key admin ok - config',
+    'a declared action',
+    { bodyKind: 'json' },
+  ),
 ] as const satisfies readonly Row[];

@@ -1,91 +1,31 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { BARE_WRITE, LIMITS, READ, WRITE } from './row-parts.ts';
+import { LIMITS } from './row-parts.ts';
 
-const BASE = { lane: 'front', feature: 'radio', profiles: 'DG' } as const;
+const { later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
 
 export const radioRows = [
-  {
-    ...BASE,
-    ...READ,
-    id: 'wfb.get',
-    path: '/api/wfb',
-    summary: 'link stats and channel',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'wfb.history.get',
-    path: '/api/wfb/history',
-    summary: 'recent link stats',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'wfb.pair.get',
-    path: '/api/wfb/pair',
-    summary: 'radio pairing status, key fingerprint only',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'wfb.pair.post',
-    method: 'POST',
-    path: '/api/wfb/pair',
-    access: 'key',
-    scope: 'none',
-    relay: 'forbid',
-    armed: 'guard',
+  later('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel'),
+  later('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats'),
+  later('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only'),
+  later('wfb.pair.post', 'POST /api/wfb/pair', 'key none forbid guard link', 'bind the radio pair', {
     limits: LIMITS.slow,
-    summary: 'bind the radio pair',
-    blast: 'link',
-  },
-  {
-    ...BASE,
-    ...BARE_WRITE,
-    id: 'wfb.pair.delete',
-    method: 'DELETE',
-    path: '/api/wfb/pair',
-    access: 'key',
-    scope: 'destructive',
-    relay: 'forbid',
-    armed: 'guard',
+    bodyKind: 'json',
+  }),
+  later(
+    'wfb.pair.delete',
+    'DELETE /api/wfb/pair',
+    'key destructive forbid guard link',
+    'forget the radio pair',
+    { limits: LIMITS.slow },
+  ),
+  later('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
     limits: LIMITS.slow,
-    summary: 'forget the radio pair',
-    blast: 'link',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'wfb.channel.post',
-    method: 'POST',
-    path: '/api/wfb/channel',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: 'guard',
+    bodyKind: 'json',
+  }),
+  later('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
     limits: LIMITS.slow,
-    summary: 'radio hop',
-    blast: 'link',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'wfb.tx-power.put',
-    method: 'PUT',
-    path: '/api/wfb/tx-power',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: 'guard',
-    limits: LIMITS.slow,
-    summary: 'transmit power, dBm',
-    blast: 'link',
-  },
-  {
-    ...BASE,
-    ...READ,
-    id: 'wfb.survey.get',
-    path: '/api/wfb/survey',
-    summary: 'channels, with the evidence',
-  },
+    bodyKind: 'json',
+  }),
+  later('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence'),
 ] as const satisfies readonly Row[];

@@ -1,82 +1,35 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { PARAM, PUBLIC_READ, READ, WRITE } from './row-parts.ts';
 
-const BASE = { lane: 'residual', feature: 'setup', profiles: 'DG' } as const;
+const { later } = domain({ lane: 'residual', feature: 'setup', profiles: 'DG' });
 
 export const setupRows = [
-  {
-    ...BASE,
-    ...READ,
-    id: 'setup.status.get',
-    path: '/api/setup/status',
-    summary: 'setup state (reachable unpaired under the unpaired gate)',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'setup.step.id.post',
-    method: 'POST',
-    path: '/api/setup/step/{id}',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: '-',
-    params: { id: PARAM.id },
-    summary: 'complete or skip a step',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'setup.profile.post',
-    method: 'POST',
-    path: '/api/setup/profile',
-    access: 'key',
-    scope: 'admin',
-    relay: 'forbid',
-    armed: 'guard',
-    summary: 'choose profile or role',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'setup.finish.post',
-    method: 'POST',
-    path: '/api/setup/finish',
-    access: 'key',
-    scope: 'admin',
-    relay: 'ok',
-    armed: '-',
-    summary: 'finish',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'setup.reset.post',
-    method: 'POST',
-    path: '/api/setup/reset',
-    access: 'key',
-    scope: 'destructive',
-    relay: 'forbid',
-    armed: 'guard',
-    summary: 'start over',
-    blast: 'config',
-  },
-  {
-    ...BASE,
-    ...PUBLIC_READ,
-    id: 'setup.get',
-    path: '/setup',
-    summary: 'first-boot webapp shell',
-  },
-  {
-    ...BASE,
-    ...PUBLIC_READ,
-    id: 'setup.path.get',
-    path: '/setup/{*path}',
-    params: { path: PARAM.rest },
-    summary: 'its assets',
-  },
+  later(
+    'setup.status.get',
+    'GET /api/setup/status',
+    'key read ok -',
+    'setup state (reachable unpaired under the unpaired gate)',
+  ),
+  later(
+    'setup.step.id.post',
+    'POST /api/setup/step/{id}',
+    'key admin ok - config',
+    'complete or skip a step',
+    { bodyKind: 'json' },
+  ),
+  later(
+    'setup.profile.post',
+    'POST /api/setup/profile',
+    'key admin forbid guard config',
+    'choose profile or role',
+    { bodyKind: 'json' },
+  ),
+  later('setup.finish.post', 'POST /api/setup/finish', 'key admin ok - config', 'finish', {
+    bodyKind: 'json',
+  }),
+  later('setup.reset.post', 'POST /api/setup/reset', 'key destructive forbid guard config', 'start over', {
+    bodyKind: 'json',
+  }),
+  later('setup.get', 'GET /setup', 'public none ok -', 'first-boot webapp shell'),
+  later('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'its assets'),
 ] as const satisfies readonly Row[];

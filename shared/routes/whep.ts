@@ -1,24 +1,13 @@
+import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, PARAM, WRITE } from './row-parts.ts';
+import { json, PARAM } from './row-parts.ts';
 
-const BASE = { lane: 'residual', feature: 'whep', profiles: 'DG' } as const;
+const { row } = domain({ lane: 'residual', feature: 'whep', profiles: 'DG', params: { session: PARAM.id } });
 
 export const whepRows = [
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'whep.post',
-    method: 'POST',
-    path: '/whep',
-    access: 'key',
-    scope: 'safe_write',
-    relay: 'ok',
-    armed: '-',
-    bodyKind: 'raw',
+  row('whep.post', 'POST /whep', 'key safe_write ok - config', 'WebRTC playback offer', {
     bodyMedia: 'application/sdp',
     fails: ['E_VIEWERS'],
-    summary: 'WebRTC playback offer',
-    blast: 'config',
     responses: {
       201: {
         description: 'the answer; Location names the session',
@@ -26,42 +15,15 @@ export const whepRows = [
         schema: null,
       },
     },
-    built: true,
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'whep.session.patch',
-    method: 'PATCH',
-    path: '/whep/{session}',
-    access: 'key',
-    scope: 'safe_write',
-    relay: 'ok',
-    armed: '-',
-    params: { session: PARAM.id },
     bodyKind: 'raw',
+  }),
+  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - config', 'trickle ICE', {
     bodyMedia: 'application/trickle-ice-sdpfrag',
-    summary: 'trickle ICE',
-    blast: 'config',
     fails: ['E_PRECONDITION'],
     responses: { 204: { description: 'taken', mediaType: 'application/json', schema: null } },
-    built: true,
-  },
-  {
-    ...BASE,
-    ...WRITE,
-    id: 'whep.session.delete',
-    method: 'DELETE',
-    path: '/whep/{session}',
-    access: 'key',
-    scope: 'safe_write',
-    relay: 'ok',
-    armed: '-',
-    params: { session: PARAM.id },
-    bodyKind: 'none',
-    summary: 'end playback',
-    blast: 'config',
+    bodyKind: 'raw',
+  }),
+  row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - config', 'end playback', {
     responses: json('it is over', { type: 'object' }),
-    built: true,
-  },
+  }),
 ] as const satisfies readonly Row[];

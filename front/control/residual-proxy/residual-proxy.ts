@@ -14,6 +14,7 @@ import { LOCAL_SOCKET, type Principal } from '../../../shared/auth/principal.ts'
 import {
   ENDED_ROW,
   encodeMark,
+  type Mark,
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../../shared/auth/principal-mark.ts';
@@ -316,16 +317,16 @@ export class ResidualProxy {
   }
 
   /** What a GET row without parameters answers, for the front itself; null where there is no answer. */
-  async ask(row: string): Promise<unknown> {
-    return this.#call(row, []).catch((error: unknown) => {
-      this.#options.log.debug(`residual: ${row}: ${messageOf(error)}`); // its absence is told by its own routes
+  async ask({ id, path }: Pick<Row, 'id' | 'path'>): Promise<unknown> {
+    return this.#call(id, path, {}).catch((error: unknown) => {
+      this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its absence is told by its own routes
       return null;
     });
   }
 
   /** @param left how often it is tried yet; a residual that is not there has nothing open */
   #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
-    this.#call(ENDED_ROW, ids).then(
+    this.#call(ENDED_ROW, '/', Object.fromEntries(ids.entries())).then(
       (open) => answered(open as readonly Principal[]),
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
@@ -339,17 +340,13 @@ export class ResidualProxy {
   }
 
   /** Asks the residual something for ourselves. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200 */
-  async #call(row: string, params: readonly string[]): Promise<unknown> {
+  async #call(row: string, path: string, params: Mark['params']): Promise<unknown> {
     const { proof, socketPath } = this.#options;
-    const mark = {
-      row,
-      params: Object.fromEntries(params.entries()),
-      principal: LOCAL_SOCKET,
-      forced: false,
-    };
+    const mark: Mark = { row, params, principal: LOCAL_SOCKET, forced: false };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const call = httpRequest({
         socketPath,
+        path,
         agent: this.#agent,
         headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
         timeout: CALL_MS,
