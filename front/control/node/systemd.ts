@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
-import { runProgram } from './run-program.ts';
+import { runProgram } from '../../../shared/process/run-program.ts';
 
 /**
  * Units beside our own processes that may be seen and restarted over the API (reference/node-api.md 2.9): the radio, the

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
