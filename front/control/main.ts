@@ -37,6 +37,7 @@ import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
+import { helperAt } from './node/helper.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
 import { FrontServer } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
@@ -159,6 +160,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       monitor,
       vehicle,
       supervisor,
+      helper: helperAt(paths.helperSocket),
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
