@@ -10,6 +10,7 @@ import { enabledFeatures } from '../../shared/config/features.ts';
 import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, runService, type Service } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -20,7 +21,6 @@ import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts'
 import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { VERSION } from '../../shared/version.ts';
-import { listSerialPorts } from '../link/sources/serial-ports.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import type { EdgeState } from './edge/decide.ts';

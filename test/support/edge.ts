@@ -11,7 +11,8 @@ import {
 import type { AddressClass } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
-import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 
 export const KEY = 'svc_0123456789abcdef0123456789abcdef0123456789a';

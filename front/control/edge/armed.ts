@@ -1,4 +1,5 @@
-import type { Profile, Row } from '../../../shared/routes/row.ts';
+import type { Profile } from '../../../shared/profile.ts';
+import type { Row } from '../../../shared/routes/row.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 
 /** Units whose restart interrupts the link to the vehicle (spec/decisions.md 1). */

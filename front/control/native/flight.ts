@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
-import type { SerialPortEntry } from '../../link/sources/serial-ports.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { paramHandlers } from './params.ts';
 import { signingHandlers } from './signing.ts';

@@ -1,6 +1,6 @@
+import type { Profile } from '../../../shared/profile.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
-import type { Profile } from '../../../shared/routes/row.ts';
 import type { PairingStore } from '../stores/pairing.ts';
 
 export interface PairingDeps {

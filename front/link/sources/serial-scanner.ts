@@ -1,4 +1,5 @@
 import { messageOf } from '../../../shared/errors.ts';
+import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import { decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { isAutopilot } from '../vehicle/autopilot-heartbeat.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';
-import type { SerialPortEntry } from './serial-ports.ts';
 
 /** The rates that flight controllers come with: telemetry radios, ArduPilot's default, companion ports. */
 export const PROBE_BAUDS = [57_600, 115_200, 921_600] as const;

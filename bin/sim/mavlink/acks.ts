@@ -1,9 +1,9 @@
+import type { Faults } from '../faults.ts';
+import type { Timers } from '../timers.ts';
 import type { Channel } from './channel.ts';
-import type { Faults } from './faults.ts';
 import { MavResult } from './mavlink-values.ts';
 import { CommandAck } from './messages.ts';
 import type { Peer } from './mission-link.ts';
-import type { Timers } from './timers.ts';
 
 const DO_SET_MODE = 176;
 const IN_PROGRESS_MS = 300; // until the final ack, where no other delay is set

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
-import { ardupilot, VEHICLES } from './ardupilot.ts';
-import type { AutopilotOptions } from './autopilot.ts';
+import type { AutopilotOptions } from '../autopilot.ts';
+import type { Faults } from '../faults.ts';
+import { ardupilot, VEHICLES } from '../firmware/ardupilot.ts';
+import type { Firmware } from '../firmware/firmware.ts';
+import { px4 } from '../firmware/px4.ts';
+import type { UdpOptions } from '../transports/udp-link.ts';
 import { FAULT_OPTIONS, readFaults } from './fault-options.ts';
-import type { Faults } from './faults.ts';
-import type { Firmware } from './firmware.ts';
 import { hostPort, number, oneOf } from './option-values.ts';
-import { px4 } from './px4.ts';
-import type { UdpOptions } from './udp-link.ts';
 import { DEFAULT_HOME } from './usage.ts';
 
 /** How the vehicle is reached. */

@@ -1,19 +1,21 @@
 /** ArduPilot 4.5 in four families. All of them fly, drive or swim as the same point mass: only what the link sees differs. */
-import { AutoMode } from './auto.ts';
-import { ARDUPILOT_COMMANDS } from './commands.ts';
-import type { Craft } from './craft.ts';
-import type { Firmware, ModeSet, Words } from './firmware.ts';
-import { NAK } from './ftp.ts';
-import { GuidedMode, TakeoffMode } from './guided.ts';
-import { MavAutopilot, MavResult, MavState, MavType } from './mavlink-values.ts';
-import type { Mission } from './mission.ts';
-import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from './modes.ts';
-import { BY_VALUE } from './param-dialect.ts';
-import { paramRows, parseParamRows } from './param-table.ts';
-import { returnMode } from './rtl.ts';
-import type { StreamPlan } from './streams.ts';
-import { SENDERS } from './telemetry.ts';
-import type { TelemetryView } from './telemetry-view.ts';
+import { AutoMode } from '../flight/auto.ts';
+import type { Craft } from '../flight/craft.ts';
+import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from '../flight/modes.ts';
+import { returnMode } from '../flight/rtl.ts';
+import { ARDUPILOT_COMMANDS } from '../mavlink/commands.ts';
+import { NAK } from '../mavlink/ftp.ts';
+import { MavAutopilot, MavResult, MavState, MavType } from '../mavlink/mavlink-values.ts';
+import { BY_VALUE } from '../mavlink/param-dialect.ts';
+import type { StreamPlan } from '../mavlink/streams.ts';
+import { SENDERS } from '../mavlink/telemetry.ts';
+import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import { paramRows, parseParamRows } from './ardupilot-param-table.ts';
+import type { Firmware } from './firmware.ts';
+import type { Words } from './words.ts';
 
 export const VEHICLES = ['copter', 'plane', 'rover', 'sub'] as const;
 export type VehicleFamily = (typeof VEHICLES)[number];

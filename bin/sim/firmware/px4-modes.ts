@@ -1,11 +1,11 @@
-import { AutoMode } from './auto.ts';
-import type { Craft } from './craft.ts';
-import type { ModeSet } from './firmware.ts';
-import { GuidedMode } from './guided.ts';
-import type { Mission } from './mission.ts';
-import { type FlightMode, holdMode, landMode, levelMode, type ModeId, type Modes } from './modes.ts';
-import { returnMode } from './rtl.ts';
-import type { Demand } from './vehicle.ts';
+import { AutoMode } from '../flight/auto.ts';
+import type { Craft } from '../flight/craft.ts';
+import { GuidedMode } from '../flight/guided.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import { type FlightMode, holdMode, landMode, levelMode, type ModeId, type Modes } from '../flight/modes.ts';
+import { returnMode } from '../flight/rtl.ts';
+import type { Demand } from '../flight/vehicle.ts';
 
 /** PX4's main mode (PX4_CUSTOM_MAIN_MODE) and, in AUTO, its sub mode (PX4_CUSTOM_SUB_MODE_AUTO). */
 export function customMode(main: number, sub = 0): number {

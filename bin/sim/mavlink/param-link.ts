@@ -1,12 +1,12 @@
+import type { Faults } from '../faults.ts';
+import type { Craft } from '../flight/craft.ts';
+import { clamp } from '../flight/geo.ts';
+import type { Random } from '../random.ts';
 import type { Channel } from './channel.ts';
-import type { Craft } from './craft.ts';
-import type { Faults } from './faults.ts';
-import { clamp } from './geo.ts';
 import { MavSeverity } from './mavlink-values.ts';
 import { ParamValue } from './messages.ts';
 import type { ParamDialect } from './param-dialect.ts';
 import type { Param, Params } from './params.ts';
-import type { Random } from './random.ts';
 
 const NO_INDEX = 0xffff;
 const HASH_CHECK = '_HASH_CHECK';

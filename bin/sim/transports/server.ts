@@ -1,8 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { FrameReader } from '../mavlink/wire.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
-import { FrameReader } from './wire.ts';
 
 const MAX_QUEUED = 256 * 1024; // bytes; a client that reads nothing loses frames, as a full UART would
 

@@ -1,5 +1,5 @@
-import type { Sink } from './channel.ts';
-import type { Frame } from './wire.ts';
+import type { Sink } from '../mavlink/channel.ts';
+import type { Frame } from '../mavlink/wire.ts';
 
 /** What a link tells about its one client. */
 export interface ClientEvents {

@@ -1,3 +1,5 @@
+import { MavSeverity } from '../flight/craft.ts';
+import { fromFrame } from '../flight/mission.ts';
 import {
   type Command,
   type CommandDeck,
@@ -8,10 +10,8 @@ import {
   requestCapabilities,
   setHome,
   setMissionCurrent,
-} from './commands.ts';
-import { MavSeverity } from './craft.ts';
-import { MavResult } from './mavlink-values.ts';
-import { fromFrame } from './mission.ts';
+} from '../mavlink/commands.ts';
+import { MavResult } from '../mavlink/mavlink-values.ts';
 import { COMPONENT_METADATA } from './px4-events.ts';
 import { customMode } from './px4-modes.ts';
 

@@ -1,10 +1,10 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { FrameReader } from '../mavlink/wire.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
-import { FrameReader } from './wire.ts';
 
 /** `out` sends to an address from the start and hears only it, as SITL's UDP client; `in` answers whoever spoke last. */
 export interface UdpOptions {

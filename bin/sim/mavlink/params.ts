@@ -1,6 +1,6 @@
-import type { ParamRow, ParamType } from './param-table.ts';
+import type { ParamRow, ParamType } from '../firmware/ardupilot-param-table.ts';
 
-export type { ParamType } from './param-table.ts';
+export type { ParamType } from '../firmware/ardupilot-param-table.ts';
 
 export interface Param {
   readonly name: string;

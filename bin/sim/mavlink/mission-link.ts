@@ -1,5 +1,6 @@
+import { type Craft, MavSeverity } from '../flight/craft.ts';
+import { FRAMES, ITEM_NAMES, type Mission, type MissionItem, NAV } from '../flight/mission.ts';
 import type { Channel } from './channel.ts';
-import { type Craft, MavSeverity } from './craft.ts';
 import { MavMissionResult } from './mavlink-values.ts';
 import {
   MissionAck,
@@ -8,7 +9,6 @@ import {
   MissionItemReached,
   MissionRequestInt,
 } from './messages.ts';
-import { FRAMES, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
 
 /** Whom an answer goes to. */
 export interface Peer {

@@ -1,10 +1,7 @@
+import type { Faults } from '../faults.ts';
+import type { ArmReason, Words } from '../firmware/words.ts';
 import { type Craft, MavSeverity } from './craft.ts';
-import type { Faults } from './faults.ts';
-import type { Words } from './firmware.ts';
 import type { FlightMode } from './modes.ts';
-
-/** A check that fails. */
-export type ArmReason = 'attitude' | 'gps' | 'arm-voltage' | 'battery' | 'position' | 'mode';
 
 /** What the arming checks look at besides the craft. */
 export interface ArmingView {

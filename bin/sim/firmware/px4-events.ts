@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Channel } from './channel.ts';
+import type { Channel } from '../mavlink/channel.ts';
 
 /** EVENT and COMPONENT_METADATA, which mavlink-mappings does not have: id, CRC_EXTRA, bytes. */
 const EVENT = { id: 410, extra: 160, bytes: 53 } as const;

@@ -23,6 +23,12 @@ export interface StreamPlan {
 const HEARTBEAT = 0;
 const MAX_HZ = 50;
 
+/** What a firmware sends, and how. */
+export interface StreamDialect {
+  readonly streams: StreamPlan;
+  readonly senders: ReadonlyMap<number, Sender>;
+}
+
 /** Which message goes out when. Rates are wall-clock: a faster simulation must not flood the link. */
 export class Streams {
   readonly #channel: Channel;
@@ -37,8 +43,7 @@ export class Streams {
   /** What REQUEST_DATA_STREAM overwrote: ArduPilot does not save its change, so a reboot brings these back. */
   readonly #saved = new Map<string, number>();
 
-  constructor(channel: Channel, params: Params, view: TelemetryView) {
-    const { streams, senders } = view.firmware;
+  constructor(channel: Channel, params: Params, view: TelemetryView, { streams, senders }: StreamDialect) {
     this.#plan = streams;
     this.#senders = senders;
     this.#groupOf = new Map(

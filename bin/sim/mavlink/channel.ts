@@ -1,7 +1,7 @@
-import type { Faults } from './faults.ts';
+import type { Faults } from '../faults.ts';
+import type { Random } from '../random.ts';
 import { MavSeverity } from './mavlink-values.ts';
 import { type MessageType, StatusText } from './messages.ts';
-import type { Random } from './random.ts';
 import type { Signing } from './signing.ts';
 import { encode, frame } from './wire.ts';
 

@@ -1,6 +1,7 @@
+import type { Failsafes } from '../flight/failsafe.ts';
+import { FRAMES, fromFrame } from '../flight/mission.ts';
 import type { Acks } from './acks.ts';
 import { type Command, type CommandDeck, perform } from './commands.ts';
-import type { Failsafes } from './failsafe.ts';
 import type { FtpServer } from './ftp.ts';
 import { MavResult, MavType } from './mavlink-values.ts';
 import {
@@ -24,7 +25,6 @@ import {
   SetPositionTargetGlobalInt,
   SetupSigning,
 } from './messages.ts';
-import { FRAMES, fromFrame } from './mission.ts';
 import type { MissionLink } from './mission-link.ts';
 import type { ParamLink } from './param-link.ts';
 import type { Signing } from './signing.ts';

@@ -1,5 +1,5 @@
+import { compass, toLocal } from '../flight/geo.ts';
 import type { Channel } from './channel.ts';
-import { compass, toLocal } from './geo.ts';
 import {
   Altitude,
   Attitude,

@@ -1,13 +1,13 @@
-import type { Arming } from './arming.ts';
+import type { Faults } from '../faults.ts';
+import type { Px4Events } from '../firmware/px4-events.ts';
+import type { Arming } from '../flight/arming.ts';
+import { type Craft, MavSeverity } from '../flight/craft.ts';
+import { FRAMES, fromFrame, type Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import type { Modes } from '../flight/modes.ts';
 import type { Channel } from './channel.ts';
-import { type Craft, MavSeverity } from './craft.ts';
-import type { Faults } from './faults.ts';
-import type { Firmware, ModeSet } from './firmware.ts';
 import { MavResult } from './mavlink-values.ts';
 import { MessageInterval } from './messages.ts';
-import { FRAMES, fromFrame, type Mission } from './mission.ts';
-import type { Modes } from './modes.ts';
-import type { Px4Events } from './px4-events.ts';
 import type { Streams } from './streams.ts';
 
 /** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
@@ -33,7 +33,7 @@ export interface CommandDeck {
   readonly modes: Modes;
   /** The modes that play a part in commands. */
   readonly roles: ModeSet;
-  readonly firmware: Firmware;
+  readonly firmware: CommandDialect;
   readonly faults: Faults;
   readonly mission: Mission;
   readonly streams: Streams;
@@ -47,6 +47,19 @@ export interface CommandDeck {
 
 /** Carries one command out. */
 export type Handler = (deck: CommandDeck, command: Command) => MavResult;
+
+/** Which commands a firmware has, and how they reach it. */
+export interface CommandDialect {
+  readonly commands: ReadonlyMap<number, Handler>;
+  /** What the SET_MODE message means as MAV_CMD_DO_SET_MODE (parameters 2 and 3), and the number it is acknowledged under. */
+  setMode(customMode: number): { readonly ack: number; readonly params: readonly number[] };
+  /** The only MAV_FRAME that a COMMAND_INT may have, whatever the command; undefined: each command looks for itself. */
+  readonly intFrame: number | undefined;
+  /** The MAV_FRAME that a COMMAND_LONG's altitude is in. */
+  readonly longFrame: number;
+  /** Whether the banner comes with a parameter list. */
+  readonly bannerWithParams: boolean;
+}
 
 const { ACCEPTED, DENIED, FAILED, UNSUPPORTED } = MavResult;
 const FORCE_ARM = 2989;

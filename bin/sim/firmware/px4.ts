@@ -1,16 +1,18 @@
 /** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
-import type { Firmware, Words } from './firmware.ts';
-import { NAK } from './ftp.ts';
-import { MavAutopilot, MavState, MavType } from './mavlink-values.ts';
-import { BYTEWISE } from './param-dialect.ts';
+
+import { NAK } from '../mavlink/ftp.ts';
+import { MavAutopilot, MavState, MavType } from '../mavlink/mavlink-values.ts';
+import { BYTEWISE } from '../mavlink/param-dialect.ts';
+import type { StreamPlan } from '../mavlink/streams.ts';
+import { SENDERS } from '../mavlink/telemetry.ts';
+import { cellBattery } from '../mavlink/telemetry-battery.ts';
+import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import type { Firmware } from './firmware.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
 import { isEvent } from './px4-events.ts';
 import { LOITER, px4Modes } from './px4-modes.ts';
 import { px4Params } from './px4-param-table.ts';
-import type { StreamPlan } from './streams.ts';
-import { SENDERS } from './telemetry.ts';
-import { cellBattery } from './telemetry-battery.ts';
-import type { TelemetryView } from './telemetry-view.ts';
+import type { Words } from './words.ts';
 
 // 1.15.4, official release.
 const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;

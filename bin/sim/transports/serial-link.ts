@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { ReadStream, WriteStream } from 'node:tty';
 import { promisify } from 'node:util';
-import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { FrameReader } from '../mavlink/wire.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
-import { FrameReader } from './wire.ts';
 
 const MAX_QUEUED = 64 * 1024; // bytes; what the line does not take is lost, as in a full UART
 
