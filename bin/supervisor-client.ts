@@ -1,10 +1,7 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { ApiError } from '../shared/errors.ts';
 import { RpcClient } from '../shared/rpc/rpc.ts';
 import type { Restarted } from './supervisor/child.ts';
 
-const CONNECT_MS = 2000;
 /** The supervisor itself gives up after 20 s. */
 const RESTART_MS = 25_000;
 
@@ -13,39 +10,20 @@ const RESTART_MS = 25_000;
  * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN when its socket is not ours to use
  */
 export async function restartService(socketPath: string, name: string): Promise<Restarted | null> {
-  if (!(await isListening(socketPath))) return null;
-  const { promise: connected, resolve } = Promise.withResolvers<void>();
-  const client = new RpcClient({
-    path: socketPath,
-    peer: 'svc-supervisor',
-    onConnection: (up) => {
-      if (up) resolve();
-    },
-  });
-  client.start();
-  const late = setTimeout(resolve, CONNECT_MS); // the call then says that nobody answers
+  const client = new RpcClient({ path: socketPath, peer: 'svc-supervisor' });
   try {
-    await connected;
-    return (await client.call('restart', { name }, RESTART_MS)) as Restarted;
-  } finally {
-    clearTimeout(late);
-    client.stop();
-  }
-}
-
-async function isListening(socketPath: string): Promise<boolean> {
-  const socket = connect(socketPath);
-  try {
-    await once(socket, 'connect');
-    return true;
+    await client.connectOnce();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ECONNREFUSED') return false;
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
     throw new ApiError(
       'E_UPSTREAM_DOWN',
       `The supervisor cannot be reached at ${socketPath} (${code ?? 'unknown'}).`,
     );
+  }
+  try {
+    return (await client.call('restart', { name }, RESTART_MS)) as Restarted;
   } finally {
-    socket.destroy();
+    client.stop();
   }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs a built node: copies it to /opt/svc, makes its user, installs and enables its unit. May be run again to upgrade.
+# Installs a built node: copies it to /opt/svc, makes its user, installs and enables its units. May be run again to upgrade.
 #   npm ci && npm run build && npm prune --omit=dev && sudo deploy/install.sh
 #   --destdir DIR  below DIR instead of /, without touching users or systemd (packages, tests)
 #   --force        even while the vehicle is armed: the node and with it the link restarts
@@ -61,8 +61,11 @@ fi
 sync -f "$opt"
 rm -rf "$new" "$opt/.svc.old"
 
-install -D -m 0644 "$root/deploy/systemd/svc.service" "$destdir/etc/systemd/system/svc.service"
+for unit in svc.service svc-helper.service svc-helper.socket; do
+  install -D -m 0644 "$root/deploy/systemd/$unit" "$destdir/etc/systemd/system/$unit"
+done
 install -D -m 0644 "$root/deploy/sysusers.d/svc.conf" "$destdir/usr/lib/sysusers.d/svc.conf"
+install -D -m 0644 "$root/deploy/tmpfiles.d/svc.conf" "$destdir/usr/lib/tmpfiles.d/svc.conf"
 mkdir -p "$destdir/usr/local/bin"
 ln -sfn /opt/svc/bin/svc "$destdir/usr/local/bin/svc"
 [ -z "$destdir" ] || exit 0
@@ -76,6 +79,13 @@ else
   getent passwd svc >/dev/null ||
     useradd --system --gid svc --comment 'svc node' --home-dir /var/lib/svc --no-create-home --shell /usr/sbin/nologin svc
 fi
+if command -v systemd-tmpfiles >/dev/null; then
+  systemd-tmpfiles --create svc.conf
+else
+  install -d -o svc -g svc -m 0750 /etc/svc
+fi
 systemctl daemon-reload
-systemctl enable svc.service
+systemctl enable svc-helper.socket svc.service
+# The socket takes a helper of the version before with it.
+systemctl restart svc-helper.socket
 systemctl restart svc.service

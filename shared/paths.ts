@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Where a node keeps its things (spec/decisions.md 1). Every file name of the node is made here. */
 export interface Paths {
@@ -24,6 +24,8 @@ export interface Paths {
   /** Raw MAVLink for the front's WebSockets. */
   readonly mavlinkSocket: string;
   readonly supervisorSocket: string;
+  /** Beside the run directory, not in it: systemd holds it open, and removes the directory whenever the node stops. */
+  readonly helperSocket: string;
   readonly videoSocket: string;
   /** Encoded pictures for the residual. */
   readonly videoMediaSocket: string;
@@ -66,6 +68,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     linkSocket: join(run, 'link.sock'),
     mavlinkSocket: join(run, 'mavlink.sock'),
     supervisorSocket: join(run, 'supervisor.sock'),
+    helperSocket: join(dirname(run), `${basename(run)}-helper.sock`),
     videoSocket: join(run, 'video.sock'),
     videoMediaSocket: join(run, 'video-media.sock'),
     recordings: join(state, 'recordings'),

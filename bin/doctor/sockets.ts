@@ -18,8 +18,8 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
     paths.mavlinkSocket,
     paths.logSocket,
   ];
-  // svc-video runs only where there is a source.
-  const optional = [paths.videoSocket, paths.videoMediaSocket];
+  // svc-video runs only where there is a source, svc-helper only where it was installed or the node is root.
+  const optional = [paths.helperSocket, paths.videoSocket, paths.videoMediaSocket];
   const states = new Map<string, State>();
   const failed: Check[] = [];
   for (const path of [...needed, ...optional]) {
@@ -29,7 +29,8 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
     });
     if (check.result !== 'ok') failed.push(check);
   }
-  const runs = [...states.values()].includes('live');
+  // Not svc-helper's: systemd listens there whether the node runs or not.
+  const runs = needed.some((path) => states.get(path) === 'live');
   const judged = [...states]
     .filter(([path, state]) => needed.includes(path) || state !== 'absent')
     .map(([path, state]) => judge(`socket ${basename(path)}`, path, state, runs));

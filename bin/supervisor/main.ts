@@ -32,6 +32,8 @@ const { values: flags } = parseArgs({
     demo: { type: 'boolean', default: false },
     ground: { type: 'boolean', default: false },
     'no-residual': { type: 'boolean', default: false },
+    // Run svc-helper too, as --demo does when it is root; elsewhere a unit of systemd's brings it.
+    helper: { type: 'boolean', default: false },
     // For tests: times of the watch in ms, and memory ceilings in MiB, as JSON.
     'watch-limits': { type: 'string' },
     ceilings: { type: 'string' },
@@ -162,6 +164,7 @@ async function supervise(
         extension: EXTENSION,
         env: withoutNotify(env),
         withResidual,
+        withHelper: flags.helper || (flags.demo && process.getuid?.() === 0),
         // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
         drainMs: flags.demo ? 1500 : 5000,
         simPort,

@@ -12,6 +12,8 @@ export interface PlanInput {
   readonly extension: '.ts' | '.js';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly withResidual: boolean;
+  /** Where no unit of systemd brings svc-helper; the supervisor itself has to be root then for it to be of use. */
+  readonly withHelper: boolean;
   /** How long the front lets requests in flight finish when the node stops. */
   readonly drainMs: number;
   /** TCP port for the simulated flight controller, whenever it is the source. */
@@ -28,6 +30,7 @@ const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWa
  * flight controller, and nothing here knows whether it is armed: its ceiling is one that only a leak reaches.
  */
 const CEILINGS_MIB = {
+  'svc-helper': 160,
   'svc-sim': 256,
   'svc-link': 384,
   'svc-video': 448,
@@ -71,6 +74,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     };
   };
   return [
+    child('svc-helper', input.withHelper, 'bin/helper/main'),
     { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),

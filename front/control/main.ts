@@ -39,6 +39,7 @@ import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
+import { helperAt } from './node/helper.ts';
 import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
@@ -162,6 +163,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       monitor,
       vehicle,
       supervisor,
+      helper: helperAt(paths.helperSocket),
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,

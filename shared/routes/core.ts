@@ -48,6 +48,7 @@ export const coreRows = [
   row('system.reboot.post', 'POST /api/system/reboot', 'key destructive ok guard link', 'reboot the node', {
     limits: LIMITS.slow,
     body: { type: 'object', additionalProperties: false },
+    fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
     responses: json('systemd has been told', node.powered),
   }),
   row(
@@ -58,6 +59,7 @@ export const coreRows = [
     {
       limits: LIMITS.slow,
       body: { type: 'object', additionalProperties: false },
+      fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: json('systemd has been told', node.powered),
     },
   ),
@@ -78,7 +80,7 @@ export const coreRows = [
       limits: LIMITS.slow,
       names: [{ kind: 'service', in: 'path', member: 'name' }],
       body: { type: 'object', additionalProperties: false },
-      fails: ['E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+      fails: ['E_BUSY', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
       responses: json('restarted, with its new process', node.restarted),
     },
   ),

@@ -4,6 +4,7 @@
  *   event    {event, data}             from the server to every client, dropped for a client that does not read
  * Every call has a time-out, every line and every outgoing queue a bound.
  */
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Backoff } from '../async/backoff.ts';
 import { ApiError, isErrorCode, messageOf } from '../errors.ts';
@@ -38,6 +39,12 @@ function parse(line: string): Wire | null {
 
 export interface RpcServerOptions {
   readonly path: string;
+  /** Who may open the socket, by its file's mode; 0660 unless told. */
+  readonly mode?: number;
+  /** A socket that listens already, instead of one at `path`: systemd's. */
+  readonly fd?: number | null;
+  /** The longest request, characters. */
+  readonly maxLineChars?: number;
   readonly methods: Readonly<Record<string, RpcMethod>>;
   /** Events that a new client gets at once, so that it never waits for the next change. */
   readonly greeting?: () => ReadonlyArray<readonly [event: string, data: unknown]>;
@@ -57,7 +64,10 @@ export class RpcServer {
   }
 
   async start(): Promise<void> {
-    await listenUnix(this.#server, this.#options.path);
+    const { path, fd, mode } = this.#options;
+    if (typeof fd !== 'number') return listenUnix(this.#server, path, mode);
+    this.#server.listen({ fd });
+    await once(this.#server, 'listening');
   }
 
   async stop(): Promise<void> {
@@ -77,7 +87,7 @@ export class RpcServer {
   #accept(socket: Socket): void {
     this.#clients.add(socket);
     const gone = new AbortController();
-    const splitter = new LineSplitter(MAX_LINE_CHARS);
+    const splitter = new LineSplitter(this.#options.maxLineChars ?? MAX_LINE_CHARS);
     socket.on('error', (error) => this.#options.onError(error));
     socket.on('close', () => {
       this.#clients.delete(socket);
@@ -107,14 +117,18 @@ export class RpcServer {
       return;
     }
     const reply = await this.#answer(wire.method, wire.params, signal);
+    // Who asks without end and reads no answer would fill our memory.
+    if (socket.writableLength > MAX_QUEUED_BYTES) socket.destroy();
     if (!socket.destroyed) socket.write(`${JSON.stringify({ id: wire.id, ...reply })}\n`);
   }
 
   async #answer(method: string, params: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
     const run = Object.hasOwn(this.#options.methods, method) ? this.#options.methods[method] : undefined;
-    if (run === undefined)
-      return { error: { code: 'E_NOT_IMPLEMENTED', detail: `no method ${method}`, extras: {} } };
     try {
+      if (run === undefined) {
+        this.#options.onError(new Error(`asked for a method that is none: ${method.slice(0, 64)}`));
+        throw new ApiError('E_NOT_IMPLEMENTED', `no method ${method.slice(0, 64)}`);
+      }
       return { result: (await run(params, signal)) ?? null };
     } catch (error) {
       if (error instanceof ApiError)
@@ -163,6 +177,11 @@ export class RpcClient {
     this.#open();
   }
 
+  /** Connects once; when the connection ends there is no other. @throws Error the system's own, for example ENOENT */
+  async connectOnce(): Promise<void> {
+    await once(this.#open(), 'connect');
+  }
+
   stop(): void {
     this.#stopped = true;
     if (this.#retry !== null) clearTimeout(this.#retry);
@@ -190,7 +209,7 @@ export class RpcClient {
     });
   }
 
-  #open(): void {
+  #open(): Socket {
     const socket = connect(this.#options.path);
     this.#socket = socket;
     const splitter = new LineSplitter(MAX_LINE_CHARS);
@@ -209,6 +228,7 @@ export class RpcClient {
     // 'close' follows every 'error'; the peer being away is the normal case that the back-off handles.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#closed());
+    return socket;
   }
 
   #closed(): void {

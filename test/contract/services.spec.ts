@@ -1,4 +1,4 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
@@ -38,9 +38,11 @@ describe('services and the system', () => {
     bin = await tempDir();
     await writeFile(join(bin, 'systemctl'), SYSTEMCTL);
     await chmod(join(bin, 'systemctl'), 0o755);
+    const path = `${bin}:${process.env['PATH'] ?? ''}`;
     node = await TestNode.start({
       pairing: { key: KEY },
-      env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` },
+      args: ['--helper'],
+      env: { PATH: path, SVC_HELPER_PATH: path },
     });
   });
 
@@ -116,6 +118,12 @@ describe('services and the system', () => {
     expect(refused.body['detail']).to.include('Access denied');
   });
 
+  it('svc-helper may be killed: it comes back, and does what it is asked for', async () => {
+    await rm(join(bin, 'refuses'), { force: true });
+    await node.killAndAwaitSuccessor('svc-helper');
+    expect((await post('/api/system/shutdown')).body).to.deep.equal({ status: 'ok', action: 'poweroff' });
+  });
+
   it('the consolidated status and the metrics', async () => {
     const { body } = await get('/api/status/full');
     expect(body).to.deep.include({ profile: 'drone', radio: null, armed: false });
@@ -167,14 +175,37 @@ describe('a machine without systemd', () => {
   it('says so: 501 for reboot, and the list without units', async () => {
     // Nothing but node itself is on this PATH.
     const bin = await tempDir();
-    const node = await TestNode.start({ pairing: { key: KEY }, env: { PATH: bin } });
-    let answer = await node.post('/api/system/reboot', {}, key);
-    // Until the link has reported, nobody knows whether the vehicle is armed.
-    while (answer.status === 409) answer = await node.post('/api/system/reboot', {}, key);
-    const { status, body } = answer;
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      args: ['--helper'],
+      env: { PATH: bin, SVC_HELPER_PATH: bin },
+    });
+    const { status, body } = await node.post('/api/system/reboot', { force: true }, key);
     expect([status, body['code'], body['missing']]).to.deep.equal([501, 'E_NOT_IMPLEMENTED', 'systemctl']);
     const { body: list } = await node.json('/api/services', { headers: key });
     expect(list['systemd_available']).to.equal(false);
+    await node.stop();
+    await removeDir(bin);
+  });
+});
+
+describe('a node without svc-helper', () => {
+  it('answers what that would do with 501 and its name, asks systemd for nothing, and restarts its own processes', async () => {
+    const bin = await tempDir();
+    await writeFile(join(bin, 'systemctl'), SYSTEMCTL, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    const node = await TestNode.start({ pairing: { key: KEY }, env });
+    for (const path of ['system/reboot', 'system/shutdown', 'services/svc-hostapd/restart']) {
+      const { status, body } = await node.post(`/api/${path}`, { force: true }, key);
+      expect([status, body['code'], body['missing']], path).to.deep.equal([
+        501,
+        'E_NOT_IMPLEMENTED',
+        'svc-helper',
+      ]);
+      expect(body['detail']).to.include('ENOENT').and.to.include('deploy/install.sh');
+    }
+    expect(await readFile(join(bin, 'asked'), 'utf8')).to.match(/^(?:show .*\n)+$/);
+    expect((await node.post('/api/services/svc-residual/restart', {}, key)).status).to.equal(200);
     await node.stop();
     await removeDir(bin);
   });

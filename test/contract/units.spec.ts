@@ -1,12 +1,13 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, globSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, globSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { pathsFrom } from '../../shared/paths.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
-const UNIT = join(ROOT, 'deploy/systemd/svc.service');
+const UNITS = join(ROOT, 'deploy/systemd');
 const isRoot = process.getuid?.() === 0;
 
 /** Runs a program to its end; neither its time nor its environment is open. */
@@ -18,9 +19,13 @@ function present(program: string): boolean {
   return run('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
-/** The unit's settings, in order; a name may come twice. */
-function settings(): readonly (readonly [string, string])[] {
-  const lines = readFileSync(UNIT, 'utf8').matchAll(/^(?!#)([A-Za-z]+)=(.*)$/gm);
+function textOf(unit: string): string {
+  return readFileSync(join(UNITS, unit), 'utf8');
+}
+
+/** A unit's settings, in order; a name may come twice. */
+function settings(unit = 'svc.service'): readonly (readonly [string, string])[] {
+  const lines = textOf(unit).matchAll(/^(?!#)([A-Za-z]+)=(.*)$/gm);
   return [...lines].map(([, name = '', value = '']) => [name, value]);
 }
 
@@ -29,6 +34,7 @@ async function builtTree(base: string): Promise<string> {
   const tree = join(base, 'tree');
   const files = [
     'dist/bin/supervisor/main.js',
+    'dist/bin/helper/main.js',
     'node_modules/node/bin/node',
     'node_modules/a/deep/file.js',
     'bin/svc.js',
@@ -61,19 +67,61 @@ function snapshot(folder: string): readonly string[] {
     });
 }
 
-describe('the unit svc.service', () => {
-  it('is one that systemd understands', async function () {
+describe('the units', () => {
+  it('are ones that systemd understands', async function () {
     if (!present('systemd-analyze')) return this.skip();
-    // Its program is not installed on this machine; another one stands for it, so that nothing at all may be complained of.
+    // Their program is not installed on this machine; another one stands for it, so that nothing at all may be complained of.
     const base = await tempDir();
-    const text = readFileSync(UNIT, 'utf8').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true');
-    await writeFile(join(base, 'svc.service'), text.replace(/^Documentation=.*\n/m, ''));
-    const { status, stderr } = run('systemd-analyze', ['verify', '--man=no', join(base, 'svc.service')]);
+    const units = readdirSync(UNITS);
+    for (const unit of units) {
+      const text = textOf(unit).replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true');
+      await writeFile(join(base, unit), text.replace(/^Documentation=.*\n/m, ''));
+    }
+    const { status, stderr } = run('systemd-analyze', [
+      'verify',
+      '--man=no',
+      ...units.map((unit) => join(base, unit)),
+    ]);
     expect(stderr).to.equal('');
     expect(status).to.equal(0);
     await removeDir(base);
   });
+});
 
+describe('the units of svc-helper', () => {
+  it('the socket is the user’s of the node alone, and where the node looks for it', () => {
+    const { helperSocket } = pathsFrom({});
+    const node = new Map(settings());
+    expect(Object.fromEntries(settings('svc-helper.socket'))).to.include({
+      ListenStream: helperSocket,
+      SocketUser: node.get('User') ?? '',
+      SocketMode: '0600',
+    });
+    // The node's run directory is its own to write, and goes away with it.
+    expect(helperSocket).to.not.match(/^\/run\/svc\//);
+    expect(node.get('Wants')).to.equal('svc-helper.socket');
+  });
+
+  it('the service is root without capabilities, network or environment; the node’s own unit runs nothing as root', () => {
+    const helper = settings('svc-helper.service');
+    expect(Object.fromEntries(helper)).to.include({
+      CapabilityBoundingSet: '',
+      PrivateNetwork: 'yes',
+      RestrictAddressFamilies: 'AF_UNIX',
+      PrivateDevices: 'yes',
+      ProtectSystem: 'strict',
+      NoNewPrivileges: 'yes',
+      StartLimitIntervalSec: '0', // a socket whose service failed too often would be closed for good
+    });
+    const names = helper.map(([name]) => name);
+    // A folder that the user svc may write could hold code for root: compile caches, modules, programs.
+    for (const name of ['User', 'Environment', 'EnvironmentFile']) expect(names).to.not.include(name);
+    for (const [name, value] of settings())
+      if (name.startsWith('Exec')) expect(value).to.match(/^\/opt\/svc\//);
+  });
+});
+
+describe('the unit svc.service', () => {
   it('says what the supervisor relies on', () => {
     const unit = new Map(settings());
     expect(Object.fromEntries(unit)).to.include({
@@ -139,13 +187,15 @@ describe('install.sh --destdir', () => {
       'opt/svc/node_modules/a/deep/ 755',
       'opt/svc/node_modules/a/deep/file.js 644 of node_modules/a/deep/file.js',
       'usr/local/bin/svc -> /opt/svc/bin/svc',
-      `etc/systemd/system/svc.service 644 ${readFileSync(UNIT, 'utf8')}`,
+      ...readdirSync(UNITS).map((unit) => `etc/systemd/system/${unit} 644 ${textOf(unit)}`),
     ]);
     expect(lstatSync(join(dest, 'opt/svc/node_modules/node/bin/node')).mode & 0o777).to.equal(0o755);
     expect(once.filter((line) => line.startsWith('opt/.'))).to.deep.equal([]);
     // What the unit starts is where the script puts it.
-    const command = new Map(settings()).get('ExecStart') ?? '';
-    for (const path of command.split(' ')) expect(existsSync(join(dest, path)), path).to.equal(true);
+    for (const unit of ['svc.service', 'svc-helper.service']) {
+      const command = new Map(settings(unit)).get('ExecStart') ?? '';
+      for (const path of command.split(' ')) expect(existsSync(join(dest, path)), path).to.equal(true);
+    }
   });
 
   it('an upgrade leaves nothing of the version before', async () => {
@@ -206,6 +256,7 @@ describe('install.sh on a machine (needs root, for a mount namespace)', () => {
     opt: '/opt',
     local: '/usr/local/bin',
     sysusers: '/usr/lib/sysusers.d',
+    tmpfiles: '/usr/lib/tmpfiles.d',
     run: '/run',
   };
   let base: string;
@@ -216,7 +267,8 @@ describe('install.sh on a machine (needs root, for a mount namespace)', () => {
   beforeEach(async () => {
     base = await tempDir();
     await builtTree(base);
-    for (const folder of ['etc', 'opt', 'local', 'sysusers', 'bin', 'run']) await mkdir(join(base, folder));
+    for (const folder of ['etc', 'opt', 'local', 'sysusers', 'tmpfiles', 'bin', 'run'])
+      await mkdir(join(base, folder));
     await writeFile(join(base, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
     await writeFile(join(base, 'etc/group'), 'root:x:0:\nvideo:x:44:\n');
     for (const name of ['shadow', 'gshadow']) await writeFile(join(base, 'etc', name), '', { mode: 0o600 });
@@ -250,7 +302,12 @@ describe('install.sh on a machine (needs root, for a mount namespace)', () => {
   const calls = (): readonly string[] =>
     existsSync(join(base, 'calls')) ? readFileSync(join(base, 'calls'), 'utf8').trim().split('\n') : [];
 
-  const STARTED = ['daemon-reload', 'enable svc.service', 'restart svc.service'];
+  const STARTED = [
+    'daemon-reload',
+    'enable svc-helper.socket svc.service',
+    'restart svc-helper.socket',
+    'restart svc.service',
+  ];
 
   for (const without of [undefined, 'systemd-sysusers'] as const) {
     it(`makes the user ${without === undefined ? 'with systemd-sysusers' : 'where that is missing'} and starts the unit; again: the same user`, function () {
@@ -273,26 +330,19 @@ describe('install.sh on a machine (needs root, for a mount namespace)', () => {
     });
   }
 
-  it('a folder for the config that root made before the first start becomes the node’s own', async function () {
-    if (!present('systemd-sysusers')) return this.skip();
-    await mkdir(join(base, 'etc/svc'), { mode: 0o700 });
-    await writeFile(join(base, 'etc/svc/config.yaml'), 'api:\n  port: 8080\n', { mode: 0o644 });
-    expect(installed('').status).to.equal(0);
-    // What systemd runs as root before the node.
-    const before = new Map(settings()).get('ExecStartPre') ?? '';
-    expect(before).to.match(/^\+\/usr\/bin\/install /);
-    const { status, stderr } = run('unshare', [
-      '--mount',
-      'sh',
-      '-c',
-      `mount --make-rprivate / && mount --bind '${base}/etc' /etc && exec ${before.slice(1)}`,
-    ]);
-    expect(status, stderr).to.equal(0);
-    const [, uid, gid] = /^svc:x:(\d+):(\d+):/m.exec(readFileSync(join(base, 'etc/passwd'), 'utf8')) ?? [];
-    const stat = lstatSync(join(base, 'etc/svc'));
-    expect([stat.uid, stat.gid, stat.mode & 0o777]).to.deep.equal([Number(uid), Number(gid), 0o750]);
-    expect(readFileSync(join(base, 'etc/svc/config.yaml'), 'utf8')).to.include('8080');
-  });
+  for (const without of [undefined, 'systemd-tmpfiles'] as const) {
+    it(`a folder for the config that root made before the first start becomes the node’s own${without === undefined ? '' : `, without ${without} too`}`, async function () {
+      if (!present('systemd-sysusers') || !present(without ?? 'systemd-tmpfiles')) return this.skip();
+      await mkdir(join(base, 'etc/svc'), { mode: 0o700 });
+      await writeFile(join(base, 'etc/svc/config.yaml'), 'api:\n  port: 8080\n', { mode: 0o644 });
+      const { status, stderr } = installed('', without);
+      expect(status, stderr).to.equal(0);
+      const [, uid, gid] = /^svc:x:(\d+):(\d+):/m.exec(readFileSync(join(base, 'etc/passwd'), 'utf8')) ?? [];
+      const stat = lstatSync(join(base, 'etc/svc'));
+      expect([stat.uid, stat.gid, stat.mode & 0o777]).to.deep.equal([Number(uid), Number(gid), 0o750]);
+      expect(readFileSync(join(base, 'etc/svc/config.yaml'), 'utf8')).to.include('8080');
+    });
+  }
 
   it('while the vehicle is armed: refused before anything is touched; not with --force', async () => {
     const status = (armed: boolean) => `#!/bin/sh\nprintf '{\\n  "armed": ${armed}\\n}\\n'\n`;

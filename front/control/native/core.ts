@@ -10,6 +10,7 @@ import type { RpcClient } from '../../../shared/rpc/rpc.ts';
 import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
+import type { Helper } from '../node/helper.ts';
 import { Metrics } from '../node/metrics.ts';
 import type { AuditState } from '../stores/audit.ts';
 import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
@@ -23,6 +24,7 @@ export interface CoreDeps {
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
   readonly supervisor: RpcClient;
+  readonly helper: Helper;
   /** Null in a build without the residual. */
   readonly residualSocket: string | null;
   readonly configProblem: string | null;

@@ -5,7 +5,8 @@ import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { RpcClient } from '../../../shared/rpc/rpc.ts';
 import { refusesWhile, unitName } from '../edge/armed.ts';
-import { listUnits, powerAction, restartUnit } from '../node/systemd.ts';
+import type { Helper } from '../node/helper.ts';
+import { listUnits, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 const CALL_MS = 2000;
@@ -29,6 +30,7 @@ interface OwnProcess {
 
 export interface ServiceDeps {
   readonly supervisor: RpcClient;
+  readonly helper: Helper;
   readonly vehicle: VehicleView;
   readonly log: Logger;
 }
@@ -66,7 +68,7 @@ export async function serviceList(supervisor: RpcClient): Promise<Readonly<Recor
   return { services: await Promise.all([...own, ...others]), systemd_available: units !== null };
 }
 
-export function serviceHandlers({ supervisor, vehicle, log }: ServiceDeps): ServiceHandlers {
+export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDeps): ServiceHandlers {
   const later = (what: string, act: () => Promise<unknown>): void => {
     setTimeout(() => {
       act().catch((error: unknown) => log.error(`${what}: ${String(error)}`));
@@ -81,7 +83,7 @@ export function serviceHandlers({ supervisor, vehicle, log }: ServiceDeps): Serv
     // Asked at the edge too; it may have armed since (attack case J7).
     if (!forced && refusesWhile(vehicle.armed))
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
-    await powerAction(action);
+    await helper.power({ action });
     return { status: 'ok', action };
   };
   return {
@@ -95,7 +97,7 @@ export function serviceHandlers({ supervisor, vehicle, log }: ServiceDeps): Serv
         return new Reply(202, { status: 'accepted', name, pid_before: process.pid, pid_after: null });
       }
       const proof = await supervisor.call('restart', { name }, RESTART_MS).catch(async (error: unknown) => {
-        if (error instanceof ApiError && error.code === 'E_NOT_FOUND') return restartUnit(name);
+        if (error instanceof ApiError && error.code === 'E_NOT_FOUND') return restartUnit(helper, name);
         throw error;
       });
       return { status: 'ok', name, ...(proof as object) };

@@ -1,26 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
-import { runProgram } from './run-program.ts';
-
-/**
- * Units beside our own processes that may be seen and restarted over the API (reference/node-api.md 2.9): the radio, the
- * hotspot, the Wi-Fi client. Nothing else of the machine is.
- */
-export const UNITS: readonly string[] = [
-  'svc-wfb',
-  'svc-wfb-rx',
-  'svc-wfb-relay',
-  'svc-wfb-receiver',
-  'svc-hostapd',
-  'svc-wifi-client',
-];
+import { runProgram } from '../../../shared/process/run-program.ts';
+import { UNITS } from '../../../shared/rpc/helper.ts';
+import type { Helper } from './helper.ts';
 
 const SHOW_MS = 3000;
-const RESTART_MS = 20_000;
 const PROOF_MS = 5000;
 const LOOK_MS = 200;
 const PROPERTIES = 'Id,LoadState,ActiveState,SubState,MainPID,ActiveEnterTimestampMonotonic';
-const BOOT_MS = 5000;
 
 /** A unit that systemd has loaded. */
 export interface UnitStatus {
@@ -32,7 +19,7 @@ export interface UnitStatus {
   readonly since: string;
 }
 
-/** The allow-listed units that are there; null where systemd does not run. */
+/** The listed units that are there; null where systemd does not run. */
 export async function listUnits(): Promise<readonly UnitStatus[] | null> {
   try {
     return await show(UNITS);
@@ -44,14 +31,18 @@ export async function listUnits(): Promise<readonly UnitStatus[] | null> {
 
 /**
  * Restarts a unit and waits for the proof: another main process, or another time of activation.
- * @throws ApiError E_NOT_FOUND for one that is not allow-listed or not loaded, E_UPSTREAM when it did not come back
+ * @throws ApiError E_NOT_FOUND for one that is not listed or not loaded, E_UPSTREAM when it did not come back, and what the
+ *   helper throws
  */
 export async function restartUnit(
-  name: string,
+  helper: Helper,
+  wanted: string,
 ): Promise<{ readonly pid_before: number | null; readonly pid_after: number | null }> {
-  const before = UNITS.includes(name) ? (await show([name]))[0] : undefined;
-  if (before === undefined) throw new ApiError('E_NOT_FOUND', `There is no service ${name} on this node.`);
-  await runProgram('systemctl', ['restart', `${name}.service`], RESTART_MS);
+  const name = UNITS.find((unit) => unit === wanted);
+  const before = name === undefined ? undefined : (await show([name]))[0];
+  if (name === undefined || before === undefined)
+    throw new ApiError('E_NOT_FOUND', `There is no service ${wanted} on this node.`);
+  await helper.unit_restart({ name });
   for (const end = performance.now() + PROOF_MS; performance.now() < end; ) {
     const [after] = await show([name]);
     if (after?.active === 'active' && (after.pid !== before.pid || after.since !== before.since))
@@ -62,11 +53,6 @@ export async function restartUnit(
     'E_UPSTREAM',
     `${name} was told to restart and is not active after ${PROOF_MS / 1000} s.`,
   );
-}
-
-/** @throws ApiError E_NOT_IMPLEMENTED where systemd does not run, E_UPSTREAM when it refuses */
-export async function powerAction(action: 'reboot' | 'poweroff'): Promise<void> {
-  await runProgram('systemctl', [action], BOOT_MS);
 }
 
 async function show(names: readonly string[]): Promise<readonly UnitStatus[]> {

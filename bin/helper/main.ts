@@ -1,0 +1,60 @@
+/**
+ * svc-helper: the only privileged code of the node. It keeps no state and listens on nothing but its Unix socket, which one user
+ * may open: systemd's, that user being svc (svc-helper.socket), or, started by a supervisor that is root, its own.
+ */
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../shared/errors.ts';
+import { pathsFrom } from '../../shared/paths.ts';
+import { runService, type Service } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { operationMethods } from './operations.ts';
+
+/** Where programs are looked for; the caller's PATH does not matter. Tests put programs of their own first. */
+const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
+/** The first descriptor that systemd hands over (sd_listen_fds(3)). */
+const FIRST_FD = 3;
+const MAX_LINE_CHARS = 4096;
+
+/** The socket that systemd listens on for this process, null where it was started in another way. */
+function inheritedSocket(env: NodeJS.ProcessEnv): number | null {
+  return env['LISTEN_PID'] === String(process.pid) && env['LISTEN_FDS'] === '1' ? FIRST_FD : null;
+}
+
+/** Who may write the folder could put a socket of his own in the place of ours, and hear what is asked of root. */
+async function checkFolder(folder: string): Promise<void> {
+  const { uid, mode } = await stat(folder);
+  if (uid !== 0 && uid !== process.getuid?.())
+    throw new Error(`${folder} belongs to user ${uid}. The folder of svc-helper's socket has to be root's.`);
+  if ((mode & 0o022) !== 0)
+    throw new Error(`${folder} can be written by others. Run: chmod go-w ${folder}, or set SVC_RUN_DIR.`);
+}
+
+async function start(log: Logger): Promise<Service> {
+  const { values } = parseArgs({ options: { 'idle-ms': { type: 'string', default: '60000' } } });
+  const { helperSocket: path } = pathsFrom(process.env);
+  const fd = inheritedSocket(process.env);
+  if (fd === null) await checkFolder(dirname(path));
+  // systemd starts it again with the next request; until then it takes no memory.
+  const idle =
+    fd === null ? null : setTimeout(() => process.kill(process.pid, 'SIGTERM'), Number(values['idle-ms']));
+  const server = new RpcServer({
+    path,
+    fd,
+    mode: 0o600,
+    maxLineChars: MAX_LINE_CHARS,
+    methods: operationMethods({
+      searchPath: process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH,
+      log,
+      onUse: () => idle?.refresh(),
+    }),
+    onError: (error) => log.warn(`request: ${messageOf(error)}`),
+  });
+  await server.start();
+  return { info: {}, stop: async () => server.stop() };
+}
+
+const log = createLogger('svc-helper', process.env['SVC_LOG_LEVEL']);
+await runService(log, async () => start(log));

@@ -1,0 +1,101 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { missing, runProgram } from '../../shared/process/run-program.ts';
+import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
+import { type Done, HELPER } from '../../shared/rpc/helper.ts';
+import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+
+type Helper = typeof HELPER;
+
+interface Operation<Params> {
+  /** Its name; where it lies is looked up in the helper's own list of folders. */
+  readonly program: string;
+  readonly args: (params: Params) => readonly string[];
+  /** Shorter than the caller waits, so that the caller hears what became of it. */
+  readonly timeoutMs: number;
+}
+
+/** All that is done as root. Every argument is of a fixed set, or of a shape that no program takes for an option. */
+const OPERATIONS: { readonly [M in keyof Helper['methods']]: Operation<ParamsOf<Helper, M>> } = {
+  power: { program: 'systemctl', args: ({ action }) => [action], timeoutMs: 5000 },
+  unit_restart: {
+    program: 'systemctl',
+    args: ({ name }) => ['restart', `${name}.service`],
+    timeoutMs: 15_000,
+  },
+  // Not by writing /etc/hostname: hostnamed replaces that file whole, sets the kernel's name and tells who wants to know.
+  host_name: { program: 'hostnamectl', args: ({ name }) => ['set-hostname', name], timeoutMs: 10_000 },
+};
+
+export interface OperationDeps {
+  /** Absolute folders with a colon between them, in which programs are looked for. */
+  readonly searchPath: string;
+  readonly log: Logger;
+  /** Called when an operation is asked for, and when it has ended. */
+  readonly onUse: () => void;
+}
+
+/** What `RpcServer` serves: the operations, each request of one in the log with its outcome. */
+export function operationMethods(deps: OperationDeps): Readonly<Record<string, RpcMethod>> {
+  const { log, onUse } = deps;
+  const logged = Object.entries(methodsOf(HELPER, handlers(deps))).map(
+    ([name, method]): [string, RpcMethod] => [
+      name,
+      async (params, signal) => {
+        onUse();
+        try {
+          const result = await method(params, signal);
+          log.info(`${name}: done`, { params });
+          return result;
+        } catch (error) {
+          log.warn(`${name}: ${messageOf(error)}`, { params });
+          throw error;
+        } finally {
+          onUse();
+        }
+      },
+    ],
+  );
+  return Object.fromEntries(logged);
+}
+
+function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
+  let running: string | null = null;
+  const operation =
+    <Params>(name: string, { program, args, timeoutMs }: Operation<Params>) =>
+    async (params: Params): Promise<Done> => {
+      // Refused, not queued: who asked for the second knows best whether it still makes sense after the first.
+      if (running !== null)
+        throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
+      running = name;
+      try {
+        log.info(`${name}: asked for`, { params });
+        const path = await findProgram(program, searchPath);
+        await runProgram(path, args(params), timeoutMs, { PATH: searchPath, LC_ALL: 'C' });
+        return { done: true };
+      } finally {
+        running = null;
+      }
+    };
+  return {
+    power: operation('power', OPERATIONS.power),
+    unit_restart: operation('unit_restart', OPERATIONS.unit_restart),
+    host_name: operation('host_name', OPERATIONS.host_name),
+  };
+}
+
+/** @throws ApiError E_NOT_IMPLEMENTED where none of the folders has it */
+async function findProgram(program: string, searchPath: string): Promise<string> {
+  for (const folder of searchPath.split(':').filter(isAbsolute)) {
+    const path = join(folder, program);
+    const found = await access(path, constants.X_OK).then(
+      () => true,
+      () => false, // not in this folder
+    );
+    if (found) return path;
+  }
+  throw missing(program);
+}

@@ -1,0 +1,35 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { type Calls, callsTo } from '../../../shared/rpc/contract.ts';
+import { HELPER } from '../../../shared/rpc/helper.ts';
+import { RpcClient } from '../../../shared/rpc/rpc.ts';
+
+export type Helper = Calls<typeof HELPER>;
+
+/**
+ * The operations of svc-helper. Each opens a connection of its own: systemd runs the helper only while it is used.
+ * They throw ApiError: E_NOT_IMPLEMENTED (extra `missing`) where nobody listens at `path`, E_BUSY while another one runs,
+ * E_TIMEOUT, E_UPSTREAM with the program's last words.
+ */
+export function helperAt(path: string): Helper {
+  return callsTo(HELPER, {
+    async call(method, params, timeoutMs) {
+      const client = new RpcClient({ path, peer: HELPER.server });
+      try {
+        await client.connectOnce().catch((error: NodeJS.ErrnoException) => {
+          throw absent(error.code ?? error.message);
+        });
+        return await client.call(method, params, timeoutMs);
+      } finally {
+        client.stop();
+      }
+    },
+  });
+}
+
+function absent(why: string): ApiError {
+  return new ApiError(
+    'E_NOT_IMPLEMENTED',
+    `This node runs without svc-helper, which does this as root (${why}). Install its units (deploy/install.sh), or start the node as root.`,
+    { missing: HELPER.server },
+  );
+}

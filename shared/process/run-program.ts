@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
+import { ApiError } from '../errors.ts';
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+
+/**
+ * Runs a program with an argument vector, without a shell, and gives its standard output.
+ * @param ms how long it may take; then it is killed
+ * @param env its environment; this process's own unless given
+ * @throws ApiError E_NOT_IMPLEMENTED (extra `missing`) where there is no such program, E_TIMEOUT, E_UPSTREAM with its last words
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  ms: number,
+  env?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const name = basename(program);
+  // SIGKILL: one that takes no notice of a SIGTERM would keep the caller waiting.
+  const options = { timeout: ms, maxBuffer: MAX_OUTPUT_BYTES, killSignal: 'SIGKILL', env } as const;
+  return new Promise((resolve, reject) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else if ((error as NodeJS.ErrnoException).code === 'ENOENT') reject(missing(name));
+      else if (error.killed === true) reject(new ApiError('E_TIMEOUT', `${name} took longer than ${ms} ms.`));
+      else {
+        const words = stderr.trim().split('\n').at(-1) ?? '';
+        reject(new ApiError('E_UPSTREAM', `${name}: ${words === '' ? error.message : words}`));
+      }
+    });
+  });
+}
+
+/** The refusal where a program is not installed. */
+export function missing(program: string): ApiError {
+  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${program}.`, { missing: program });
+}

@@ -1,0 +1,114 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { ApiError } from '../errors.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { compileValidator, createAjv } from '../schemas/validator.ts';
+import type { RpcClient, RpcMethod } from './rpc.ts';
+
+/**
+ * A contract is what one process answers to the others on its socket. Both ends are typed by it: `callsTo` makes the client's
+ * functions, `methodsOf` holds the server to one handler for each method and checks what comes in.
+ */
+
+/** A type beside a value; at run time there is nothing in it. */
+export interface Shape<T> {
+  readonly of?: T;
+}
+
+export function shape<T>(): Shape<T> {
+  return {};
+}
+
+export interface Method<Params, Result> {
+  /** The server refuses what does not fit. */
+  readonly schema: JsonSchema;
+  readonly params: Shape<Params>;
+  readonly result: Shape<Result>;
+  /** How long the caller waits for the answer, ms. */
+  readonly timeoutMs: number;
+}
+
+/** @param schema of the parameters; their type is derived from it */
+export function method<const S extends JsonSchema, Result>(
+  schema: S,
+  result: Shape<Result>,
+  timeoutMs: number,
+): Method<NoInfer<FromSchema<S>>, Result> {
+  return { schema, params: {}, result, timeoutMs };
+}
+
+export interface Contract {
+  /** The process that answers, for example `svc-link`. */
+  readonly server: string;
+  readonly methods: Readonly<Record<string, Method<unknown, unknown>>>;
+  /** What the server tells every client unasked, by name. */
+  readonly events: Readonly<Record<string, Shape<unknown>>>;
+}
+
+type Of<S> = S extends Shape<infer T> ? T : never;
+export type ParamsOf<C extends Contract, M extends keyof C['methods']> = Of<C['methods'][M]['params']>;
+export type ResultOf<C extends Contract, M extends keyof C['methods']> = Of<C['methods'][M]['result']>;
+export type EventOf<C extends Contract, E extends keyof C['events']> = Of<C['events'][E]>;
+
+/** The client's side: one function a method, for example `calls.power({ action: 'reboot' })`. */
+export type Calls<C extends Contract> = {
+  readonly [M in keyof C['methods']]: (params: ParamsOf<C, M>) => Promise<ResultOf<C, M>>;
+};
+
+/** The server's side. The signal is aborted when the caller hangs up. */
+export type Handlers<C extends Contract> = {
+  readonly [M in keyof C['methods']]: (
+    params: ParamsOf<C, M>,
+    signal: AbortSignal,
+  ) => ResultOf<C, M> | Promise<ResultOf<C, M>>;
+};
+
+/** What a server sends its events with; `RpcServer.broadcast` is one. */
+export type Broadcast<C extends Contract> = <E extends keyof C['events'] & string>(
+  event: E,
+  data: EventOf<C, E>,
+) => void;
+
+export type Listeners<C extends Contract> = {
+  readonly [E in keyof C['events']]?: (data: EventOf<C, E>) => void;
+};
+
+/** The typed calls of a contract over a connection. They throw what `RpcClient.call` throws. */
+export function callsTo<C extends Contract>(contract: C, rpc: Pick<RpcClient, 'call'>): Calls<C> {
+  const calls = Object.entries(contract.methods).map(([name, { timeoutMs }]) => [
+    name,
+    async (params: unknown) => rpc.call(name, params, timeoutMs),
+  ]);
+  // Our own process answers as its handlers are typed, so the answer is not checked a second time.
+  return Object.fromEntries(calls) as Calls<C>;
+}
+
+/** For `RpcClientOptions.onEvent`: gives each event to its listener; one that nobody listens for is let go. */
+export function listenTo<C extends Contract>(
+  listeners: Listeners<C>,
+): (event: string, data: unknown) => void {
+  const byName = new Map(Object.entries<((data: never) => void) | undefined>(listeners));
+  return (event, data) => byName.get(event)?.(data as never);
+}
+
+/** For `RpcServerOptions.methods`: parameters that do not fit are answered with `E_INVALID_VALUE` (extra `errors`). */
+export function methodsOf<C extends Contract>(
+  { server, methods }: C,
+  handlers: Handlers<C>,
+): Readonly<Record<string, RpcMethod>> {
+  const ajv = createAjv();
+  // Each handler is typed by its own method; it is called with what that method's schema let through.
+  const untyped = handlers as unknown as Readonly<Record<string, RpcMethod>>;
+  const checked = Object.entries(methods).map(([name, { schema }]): [string, RpcMethod] => {
+    const validate = compileValidator(ajv, schema);
+    return [
+      name,
+      (params, signal) => {
+        const errors = validate(params);
+        if (errors === null) return untyped[name]?.(params, signal);
+        const words = errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
+        throw new ApiError('E_INVALID_VALUE', `${server} refuses ${name}: ${words}.`, { errors });
+      },
+    ];
+  });
+  return Object.fromEntries(checked);
+}

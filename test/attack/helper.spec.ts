@@ -1,0 +1,262 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ApiError, type ErrorCode } from '../../shared/errors.ts';
+import { callsTo } from '../../shared/rpc/contract.ts';
+import { HELPER, UNITS } from '../../shared/rpc/helper.ts';
+import { LoneHelper } from '../support/helper.ts';
+import { ROOT } from '../support/node.ts';
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+/** Connects to a socket as another user; prints `connected` or the system's error. */
+const CONNECT = `
+  const [, path, uid] = process.argv;
+  if (uid !== undefined) { process.setgroups([]); process.setgid(Number(uid)); process.setuid(Number(uid)); }
+  require('node:net').connect(path)
+    .on('connect', function () { console.log('connected'); this.destroy(); })
+    .on('error', (error) => console.log(error.code));
+`;
+
+function connectAs(path: string, ...uid: readonly string[]): string {
+  return spawnSync(process.execPath, ['-e', CONNECT, path, ...uid], { encoding: 'utf8' }).stdout.trim();
+}
+
+async function refusal(call: Promise<unknown>): Promise<readonly [ErrorCode, string]> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof ApiError) return [error.code, error.message];
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('svc-helper', () => {
+  let helper: LoneHelper;
+  beforeEach(async () => {
+    helper = await LoneHelper.prepare();
+    expect(await helper.start()).to.equal(null);
+  });
+  afterEach(async () => helper.stop());
+
+  it('each operation runs its program with its arguments, and is in the log with its outcome', async () => {
+    const { power, unit_restart, host_name } = callsTo(HELPER, {
+      call: async (method, params) => helper.ask(method, params),
+    });
+    for (const action of ['reboot', 'poweroff'] as const)
+      expect(await power({ action })).to.deep.equal({ done: true });
+    for (const name of UNITS) await unit_restart({ name });
+    await host_name({ name: 'drone-7' });
+    expect(await helper.asked()).to.equal(
+      [
+        'systemctl [reboot]',
+        'systemctl [poweroff]',
+        ...UNITS.map((name) => `systemctl [restart] [${name}.service]`),
+        'hostnamectl [set-hostname] [drone-7]',
+        '',
+      ].join('\n'),
+    );
+    await helper.kill('SIGTERM');
+    for (const text of [
+      'power: asked for',
+      'power: done',
+      'unit_restart: done',
+      'host_name: done',
+      'drone-7',
+    ])
+      expect(helper.stderr).to.include(text);
+  });
+
+  it('its socket is one user’s: another one cannot open it (needs root, to be another one)', function () {
+    const { mode, uid } = lstatSync(helper.socket);
+    expect([mode & 0o777, uid]).to.deep.equal([0o600, process.getuid?.()]);
+    if (!isRoot) return this.skip();
+    chmodSync(helper.base, 0o755); // so that nothing but the socket's own mode is in the way
+    expect(connectAs(helper.socket)).to.equal('connected');
+    expect(connectAs(helper.socket, String(NOBODY))).to.equal('EACCES');
+  });
+
+  it('what is not on its list, or does not fit, runs nothing and is in the log', async () => {
+    for (const [method, params, code] of [
+      ['shell', { command: 'id' }, 'E_NOT_IMPLEMENTED'],
+      ['constructor', {}, 'E_NOT_IMPLEMENTED'],
+      ['__proto__', {}, 'E_NOT_IMPLEMENTED'],
+      ['power', {}, 'E_INVALID_VALUE'],
+      ['power', null, 'E_INVALID_VALUE'],
+      ['power', [], 'E_INVALID_VALUE'],
+      ['power', { action: '--force' }, 'E_INVALID_VALUE'],
+      ['power', { action: ['reboot'] }, 'E_INVALID_VALUE'],
+      ['power', { action: 'halt' }, 'E_INVALID_VALUE'],
+      ['power', { action: 'reboot', force: true }, 'E_INVALID_VALUE'],
+      ['power', { action: 'reboot', argv: ['--force'] }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: 'sshd' }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: 'svc' }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: 'svc-hostapd.service' }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: 'svc-hostapd sshd' }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: '-H host' }, 'E_INVALID_VALUE'],
+      ['unit_restart', { name: '--root=/tmp' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: '' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: '-H' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: '--static' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a-' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a.b' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a\n' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a\nb' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a\0' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: '$(reboot)' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'ä' }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 'a'.repeat(64) }, 'E_INVALID_VALUE'],
+      ['host_name', { name: 7 }, 'E_INVALID_VALUE'],
+    ] as const) {
+      const [got] = await refusal(helper.ask(method, params));
+      expect(got, `${method} ${JSON.stringify(params)}`).to.equal(code);
+    }
+    expect(await helper.asked()).to.equal('');
+    await helper.kill('SIGTERM');
+    expect(helper.stderr).to.include('asked for a method that is none: shell');
+    expect(helper.stderr).to.include('svc-helper refuses unit_restart: /name').and.to.include('sshd');
+    // A name of the longest length is one.
+    await helper.start();
+    await helper.ask('host_name', { name: 'a'.repeat(63) });
+  });
+
+  it('a line without end, or that is no call, ends the connection; others are served', async () => {
+    const call = `${JSON.stringify({ id: 1, method: 'power', params: { action: 'reboot' } })}\n`;
+    for (const bytes of [
+      'x'.repeat(5000),
+      `POST / HTTP/1.1\r\n\r\n${call}`,
+      `[]\n${call}`,
+      `null\n${call}`,
+    ]) {
+      const socket = connect(helper.socket);
+      socket.on('error', () => undefined); // a reset is one way to hang up
+      const closed = once(socket.resume(), 'close');
+      socket.write(bytes);
+      await closed;
+    }
+    expect(await helper.asked()).to.equal('');
+    await helper.ask('power', { action: 'reboot' });
+    expect(await helper.asked()).to.equal('systemctl [reboot]\n');
+  });
+
+  it('a second operation is refused while one runs; one that hangs is killed after its time', async () => {
+    helper.hang();
+    const first = refusal(helper.ask('power', { action: 'reboot' }));
+    const pid = await helper.hung();
+    for (const [method, params] of [
+      ['power', { action: 'poweroff' }],
+      ['host_name', { name: 'x' }],
+    ] as const) {
+      const [code, words] = await refusal(helper.ask(method, params));
+      expect([code, words]).to.deep.equal([
+        'E_BUSY',
+        'svc-helper is busy with power. Try again when that has ended.',
+      ]);
+    }
+    expect(await first).to.deep.equal(['E_TIMEOUT', 'systemctl took longer than 5000 ms.']);
+    expect(() => process.kill(pid, 0)).to.throw('ESRCH');
+    await helper.heal();
+    await helper.ask('host_name', { name: 'x' });
+    expect(await helper.asked()).to.equal('systemctl [reboot]\nhostnamectl [set-hostname] [x]\n');
+  });
+
+  it('an operation goes on when its caller hangs up, and keeps others out until it has ended', async () => {
+    helper.hang();
+    const socket = connect(helper.socket);
+    socket.write(`${JSON.stringify({ id: 1, method: 'power', params: { action: 'reboot' } })}\n`);
+    const pid = await helper.hung();
+    socket.destroy();
+    expect((await refusal(helper.ask('power', { action: 'reboot' })))[0]).to.equal('E_BUSY');
+    process.kill(pid, 'SIGKILL');
+  });
+
+  it('killed in the middle: the caller is told, and its successor takes over with nothing left behind', async () => {
+    const before = readdirSync(helper.base);
+    helper.hang();
+    const call = refusal(helper.ask('host_name', { name: 'half' }));
+    const pid = await helper.hung();
+    await helper.kill();
+    expect((await call)[0]).to.equal('E_UPSTREAM');
+    process.kill(pid, 'SIGKILL'); // systemd ends it with the unit
+    await helper.heal();
+    expect(await helper.start()).to.equal(null);
+    expect(readdirSync(helper.base)).to.deep.equal(before);
+    expect(await helper.ask('host_name', { name: 'whole' })).to.deep.equal({ done: true });
+  });
+
+  it('a program that fails says why; one that is not in its folders is named, whatever the caller’s PATH', async () => {
+    writeFileSync(join(helper.bin, 'systemctl'), '#!/bin/sh\necho "Access denied" >&2\nexit 1\n');
+    expect(await refusal(helper.ask('power', { action: 'reboot' }))).to.deep.equal([
+      'E_UPSTREAM',
+      'systemctl: Access denied',
+    ]);
+    await helper.kill('SIGTERM');
+    // Neither the PATH nor a relative folder counts: they have it.
+    const path = `${helper.bin}:${process.env['PATH'] ?? ''}`;
+    await helper.start({ PATH: path, SVC_HELPER_PATH: `.:bin:${helper.base}` });
+    expect(await refusal(helper.ask('power', { action: 'reboot' }))).to.deep.equal([
+      'E_NOT_IMPLEMENTED',
+      'This machine has no systemctl.',
+    ]);
+  });
+});
+
+describe('where svc-helper’s socket has to be', () => {
+  let helper: LoneHelper;
+  beforeEach(async () => {
+    helper = await LoneHelper.prepare();
+  });
+  afterEach(async () => helper.stop());
+
+  it('a live peer is not pushed aside, a dead one’s file is replaced, another file is left alone', async () => {
+    const live = createServer().listen(helper.socket);
+    await once(live, 'listening');
+    expect(await helper.start()).to.equal(75);
+    expect(helper.stderr).to.include('is in use by a running process');
+    live.close();
+    await once(live, 'close');
+
+    expect(await helper.start()).to.equal(null);
+    await helper.kill(); // leaves its file
+    expect(lstatSync(helper.socket).isSocket()).to.equal(true);
+    expect(await helper.start()).to.equal(null);
+    await helper.ask('power', { action: 'reboot' });
+    await helper.kill('SIGTERM');
+
+    writeFileSync(helper.socket, 'precious');
+    expect(await helper.start()).to.equal(1);
+    expect(helper.stderr).to.include('exists and is not a socket');
+  });
+
+  it('a folder that others may write, or own, is refused', async () => {
+    chmodSync(helper.base, 0o777);
+    expect(await helper.start()).to.equal(1);
+    expect(helper.stderr).to.include(`${helper.base} can be written by others`);
+    if (!isRoot) return;
+    chmodSync(helper.base, 0o755);
+    chownSync(helper.base, NOBODY, NOBODY);
+    expect(await helper.start()).to.equal(1);
+    expect(helper.stderr).to.include(`${helper.base} belongs to user ${NOBODY}`);
+  });
+
+  it('systemd’s own socket is taken over, and left to systemd when the helper ends for want of work', async function () {
+    if (spawnSync('systemd-socket-activate', ['--version']).status !== 0) return this.skip();
+    const names = Object.entries(helper.env).map(([name, value]) => `--setenv=${name}=${value}`);
+    const main = join(ROOT, 'bin/helper/main.ts');
+    const command = [process.execPath, main, '--idle-ms', '400'];
+    const activated = spawn('systemd-socket-activate', ['-l', helper.socket, ...names, ...command], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(activated, 'close');
+    await once(activated.stderr, 'data'); // Listening on …
+    expect(await helper.ask('power', { action: 'reboot' })).to.deep.equal({ done: true });
+    expect(await ended).to.deep.equal([0, null]);
+    expect(await helper.asked()).to.equal('systemctl [reboot]\n');
+    expect(lstatSync(helper.socket).isSocket()).to.equal(true);
+  });
+});
