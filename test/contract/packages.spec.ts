@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { ROOT } from '../support/node.ts';
 
 interface LockedPackage {
+  /** Where it is not the one that the path says. */
+  readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
@@ -30,5 +32,19 @@ describe('what npm ci installs', () => {
     for (const runtime of [x64, arm64]) expect(runtime?.hasInstallScript ?? false).to.equal(false);
     const version = execFileSync(join(ROOT, 'node_modules/.bin/node'), ['--version'], { encoding: 'utf8' });
     expect(version).to.equal(`v${x64?.version}\n`);
+  });
+
+  it('has no compiler, generator or downloader in production: what replaces them is empty', () => {
+    const unwanted = /\/(?:@typescript\/.*|typescript|ts-node|mediabunny|unzipper)$/;
+    const installed = Object.entries(packages).filter(
+      ([path, { dev }]) => dev !== true && unwanted.test(path),
+    );
+    expect(installed.map(([path]) => path.replace(/.*node_modules\//, '')).toSorted()).to.deep.equal([
+      'mediabunny',
+      'ts-node',
+      'typescript',
+      'unzipper',
+    ]);
+    expect([...new Set(installed.map(([, { name }]) => name))]).to.deep.equal(['empty-npm-package']);
   });
 });
