@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '../shared/config/load.ts';
 import { messageOf } from '../shared/errors.ts';
-import { redact } from '../shared/logger.ts';
 import type { Paths } from '../shared/paths.ts';
+import { redact } from '../shared/process/logger.ts';
 import { configSecrets } from './masked-config.ts';
 
 const MASK = '***';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ApiError } from '../shared/errors.ts';
-import { RpcClient } from '../shared/ipc/rpc.ts';
+import { RpcClient } from '../shared/rpc/rpc.ts';
 import type { Restarted } from './supervisor/child.ts';
 
 const CONNECT_MS = 2000;

@@ -1,4 +1,4 @@
-import { redact as blot } from '../shared/logger.ts';
+import { redact as blot } from '../shared/process/logger.ts';
 
 /** Takes secrets out of what is answered or written down: by the name of a member, and by the shape of a text. */
 

@@ -5,7 +5,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
-import type { Logger } from '../shared/logger.ts';
+import type { Logger } from '../shared/process/logger.ts';
 import type { ConnectorAudit } from './audit/audit.ts';
 import type { Caller } from './calls.ts';
 import { Denial } from './denial.ts';

@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
-import { allowedOrigins } from '../../front/edge/cors.ts';
-import { secretHash } from '../../front/edge/credentials.ts';
+import { allowedOrigins } from '../../front/control/edge/cors.ts';
+import { secretHash } from '../../front/control/edge/credentials.ts';
 import {
   type CredentialChecks,
   decide,
@@ -8,9 +8,9 @@ import {
   NO_OTHER_CREDENTIALS,
   type RequestHead,
   settle,
-} from '../../front/edge/decide.ts';
-import { TICKET_PROTOCOL } from '../../front/edge/headers.ts';
-import { rowValidator } from '../../front/edge/row-validator.ts';
+} from '../../front/control/edge/decide.ts';
+import { TICKET_PROTOCOL } from '../../front/control/edge/headers.ts';
+import { rowValidator } from '../../front/control/edge/row-validator.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
@@ -18,10 +18,10 @@ import { enabledFeatures } from '../../shared/config/features.ts';
 import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
-import type { Armed } from '../../shared/ipc/link-protocol.ts';
+import type { Profile } from '../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
-import type { Profile } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
+import type { Armed } from '../../shared/rpc/link.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 

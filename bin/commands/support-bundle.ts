@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
-import { AUDIT_FILE, STRANGERS_FILE } from '../../front/stores/audit.ts';
+import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { makeBlotter } from '../blotter.ts';

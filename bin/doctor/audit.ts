@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { verifyAudit } from '../../front/stores/audit.ts';
+import { verifyAudit } from '../../front/control/stores/audit.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, codeOf, fail, ok, skip } from './check.ts';
 import type { Api } from './node.ts';

@@ -1,27 +1,28 @@
-import { Acks } from './acks.ts';
-import { Arming } from './arming.ts';
-import { Channel, type Sink } from './channel.ts';
-import { type Craft, IDLE, MavSeverity, OFF } from './craft.ts';
-import { Failsafes } from './failsafe.ts';
 import type { Faults } from './faults.ts';
-import type { Firmware, ModeSet } from './firmware.ts';
-import { FtpServer, type SimFile } from './ftp.ts';
-import { clamp, type GeoPoint } from './geo.ts';
-import { type InboxDeck, receive } from './inbox.ts';
-import { defaultMission, Mission } from './mission.ts';
-import { MissionLink } from './mission-link.ts';
-import { Modes } from './modes.ts';
-import { ParamFile, paramFileRequest } from './param-file.ts';
-import { ParamLink } from './param-link.ts';
-import { Params } from './params.ts';
-import { fileOf, Px4Events } from './px4-events.ts';
+import type { Firmware } from './firmware/firmware.ts';
+import { fileOf, Px4Events } from './firmware/px4-events.ts';
+import { Arming } from './flight/arming.ts';
+import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
+import { Failsafes } from './flight/failsafe.ts';
+import { clamp, type GeoPoint } from './flight/geo.ts';
+import { defaultMission, Mission } from './flight/mission.ts';
+import type { ModeSet } from './flight/mode-set.ts';
+import { Modes } from './flight/modes.ts';
+import { Vehicle } from './flight/vehicle.ts';
+import { Acks } from './mavlink/acks.ts';
+import { Channel, type Sink } from './mavlink/channel.ts';
+import { FtpServer, type SimFile } from './mavlink/ftp.ts';
+import { type InboxDeck, receive } from './mavlink/inbox.ts';
+import { MissionLink } from './mavlink/mission-link.ts';
+import { ParamFile, paramFileRequest } from './mavlink/param-file.ts';
+import { ParamLink } from './mavlink/param-link.ts';
+import { Params } from './mavlink/params.ts';
+import { Signing } from './mavlink/signing.ts';
+import { Streams } from './mavlink/streams.ts';
+import type { TelemetryView } from './mavlink/telemetry-view.ts';
+import type { Frame } from './mavlink/wire.ts';
 import type { Random } from './random.ts';
-import { Signing } from './signing.ts';
-import { Streams } from './streams.ts';
-import type { TelemetryView } from './telemetry-view.ts';
 import type { Timers } from './timers.ts';
-import { Vehicle } from './vehicle.ts';
-import type { Frame } from './wire.ts';
 
 export interface AutopilotOptions {
   /** Heading in degrees. */
@@ -120,7 +121,7 @@ export class Autopilot implements Craft {
       volts: this.#volts(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
-    this.#streams = new Streams(this.#channel, this.params, this.#telemetryView());
+    this.#streams = new Streams(this.#channel, this.params, this.#telemetryView(), firmware);
     this.#deck = {
       craft: this,
       channel: this.#channel,

@@ -1,10 +1,10 @@
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type { AutopilotOptions } from './autopilot.ts';
-import type { LinkChoice, SimOptions } from './options.ts';
-import { SerialLink } from './serial-link.ts';
-import { SimServer } from './server.ts';
-import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
-import { UdpLink } from './udp-link.ts';
+import type { LinkChoice, SimOptions } from './options/options.ts';
+import { SerialLink } from './transports/serial-link.ts';
+import { SimServer } from './transports/server.ts';
+import type { ClientEvents, LinkAddress, SimLink } from './transports/sim-link.ts';
+import { UdpLink } from './transports/udp-link.ts';
 import { Unit } from './unit.ts';
 
 const SPACING = 1 / 5566; // degrees of longitude at the equator: 20 m

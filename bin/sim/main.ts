@@ -3,12 +3,12 @@
  * imports them, and they import nothing of the node's MAVLink code.
  */
 import { messageOf } from '../../shared/errors.ts';
-import { runService, type Service } from '../../shared/ipc/child.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { runService, type Service } from '../../shared/process/child.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { applyFaults, isFaultMessage } from './faults.ts';
 import { Fleet } from './fleet.ts';
-import { parseOptions, type SimOptions } from './options.ts';
-import { USAGE } from './usage.ts';
+import { parseOptions, type SimOptions } from './options/options.ts';
+import { USAGE } from './options/usage.ts';
 
 const log = createLogger('svc-sim');
 if (process.argv.includes('--help')) process.stdout.write(`${USAGE}\n`);

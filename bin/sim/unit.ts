@@ -2,8 +2,8 @@ import { Autopilot, type AutopilotOptions } from './autopilot.ts';
 import type { Faults } from './faults.ts';
 import { Loop } from './loop.ts';
 import { seededRandom } from './random.ts';
-import type { ClientEvents } from './sim-link.ts';
 import { Timers } from './timers.ts';
+import type { ClientEvents } from './transports/sim-link.ts';
 
 /** One vehicle with what makes it run. */
 export class Unit {

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Backoff } from '../../shared/async/backoff.ts';
 import { every } from '../../shared/async/every.ts';
-import { Backoff } from '../../shared/backoff.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { FromChild, Init, ToChild } from '../../shared/ipc/child.ts';
-import { LineSplitter } from '../../shared/ipc/lines.ts';
-import { redact } from '../../shared/logger.ts';
+import type { FromChild, Init, ToChild } from '../../shared/process/child.ts';
+import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
+import { LineSplitter } from '../../shared/rpc/lines.ts';
 import { busyness, patience } from './patience.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */

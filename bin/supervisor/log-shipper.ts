@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { Backoff } from '../../shared/backoff.ts';
-import { LineSplitter } from '../../shared/ipc/lines.ts';
-import { readLogLine } from '../../shared/ipc/log-protocol.ts';
+import { Backoff } from '../../shared/async/backoff.ts';
+import { LineSplitter } from '../../shared/rpc/lines.ts';
+import { readLogLine } from '../../shared/rpc/logs.ts';
 
 const MAX_QUEUED = 16_384;
 const MAX_QUEUED_CHARS = 8 * 1024 * 1024;

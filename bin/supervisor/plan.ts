@@ -74,11 +74,11 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
-    child('svc-residual', input.withResidual, 'residual/main'),
+    child('svc-residual', input.withResidual, 'residual/app/main'),
     child(
       'svc-control',
       true,
-      'front/main',
+      'front/control/main',
       '--drain-ms',
       String(input.drainMs),
       ...(input.withResidual ? [] : ['--no-residual']),

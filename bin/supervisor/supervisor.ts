@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import type { Init } from '../../shared/ipc/child.ts';
-import { RpcServer } from '../../shared/ipc/rpc.ts';
+import type { Init } from '../../shared/process/child.ts';
+import { RpcServer } from '../../shared/rpc/rpc.ts';
 import {
   type ChildSpec,
   type ChildState,

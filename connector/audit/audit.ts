@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { redactArguments, redactValue } from '../redaction.ts';
 
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';

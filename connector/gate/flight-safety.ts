@@ -1,6 +1,6 @@
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import { type Principal, STDIO } from '../principal.ts';

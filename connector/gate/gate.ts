@@ -1,10 +1,10 @@
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
 import { CODE_PATTERN, fileCall, isSigned, spend } from '../../shared/operator/signed-confirm.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import type { Principal } from '../principal.ts';

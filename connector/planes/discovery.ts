@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Bonjour, type Service } from 'bonjour-service';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { STDIO } from '../principal.ts';
 import { asRecord } from '../tools/tool.ts';
 import { addToFleet, readFleet } from './fleet-file.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { STDIO } from '../principal.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';

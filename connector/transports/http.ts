@@ -21,7 +21,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import { buildServer, type ServerDeps } from '../server.ts';

@@ -1,4 +1,7 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import type { Logger } from '../../shared/process/logger.ts';
 import type {
   CommandResult,
   LinkProblem,
@@ -9,34 +12,31 @@ import type {
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
-} from '../../shared/ipc/link-protocol.ts';
-import type { Logger } from '../../shared/logger.ts';
-import type { Frame } from '../../shared/mavlink/frame.ts';
-import { MSG } from '../../shared/mavlink/messages.ts';
+} from '../../shared/rpc/link.ts';
 import type { Clock, Timer } from './clock.ts';
-import { Commands } from './commands.ts';
+import { Commands } from './commands/commands.ts';
+import { Exchange } from './commands/exchange.ts';
+import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
-import { Exchange } from './exchange.ts';
-import { FrameStream } from './frame-stream.ts';
-import { LoopGuard } from './loop-guard.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
-import { Refusals } from './refusals.ts';
-import { Router } from './router.ts';
+import { FrameStream } from './router/frame-stream.ts';
+import { LoopGuard } from './router/loop-guard.ts';
+import { Router } from './router/router.ts';
+import { WireAnswers } from './router/wire-answers.ts';
+import { WireGuard } from './router/wire-guard.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
-import { SimulatedEvidence } from './simulated.ts';
 import type { Transport } from './sources/transport.ts';
-import { StateFeed } from './state-feed.ts';
-import { StatusLog } from './status-log.ts';
-import { StatusTexts } from './status-texts.ts';
-import { Streams } from './streams.ts';
-import { type SessionReason, Vehicle } from './vehicle.ts';
-import { WireAnswers } from './wire-answers.ts';
-import { WireGuard } from './wire-guard.ts';
+import { SimulatedEvidence } from './vehicle/simulated.ts';
+import { StateFeed } from './vehicle/state-feed.ts';
+import { StatusLog } from './vehicle/status-log.ts';
+import { StatusTexts } from './vehicle/status-texts.ts';
+import { Streams } from './vehicle/streams.ts';
+import { type SessionReason, Vehicle } from './vehicle/vehicle.ts';
 
 const TICK_MS = 100;
 /** MAV_CMD */

@@ -2,16 +2,16 @@
 import { mkdir } from 'node:fs/promises';
 import { parseHostPort, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
-import { runService, type Service } from '../../shared/ipc/child.ts';
-import { createLogger, type Logger } from '../../shared/logger.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { findCameras } from './cameras.ts';
+import { runService, type Service } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { findCameras } from '../../shared/video/cameras.ts';
+import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { Engine } from './engine/engine.ts';
-import { openVideoSource, videoAddress } from './engine/open-source.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
 import { RadioSender } from './engine/radio-sender.ts';
-import { recordingsDirectory } from './recordings.ts';
+import { openVideoSource, videoAddress } from './sources/open-source.ts';
 
 async function start(log: Logger): Promise<Service> {
   const paths = pathsFrom(process.env);

@@ -1,10 +1,10 @@
 import type { PipelineStatus } from './engine/pipeline.ts';
 import type { RadioStatus } from './engine/radio-sender.ts';
-import type { RecordingStatus } from './engine/recorder.ts';
+import type { RecordingStatus } from './recorder/recorder.ts';
 
 /**
  * What svc-residual and svc-video say to each other.
- * On video.sock (shared/ipc/rpc.ts):
+ * On video.sock (shared/rpc/rpc.ts):
  *   status  -> EngineStatus, also as the event `status` every second and at each change of the recording
  *   profile {width, height, fps, bitrate_kbps} -> the same once the encoder does it
  *   key -> true            the next picture is a key frame

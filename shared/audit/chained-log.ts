@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { redact } from '../logger.ts';
+import { redact } from '../process/logger.ts';
 import { GENESIS, lineHash, parse } from './chain.ts';
 import { auditKey, type Head, headFile, headText, readHead } from './head.ts';
 

@@ -1,4 +1,4 @@
-import type { Profile } from '../routes/row.ts';
+import type { Profile } from '../profile.ts';
 import { CONTROL, SUPERVISOR, section } from './leaf.ts';
 
 /** The section `agent`: what this node is. */

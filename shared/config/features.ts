@@ -1,4 +1,4 @@
-import { FEATURES, type Feature, type Profile } from '../routes/row.ts';
+import { FEATURES, type Feature, type Profile } from '../profile.ts';
 import { section } from './leaf.ts';
 
 const CLASS = {

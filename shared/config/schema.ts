@@ -3,7 +3,7 @@
  * TypeScript type; a file a section. Our own keywords on a leaf: see leaf.ts.
  */
 import type { FromSchema } from 'json-schema-to-ts';
-import type { FEATURES } from '../routes/row.ts';
+import type { FEATURES } from '../profile.ts';
 import { agentConfig } from './agent.ts';
 import { apiConfig } from './api.ts';
 import { discoveryConfig } from './discovery.ts';

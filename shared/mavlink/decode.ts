@@ -1,12 +1,12 @@
 /**
  * Typed decode of the messages whose values svc needs, as they are on the wire: integers in MAVLink's units, MAVLink's
- * sentinels for "unknown" left in. Who uses a value turns it into SI units and null (front/link/telemetry.ts).
+ * sentinels for "unknown" left in. Who uses a value turns it into SI units and null (front/link/vehicle/telemetry.ts).
  * Offsets follow the wire order of each message; `test/property/mavlink-decode.spec.ts` holds them against node-mavlink.
  */
 import type { Payload } from './payload.ts';
 
 export interface Heartbeat {
-  /** Its meaning depends on the firmware: front/link/modes.ts. */
+  /** Its meaning depends on the firmware: front/link/vehicle/modes.ts. */
   readonly customMode: number;
   /** MAV_TYPE */
   readonly type: number;

@@ -1,31 +1,9 @@
 import type { Scope } from '../auth/scopes.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { Feature } from '../profile.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Naming } from './classes.ts';
 
-/** The names of the `feature` column of spec/routes.tsv; `features.<name>` in the config turns one on or off. */
-export const FEATURES = [
-  'core',
-  'pairing',
-  'mcp',
-  'config',
-  'flight',
-  'fleet',
-  'radio',
-  'network',
-  'video',
-  'whep',
-  'plugins',
-  'peripherals',
-  'vision',
-  'logs',
-  'setup',
-  'dashboard',
-  'ground-station',
-] as const;
-export type Feature = (typeof FEATURES)[number];
-
-export type Profile = 'drone' | 'ground-station';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type RowMethod = HttpMethod | 'WS' | 'ANY';
 export type Guard = '-' | 'guard' | 'guard-if-link' | 'guard-if-profile' | 'inner';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ConnectionCaps } from '../../front/edge/connections.ts';
-import { PeerBudgets } from '../../front/edge/rate.ts';
+import { ConnectionCaps } from '../../front/control/edge/connections.ts';
+import { PeerBudgets } from '../../front/control/edge/rate.ts';
 import { peerKey } from '../../shared/auth/address.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { createOnBoxRule, groupMembers, uidOfPeer } from '../../front/edge/on-box.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createOnBoxRule, groupMembers, uidOfPeer } from '../../front/control/edge/on-box.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 

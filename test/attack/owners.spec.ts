@@ -1,9 +1,9 @@
 import { chown, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PairingStore } from '../../front/stores/pairing.ts';
-import { TokenFileReader } from '../../front/stores/token-file.ts';
-import { Recordings } from '../../residual/video/recordings.ts';
+import { PairingStore } from '../../front/control/stores/pairing.ts';
+import { TokenFileReader } from '../../front/control/stores/token-file.ts';
+import { Recordings } from '../../residual/app/video/recordings.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { readPrivate, readPrivateSync } from '../../shared/files/private-file.ts';
 import { KEY } from '../support/edge.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { RelayTickets, signRelayTicket } from '../../front/edge/relay.ts';
+import { RelayTickets, signRelayTicket } from '../../front/control/edge/relay.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 

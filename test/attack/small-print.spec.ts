@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
-import { decide } from '../../front/edge/decide.ts';
-import { hasRoutable } from '../../front/edge/interfaces.ts';
-import { OwnNames } from '../../front/edge/own-names.ts';
-import { LogTail } from '../../residual/logs/log-tail.ts';
+import { decide } from '../../front/control/edge/decide.ts';
+import { hasRoutable } from '../../front/control/edge/interfaces.ts';
+import { OwnNames } from '../../front/control/edge/own-names.ts';
+import { LogTail } from '../../residual/app/logs/log-tail.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { deriveTokenKey, signToken } from '../../shared/auth/token.ts';

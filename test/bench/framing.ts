@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { MavLinkPacketParser, MavLinkPacketSplitter } from 'node-mavlink';
 import { systemClock } from '../../front/link/clock.ts';
-import { LoopGuard } from '../../front/link/loop-guard.ts';
-import { Router } from '../../front/link/router.ts';
-import { WireGuard } from '../../front/link/wire-guard.ts';
+import { LoopGuard } from '../../front/link/router/loop-guard.ts';
+import { Router } from '../../front/link/router/router.ts';
+import { WireGuard } from '../../front/link/router/wire-guard.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { encodeAs, mixedMessages } from '../link/mavlink-samples.ts';
 import { median, type Result } from './result.ts';

@@ -15,9 +15,15 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { AUDIT_FILE, AUDIT_FILES, AuditLog, STRANGERS_FILE, verifyAudit } from '../../front/stores/audit.ts';
+import {
+  AUDIT_FILE,
+  AUDIT_FILES,
+  AuditLog,
+  STRANGERS_FILE,
+  verifyAudit,
+} from '../../front/control/stores/audit.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

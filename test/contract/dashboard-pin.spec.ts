@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Caller, dashboardHandlers } from '../../front/handlers/dashboard.ts';
-import { PinLadder } from '../../front/stores/pin-ladder.ts';
-import { TicketStore } from '../../front/stores/tickets.ts';
+import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
+import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
+import { TicketStore } from '../../front/control/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { PinNode, refusal } from '../support/pin-stores.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { decide } from '../../front/edge/decide.ts';
+import { decide } from '../../front/control/edge/decide.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';

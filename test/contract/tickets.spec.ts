@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { TICKET_LIFE_S, TicketStore, ticketIssuer, ticketScopes } from '../../front/stores/tickets.ts';
+import {
+  TICKET_LIFE_S,
+  TicketStore,
+  ticketIssuer,
+  ticketScopes,
+} from '../../front/control/stores/tickets.ts';
 import { PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { ROWS } from '../../shared/routes/table.ts';

@@ -14,7 +14,7 @@ const SEED = 20_261_121;
 
 interface Found {
   readonly pid: number;
-  /** The entry file: `svc-control` is front/main. */
+  /** The entry file: `svc-control` is front/control/main. */
   readonly entry: string;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { common } from 'node-mavlink';
-import type { CommandResult, LinkState } from '../../shared/ipc/link-protocol.ts';
+import type { CommandResult, LinkState } from '../../shared/rpc/link.ts';
 import { commandLong } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';

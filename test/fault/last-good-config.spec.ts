@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { ConfigStore } from '../../residual/config/store.ts';
+import { ConfigStore } from '../../residual/app/config/store.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { openLogDatabase } from '../../residual/logs/log-database.ts';
-import { LogStore, type NumberedRecord } from '../../residual/logs/log-store.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { openLogDatabase } from '../../residual/app/logs/log-database.ts';
+import { LogStore, type NumberedRecord } from '../../residual/app/logs/log-store.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const LOG = createLogger('test', 'silent');

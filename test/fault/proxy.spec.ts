@@ -10,7 +10,7 @@ import {
 import { createServer as createNetServer, type Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createResidualServer } from '../../residual/server.ts';
+import { createResidualServer } from '../../residual/app/server.ts';
 import {
   connectionProof,
   decodeMark,
@@ -19,7 +19,7 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../shared/auth/principal-mark.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { SystemdNotify, withoutNotify } from '../../bin/supervisor/systemd-notify.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

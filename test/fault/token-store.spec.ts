@@ -14,8 +14,8 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { TokenFileReader } from '../../front/stores/token-file.ts';
-import type { MintedToken } from '../../front/stores/tokens.ts';
+import { TokenFileReader } from '../../front/control/stores/token-file.ts';
+import type { MintedToken } from '../../front/control/stores/tokens.ts';
 import { ROOT } from '../support/node.ts';
 import { refusal } from '../support/pin-stores.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -149,8 +149,8 @@ describe('the token store, killed', () => {
 
   /** Mints, revokes, and after every tenth revokes all, until killed; tells what was promised to a client. */
   const worker = (file: string) => `
-    const { TokenStore } = await import(${JSON.stringify(join(ROOT, 'front/stores/tokens.ts'))});
-    const { createLogger } = await import(${JSON.stringify(join(ROOT, 'shared/logger.ts'))});
+    const { TokenStore } = await import(${JSON.stringify(join(ROOT, 'front/control/stores/tokens.ts'))});
+    const { createLogger } = await import(${JSON.stringify(join(ROOT, 'shared/process/logger.ts'))});
     const store = new TokenStore({ file: ${JSON.stringify(file)}, accept: true, pairingKey: () => '${PAIRING_KEY}',
       deviceId: '${DEVICE}', now: Date.now, log: createLogger('t', 'silent') });
     const { writeSync } = await import('node:fs');

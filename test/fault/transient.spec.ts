@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { PairingStore } from '../../front/stores/pairing.ts';
+import { PairingStore } from '../../front/control/stores/pairing.ts';
 import { contained } from '../../shared/async/every.ts';
 import { sweepTemporary, writeAtomic } from '../../shared/files/atomic-write.ts';
 import { KEY } from '../support/edge.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
-import type { CommandResult } from '../../shared/ipc/link-protocol.ts';
+import type { CommandResult } from '../../shared/rpc/link.ts';
 import { settle } from './fake-clock.ts';
 import { commandAck, globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';

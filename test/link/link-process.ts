@@ -3,13 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type {
-  CommandResult,
-  EndpointStatus,
-  LinkState,
-  ParamsSnapshot,
-} from '../../shared/ipc/link-protocol.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
+import type { CommandResult, EndpointStatus, LinkState, ParamsSnapshot } from '../../shared/rpc/link.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

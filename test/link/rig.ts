@@ -6,12 +6,12 @@ import {
   type Transport,
   type TransportEvents,
 } from '../../front/link/sources/transport.ts';
-import type { CommandResult, LinkState } from '../../shared/ipc/link-protocol.ts';
-import { createLogger, type Logger } from '../../shared/logger.ts';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import type { CommandResult, LinkState } from '../../shared/rpc/link.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { attitude, autopilotVersion, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
 import type { Target } from '../../front/link/encode.ts';
-import { FrameStream } from '../../front/link/frame-stream.ts';
-import { LoopGuard } from '../../front/link/loop-guard.ts';
-import { type FrameSink, Router, type RouterPort } from '../../front/link/router.ts';
-import { WireGuard, type WirePolicy } from '../../front/link/wire-guard.ts';
+import { FrameStream } from '../../front/link/router/frame-stream.ts';
+import { LoopGuard } from '../../front/link/router/loop-guard.ts';
+import { type FrameSink, Router, type RouterPort } from '../../front/link/router/router.ts';
+import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
 import { FakeClock } from './fake-clock.ts';
 
 import { attitude, commandAck, encodeAs, heartbeat, mixedMessages, rawV2 } from './mavlink-samples.ts';

@@ -1,7 +1,7 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { listSerialPorts } from '../../front/link/sources/serial-ports.ts';
+import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { ensureSocat, SerialLine } from '../support/socat.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Decision } from '../../front/edge/decide.ts';
+import type { Decision } from '../../front/control/edge/decide.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
-import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { type Ask, edgeState, everythingBuilt, judge, KEY, trusting } from '../support/edge.ts';
 

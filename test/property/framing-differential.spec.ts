@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FrameReader } from '../../bin/sim/wire.ts';
+import { FrameReader } from '../../bin/sim/mavlink/wire.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { encodeAs, mixedMessages, type Wire } from '../link/mavlink-samples.ts';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ParamFile } from '../../bin/sim/param-file.ts';
+import { ParamFile } from '../../bin/sim/mavlink/param-file.ts';
 import type { Encoder, FtpRequest } from '../../front/link/encode.ts';
 import { FtpFile } from '../../front/link/params/ftp-file.ts';
 import { ListTransfer } from '../../front/link/params/list-transfer.ts';
 import { paramFromBits, paramToBits } from '../../front/link/params/param-encoding.ts';
 import { readParamPack } from '../../front/link/params/param-pack.ts';
-import type { Vehicle } from '../../front/link/vehicle.ts';
+import type { Vehicle } from '../../front/link/vehicle/vehicle.ts';
 import type { FtpMessage } from '../../shared/mavlink/decode.ts';
 import { FakeClock } from '../link/fake-clock.ts';
 

@@ -8,9 +8,9 @@ import {
   minimal,
   standard,
 } from 'node-mavlink';
-import * as messages from '../../bin/sim/messages.ts';
+import * as messages from '../../bin/sim/mavlink/messages.ts';
+import { decode, encode, FrameReader, frame } from '../../bin/sim/mavlink/wire.ts';
 import { seededRandom } from '../../bin/sim/random.ts';
-import { decode, encode, FrameReader, frame } from '../../bin/sim/wire.ts';
 
 const random = seededRandom(7);
 const library = new MavLinkProtocolV2(1, 1);

@@ -35,7 +35,7 @@ export interface ClockRead {
 
 /**
  * Reads the burnt-in clock of the next `count` pictures of the page's first video from decoded pixels. Times are modulo 2^32 ms.
- * The strip's format: residual/video/engine/clock-strip.ts.
+ * The strip's format: residual/video/sources/clock-strip.ts.
  */
 export async function readClocks(page: Page, count: number, index = 0): Promise<readonly ClockRead[]> {
   return page.evaluate(

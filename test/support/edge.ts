@@ -1,4 +1,4 @@
-import { secretHash } from '../../front/edge/credentials.ts';
+import { secretHash } from '../../front/control/edge/credentials.ts';
 import {
   type CredentialChecks,
   type Decision,
@@ -7,11 +7,12 @@ import {
   NO_OTHER_CREDENTIALS,
   type RequestHead,
   settle,
-} from '../../front/edge/decide.ts';
+} from '../../front/control/edge/decide.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
-import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 
 export const KEY = 'svc_0123456789abcdef0123456789abcdef0123456789a';

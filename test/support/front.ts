@@ -35,7 +35,7 @@ export async function startFront(config = ''): Promise<LoneFront> {
     JSON.stringify({ paired: true, api_key: KEY, owner_id: 't', paired_at: 1 }),
     { mode: 0o600 },
   );
-  const child = fork(join(ROOT, 'front/main.ts'), {
+  const child = fork(join(ROOT, 'front/control/main.ts'), {
     env: { ...process.env, PATH: SAFE_PATH, ...env },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

@@ -1,6 +1,7 @@
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { isScope } from '../../shared/auth/scopes.ts';
-import { FEATURES, type Row } from '../../shared/routes/row.ts';
+import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { edgeState, judge, KEY, trusting } from './edge.ts';
 import type { Credential } from './oracle.ts';

@@ -4,8 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChildStatus } from '../../bin/supervisor/child.ts';
-import { RpcClient } from '../../shared/ipc/rpc.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');

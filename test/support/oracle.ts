@@ -1,6 +1,7 @@
 import { type AddressClass, isLifeline } from '../../shared/auth/address.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
-import type { Feature, Row } from '../../shared/routes/row.ts';
+import type { Feature } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
 
 /**
  * What a caller should get, written down a second time from the specification's words, without looking at decide(): the

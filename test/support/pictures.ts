@@ -1,6 +1,6 @@
 import { Codec, CodecContext, FormatContext, Frame, Packet } from 'node-av';
 import { AV_CODEC_ID_H264, AV_CODEC_ID_MJPEG, type AVCodecID, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
-import { readStrip } from '../../residual/video/engine/clock-strip.ts';
+import { readStrip } from '../../residual/video/sources/clock-strip.ts';
 
 /** What a decoded picture tells. */
 export interface Seen {

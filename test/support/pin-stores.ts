@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { PinStore } from '../../front/stores/pin.ts';
-import { SessionStore } from '../../front/stores/sessions.ts';
+import { PinStore } from '../../front/control/stores/pin.ts';
+import { SessionStore } from '../../front/control/stores/sessions.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { createLogger } from '../../shared/logger.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 
 export const silentLog = createLogger('test', 'silent');
 

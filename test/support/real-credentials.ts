@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { signRelayTicket } from '../../front/edge/relay.ts';
+import { signRelayTicket } from '../../front/control/edge/relay.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { deriveTokenKey, signToken } from '../../shared/auth/token.ts';
 import type { Row } from '../../shared/routes/row.ts';

@@ -1,8 +1,8 @@
 /** Runs one change of a store in the directory SVC_ETC_DIR: `store-operation.ts claim|mint|revoke|revoke-all|pin|config`. */
-import { PairingStore } from '../../front/stores/pairing.ts';
-import { PinStore } from '../../front/stores/pin.ts';
-import { TokenStore } from '../../front/stores/tokens.ts';
-import { ConfigStore } from '../../residual/config/store.ts';
+import { PairingStore } from '../../front/control/stores/pairing.ts';
+import { PinStore } from '../../front/control/stores/pin.ts';
+import { TokenStore } from '../../front/control/stores/tokens.ts';
+import { ConfigStore } from '../../residual/app/config/store.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { silentLog } from './pin-stores.ts';
 import { DEVICE, PAIRING_KEY } from './token-stores.ts';

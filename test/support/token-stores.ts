@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { TokenStore, type TokenStoreOptions } from '../../front/stores/tokens.ts';
+import { TokenStore, type TokenStoreOptions } from '../../front/control/stores/tokens.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { silentLog, TestClocks } from './pin-stores.ts';
 

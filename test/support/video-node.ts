@@ -1,5 +1,5 @@
+import { EngineClient } from '../../residual/app/video/engine-client.ts';
 import type { AccessUnit } from '../../residual/video/engine/picture.ts';
-import { EngineClient } from '../../residual/video/engine-client.ts';
 import { KEY } from './edge.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 

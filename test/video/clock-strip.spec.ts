@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { readStrip, stripCells } from '../../residual/video/engine/clock-strip.ts';
-import { TestPicture } from '../../residual/video/engine/test-picture.ts';
+import { readStrip, stripCells } from '../../residual/video/sources/clock-strip.ts';
+import { TestPicture } from '../../residual/video/sources/test-picture.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LeaseBook, type ProfileName } from '../../residual/video/leases.ts';
+import { LeaseBook, type ProfileName } from '../../residual/app/video/leases.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 function book(base: ProfileName = 'thumbnail') {

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core';
-import { LineSplitter } from '../../../shared/ipc/lines.ts';
+import { LineSplitter } from '../../../shared/rpc/lines.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { queryOf, recordFlags } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';

@@ -1,8 +1,8 @@
-import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
-import type { Router } from '../router.ts';
-import type { WirePolicy } from '../wire-guard.ts';
+import type { Router } from '../router/router.ts';
+import type { WirePolicy } from '../router/wire-guard.ts';
 
 /** A place where ground stations reach the vehicle's raw MAVLink. Opens itself, and again, for as long as it is started. */
 export interface Endpoint {

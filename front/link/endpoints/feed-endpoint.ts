@@ -1,11 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus, FeedHello, FeedReply } from '../../../shared/ipc/link-protocol.ts';
-import { listenUnix } from '../../../shared/ipc/socket-file.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { EndpointStatus, FeedHello, FeedReply } from '../../../shared/rpc/link.ts';
+import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import type { Clock } from '../clock.ts';
-import type { Router } from '../router.ts';
-import type { WirePolicy } from '../wire-guard.ts';
+import type { Router } from '../router/router.ts';
+import type { WirePolicy } from '../router/wire-guard.ts';
 import { MessageFilter } from './message-filter.ts';
 import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';

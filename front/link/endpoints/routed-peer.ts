@@ -1,8 +1,8 @@
-import type { PeerStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { PeerStatus } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
-import { FrameStream } from '../frame-stream.ts';
-import type { FrameSink, Router, RouterPort } from '../router.ts';
-import type { WirePolicy } from '../wire-guard.ts';
+import { FrameStream } from '../router/frame-stream.ts';
+import type { FrameSink, Router, RouterPort } from '../router/router.ts';
+import type { WirePolicy } from '../router/wire-guard.ts';
 
 /** One peer of an endpoint: frames out of its bytes, and its place at the router. */
 export class RoutedPeer {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
-import type { FrameSink } from '../router.ts';
+import type { FrameSink } from '../router/router.ts';
 import type { MessageFilter } from './message-filter.ts';
 
 /** Writes frames to a stream socket; those of one turn of the loop leave in one system call. */

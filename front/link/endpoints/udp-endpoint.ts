@@ -1,7 +1,7 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:dgram';
 import { messageOf } from '../../../shared/errors.ts';
-import type { EndpointStatus } from '../../../shared/ipc/link-protocol.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';

@@ -1,9 +1,9 @@
-import type { Logger } from '../../../shared/logger.ts';
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
 import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions } from './definitions.ts';
 import { Metadata } from './metadata.ts';

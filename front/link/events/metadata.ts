@@ -1,11 +1,11 @@
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FtpFile } from '../params/ftp-file.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { unxz } from './xz.ts';
 
 // MAV_CMD

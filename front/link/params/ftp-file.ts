@@ -1,7 +1,7 @@
 import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 
 // Opcodes and errors of MAVLink FTP (mavlink.io/en/services/ftp.html).
 const TERMINATE_SESSION = 1;

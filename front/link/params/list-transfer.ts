@@ -1,7 +1,7 @@
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { MAX_PARAMS } from './param-table.ts';
 
 /** The list has stopped coming. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_PARAMS, type ParamEntry } from './param-table.ts';
 
 const MAX_FILE_BYTES = 2 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/ipc/link-protocol.ts';
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
 import type { ParamTable } from './param-table.ts';
 

@@ -1,13 +1,13 @@
+import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
 import type {
   ParamsProgress,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
-} from '../../../shared/ipc/link-protocol.ts';
-import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
+} from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import { FtpFile } from './ftp-file.ts';
 import { ListTransfer } from './list-transfer.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';

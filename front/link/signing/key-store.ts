@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 
 /** More vehicles than one node ever meets; also the bound on the signatures that are computed to find a key. */
 const MAX_KEYS = 64;

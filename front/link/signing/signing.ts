@@ -1,18 +1,18 @@
 import { CLOCK_FLOOR_MS } from '../../../shared/auth/token.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type {
   SigningCapability,
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
-} from '../../../shared/ipc/link-protocol.ts';
-import type { Logger } from '../../../shared/logger.ts';
-import type { Frame } from '../../../shared/mavlink/frame.ts';
-import { MSG } from '../../../shared/mavlink/messages.ts';
+} from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder, Target } from '../encode.ts';
 import type { Params } from '../params/params.ts';
-import type { Vehicle } from '../vehicle.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 import { Signer } from './signer.ts';
 

@@ -1,9 +1,9 @@
-import { Backoff } from '../../../shared/backoff.ts';
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { OpenSerial } from './serial-line.ts';
-import type { SerialPortEntry } from './serial-ports.ts';
 import type { FoundPort } from './serial-scanner.ts';
 
 const FIRST_RETRY_MS = 250;

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import type { MavlinkSource } from '../../../shared/config/addresses.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import { listSerialPorts } from '../../../shared/flight/serial-ports.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import { FixedPort } from './fixed-port.ts';
 import { openSerial } from './serial-line.ts';
-import { listSerialPorts } from './serial-ports.ts';
 import { SerialScanner } from './serial-scanner.ts';
 import { SerialTransport } from './serial-transport.ts';
 import { TcpTransport } from './tcp-transport.ts';

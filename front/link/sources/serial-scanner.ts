@@ -1,13 +1,13 @@
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import { decodeHeartbeat } from '../../../shared/mavlink/decode.ts';
 import { Framer } from '../../../shared/mavlink/framer.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import { isAutopilot } from '../autopilot-heartbeat.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { isAutopilot } from '../vehicle/autopilot-heartbeat.ts';
 import type { OpenSerial, SerialLine } from './serial-line.ts';
-import type { SerialPortEntry } from './serial-ports.ts';
 
 /** The rates that flight controllers come with: telemetry radios, ArduPilot's default, companion ports. */
 export const PROBE_BAUDS = [57_600, 115_200, 921_600] as const;

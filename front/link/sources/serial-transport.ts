@@ -1,4 +1,4 @@
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { SerialLine } from './serial-line.ts';
 import type { FoundPort } from './serial-scanner.ts';

@@ -1,7 +1,7 @@
 import type { NetConnectOpts, Socket } from 'node:net';
-import { Backoff } from '../../../shared/backoff.ts';
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 

@@ -1,8 +1,8 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
-import { Backoff } from '../../../shared/backoff.ts';
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';

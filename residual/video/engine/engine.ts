@@ -1,8 +1,10 @@
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { RpcServer } from '../../../shared/ipc/rpc.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { RpcServer } from '../../../shared/rpc/rpc.ts';
 import type { EngineStatus, Snapshot } from '../protocol.ts';
+import { Recorder } from '../recorder/recorder.ts';
+import type { VideoSource } from '../sources/source.ts';
 import { cloneFrame } from './av.ts';
 import type { EncoderChoice } from './encoder.ts';
 import { encodeJpeg } from './jpeg.ts';
@@ -10,8 +12,6 @@ import { MediaServer } from './media-server.ts';
 import type { AccessUnit, Profile, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
 import type { RadioSender } from './radio-sender.ts';
-import { Recorder } from './recorder.ts';
-import type { VideoSource } from './source.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
 export interface EngineOptions {

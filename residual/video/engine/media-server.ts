@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { listenUnix } from '../../../shared/ipc/socket-file.ts';
+import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import { MEDIA_HEADER_BYTES } from '../protocol.ts';
 import type { AccessUnit } from './picture.ts';
 

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Frame } from 'node-av';
-import { Backoff } from '../../../shared/backoff.ts';
+import { Backoff } from '../../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { VideoSource } from '../sources/source.ts';
 import { cloneFrame } from './av.ts';
 import { type EncoderChoice, H264Encoder } from './encoder.ts';
 import { Meter } from './meter.ts';
 import type { AccessUnit, Picture, Profile, VideoClock } from './picture.ts';
 import { Scaler } from './scaler.ts';
-import type { VideoSource } from './source.ts';
 
 /** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: the config wants none. */
 export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';

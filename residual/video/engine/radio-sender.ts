@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { HostPort } from '../../../shared/config/addresses.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/logger.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
 import { packetize, rtpTimestamp } from '../rtp-h264.ts';
 import type { AccessUnit } from './picture.ts';
 

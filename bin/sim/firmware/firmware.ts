@@ -1,0 +1,39 @@
+import type { Craft } from '../flight/craft.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import type { Modes } from '../flight/modes.ts';
+import type { CommandDialect } from '../mavlink/commands.ts';
+import type { ParamDialect } from '../mavlink/param-dialect.ts';
+import type { ParamTable } from '../mavlink/params.ts';
+import type { StreamDialect } from '../mavlink/streams.ts';
+import type { TelemetryFacts } from '../mavlink/telemetry-view.ts';
+import type { Words } from './words.ts';
+
+/** Everything in which one autopilot's firmware differs from another's, as far as the link can see it. */
+export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts {
+  /** False for what drives or swims: it needs no takeoff and has no height. */
+  readonly flies: boolean;
+  /** MAV_PROTOCOL_CAPABILITY, without the FTP bit. */
+  readonly capabilities: number;
+  /** Sent on MAV_CMD_DO_SEND_BANNER, and with a parameter list where `bannerWithParams` says so. */
+  readonly banner: readonly string[];
+  readonly params: ParamTable;
+  readonly paramDialect: ParamDialect;
+  /** Sequence number of the first mission item that is not home. */
+  readonly firstItem: 0 | 1;
+  /** Whether a stored mission is there again after a reboot. */
+  readonly keepsMission: boolean;
+  /** What FTP answers to a read without an open file. */
+  readonly ftpNotOpen: number;
+  /** Whether `@PARAM/param.pck` is there. */
+  readonly paramFile: boolean;
+  /** Mode number at boot where the command line says none. */
+  readonly initialMode: number;
+  readonly words: Words;
+  /** Whether it says as events what keeps it from arming. */
+  readonly events: boolean;
+  /** Behind every text: PX4 marks so what it also says as an event. */
+  readonly textEnd: string;
+  /** @param modes gives the modes once they stand, for one that goes over into another */
+  modes(craft: Craft, mission: Mission, modes: () => Modes): ModeSet;
+}

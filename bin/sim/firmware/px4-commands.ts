@@ -1,0 +1,146 @@
+import { MavSeverity } from '../flight/craft.ts';
+import { fromFrame } from '../flight/mission.ts';
+import {
+  type Command,
+  type CommandDeck,
+  getHome,
+  getInterval,
+  type Handler,
+  rebootVehicle,
+  requestCapabilities,
+  setHome,
+  setMissionCurrent,
+} from '../mavlink/commands.ts';
+import { MavResult } from '../mavlink/mavlink-values.ts';
+import { COMPONENT_METADATA } from './px4-events.ts';
+import { customMode } from './px4-modes.ts';
+
+const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED } = MavResult;
+const FORCE = 21196;
+const MAIN_AUTO = 4;
+const SUB_MISSION = 4;
+const GROUND_STATION = 190;
+const AMSL = 0;
+
+/**
+ * PX4 1.15's commands, by MAV_CMD, as its Commander answers them. MAV_CMD_DO_PAUSE_CONTINUE is not among them: PX4 has
+ * no handler for it, and a mission pauses by AUTO.LOITER or by a DO_REPOSITION without a place.
+ */
+export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
+  [20, (deck) => go(deck, deck.roles.rtl, 'Returning to launch')],
+  [21, (deck) => go(deck, deck.roles.land, 'Landing at current position')],
+  [22, takeOff],
+  [176, setMode],
+  [179, (deck, command) => orRejected(setHome(deck, { ...command, frame: AMSL }))],
+  [192, reposition],
+  [224, (deck, command) => orDenied(setMissionCurrent(deck, command))],
+  [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
+  [300, startMission],
+  [400, armDisarm],
+  [401, runChecks],
+  [410, (deck) => orRejected(getHome(deck))],
+  [510, getInterval],
+  [511, ({ streams }, { p1, p2 }) => (streams.setInterval(p1, p2) ? ACCEPTED : FAILED)],
+  [512, requestMessage],
+  [520, requestCapabilities],
+]);
+
+function orRejected(result: MavResult): MavResult {
+  return result === FAILED ? TEMPORARILY_REJECTED : result;
+}
+
+function orDenied(result: MavResult): MavResult {
+  return result === FAILED ? DENIED : result;
+}
+
+function go({ craft, modes }: CommandDeck, mode: number, text?: string): MavResult {
+  if (!modes.set(mode)) return TEMPORARILY_REJECTED;
+  if (text !== undefined) craft.text(MavSeverity.INFO, text);
+  return ACCEPTED;
+}
+
+// The magic number forces a disarming only: an arming that comes by MAVLink is always checked.
+function armDisarm({ craft, arming, events }: CommandDeck, { p1, p2 }: Command): MavResult {
+  const command = Math.round(p1);
+  if (command === 1) return arming.arm(false) ? ACCEPTED : TEMPORARILY_REJECTED;
+  if (command !== 0) return UNSUPPORTED;
+  if (arming.disarm(Math.round(p2) === FORCE)) return ACCEPTED;
+  craft.text(MavSeverity.CRITICAL, 'Disarming denied: not landed');
+  events?.notLanded();
+  return TEMPORARILY_REJECTED;
+}
+
+function runChecks({ report }: CommandDeck): MavResult {
+  report();
+  return ACCEPTED;
+}
+
+function requestMessage({ streams, events }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== COMPONENT_METADATA || events === undefined) return streams.sendNow(p1) ? ACCEPTED : DENIED;
+  events.metadata();
+  return ACCEPTED;
+}
+
+// The older form, a base mode without a custom mode, is not there.
+function setMode({ modes, roles }: CommandDeck, { from, p1, p2, p3 }: Command): MavResult {
+  const custom = 1;
+  if ((p1 & custom) === 0) return DENIED;
+  const main = p2 & 0xff;
+  const number = main === MAIN_AUTO ? customMode(main, p3 & 0xff || SUB_MISSION) : customMode(main);
+  // An unknown main mode is accepted and changes nothing; only an unknown sub mode of AUTO is an error.
+  if (main !== MAIN_AUTO && !roles.all.some((mode) => mode.number === number)) return ACCEPTED;
+  // Only a ground station (MAV_COMP_ID_MISSIONPLANNER) is told in words why not.
+  return modes.set(number, from !== GROUND_STATION) ? ACCEPTED : TEMPORARILY_REJECTED;
+}
+
+// The altitude is above sea level; NaN means MIS_TAKEOFF_ALT above here. It may be told before arming.
+function takeOff(deck: CommandDeck, { alt }: Command): MavResult {
+  const { craft, roles } = deck;
+  const result = go(deck, roles.takeoff.number);
+  if (result !== ACCEPTED) return result;
+  const { vehicle, params } = craft;
+  const lowest = vehicle.height + (vehicle.landed ? params.get('MIS_TAKEOFF_ALT') : 0);
+  const asked = Number.isFinite(alt) ? alt - vehicle.home.alt : lowest;
+  if (asked < lowest) {
+    // What an altitude above home in place of one above the sea comes to.
+    const text = `Using minimum takeoff altitude: ${lowest.toFixed(2)} m`;
+    craft.text(MavSeverity.CRITICAL, vehicle.landed ? text : 'Already higher than takeoff altitude');
+  }
+  roles.takeoff.takeOff(Math.max(asked, lowest));
+  return ACCEPTED;
+}
+
+// A place or an altitude that is NaN (in COMMAND_INT: out of range) stays as it is: that is how a vehicle is paused.
+function reposition(deck: CommandDeck, { p2, p4, lat, lon, alt }: Command): MavResult {
+  const { craft, roles } = deck;
+  const changeMode = 1; // MAV_DO_REPOSITION_FLAGS_CHANGE_MODE: without it, or with another bit, PX4 does nothing
+  if (p2 !== changeMode) return UNSUPPORTED;
+  const result = go(deck, roles.guided.number);
+  if (result !== ACCEPTED) return result;
+  const { vehicle } = craft;
+  const somewhere = Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat !== 0 || lon !== 0);
+  if (!somewhere && !Number.isFinite(alt)) {
+    roles.guided.enter();
+    return ACCEPTED;
+  }
+  const place = somewhere ? { lat, lon } : vehicle.location;
+  const height = Number.isFinite(alt) ? alt : vehicle.location.alt;
+  const target = fromFrame(vehicle.origin, vehicle.home, AMSL, place.lat, place.lon, height);
+  roles.guided.goTo(target, Number.isFinite(p4) ? (p4 * Math.PI) / 180 : undefined);
+  return ACCEPTED;
+}
+
+// It arms too, other than ArduPilot's.
+function startMission(deck: CommandDeck, { p1 }: Command): MavResult {
+  const { craft, arming, mission, roles } = deck;
+  if (mission.items.length === 0) {
+    craft.text(MavSeverity.CRITICAL, 'Mission start denied! No valid mission');
+    return DENIED;
+  }
+  if (!(p1 >= -1 && p1 < mission.items.length)) return DENIED; // -1: where it is
+  const result = go(deck, roles.auto.number);
+  if (result !== ACCEPTED) return result;
+  if (!arming.arm(false)) return TEMPORARILY_REJECTED;
+  if (mission.state === 'complete' || p1 > 0) mission.jump(p1);
+  return ACCEPTED;
+}

@@ -1,0 +1,93 @@
+import { AutoMode } from '../flight/auto.ts';
+import type { Craft } from '../flight/craft.ts';
+import { GuidedMode } from '../flight/guided.ts';
+import type { Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import { type FlightMode, holdMode, landMode, levelMode, type ModeId, type Modes } from '../flight/modes.ts';
+import { returnMode } from '../flight/rtl.ts';
+import type { Demand } from '../flight/vehicle.ts';
+
+/** PX4's main mode (PX4_CUSTOM_MAIN_MODE) and, in AUTO, its sub mode (PX4_CUSTOM_SUB_MODE_AUTO). */
+export function customMode(main: number, sub = 0): number {
+  return ((main << 16) | (sub << 24)) >>> 0;
+}
+
+const AUTO = 4;
+const id = (name: string, main: number, sub = 0): ModeId => ({ number: customMode(main, sub), name });
+
+export const LOITER = customMode(AUTO, 3);
+
+/**
+ * PX4's modes on the behaviours that the simulation has: AUTO.FOLLOW_TARGET only holds, AUTO.PRECLAND is a plain landing,
+ * and OFFBOARD does not ask for a stream of setpoints before it is entered.
+ */
+export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): ModeSet {
+  const loiter = new GuidedMode(craft, id('Hold', AUTO, 3));
+  const offboard = new GuidedMode(craft, id('Offboard', 6));
+  const takeoff = new TakeoffMode(craft, id('Takeoff', AUTO, 2), () => modes().set(LOITER));
+  const habits = { armable: true, needsTakeoff: false, announces: false };
+  const auto = new AutoMode(craft, mission, id('Mission', AUTO, 4), habits);
+  const rtl = returnMode(craft, id('Return', AUTO, 5));
+  const land = landMode(craft, id('Land', AUTO, 6));
+  return {
+    all: [
+      levelMode(craft, id('Manual', 1)),
+      levelMode(craft, id('Altitude', 2)),
+      { ...holdMode(craft, id('Position', 3), true), kind: 'manual' }, // a pilot's mode, though his sticks are centred
+      takeoff,
+      loiter,
+      auto,
+      rtl,
+      land,
+      holdMode(craft, id('Follow Me', AUTO, 8), true),
+      landMode(craft, id('Precision Landing', AUTO, 9)),
+      levelMode(craft, id('Acro', 5)),
+      offboard,
+      levelMode(craft, id('Stabilized', 7)),
+    ],
+    guided: loiter,
+    offboard,
+    takeoff,
+    auto,
+    rtl: rtl.number,
+    land: land.number,
+  };
+}
+
+/** AUTO.TAKEOFF: climbs to MIS_TAKEOFF_ALT, or where the command says, and goes over into AUTO.LOITER. */
+class TakeoffMode implements FlightMode {
+  readonly number: number;
+  readonly name: string;
+  readonly kind = 'takeoff';
+  readonly needsPosition = true;
+  readonly armable = true;
+  readonly #craft: Craft;
+  readonly #climb: GuidedMode;
+  readonly #done: () => void;
+
+  constructor(craft: Craft, mode: ModeId, done: () => void) {
+    this.number = mode.number;
+    this.name = mode.name;
+    this.#craft = craft;
+    this.#climb = new GuidedMode(craft, mode);
+    this.#done = done;
+  }
+
+  enter(): void {
+    this.#climb.enter();
+    const { vehicle, params } = this.#craft;
+    this.takeOff(vehicle.height + params.get('MIS_TAKEOFF_ALT'));
+  }
+
+  /** @param height metres above home */
+  takeOff(height: number): void {
+    this.#climb.takeOff(height);
+  }
+
+  step(dt: number): Demand {
+    this.#craft.autoArmed = true; // it may have been told before the vehicle was armed
+    const demand = this.#climb.step(dt);
+    if (!this.#climb.takingOff && !this.#craft.vehicle.landed) this.#done();
+    return demand;
+  }
+}

@@ -1,0 +1,124 @@
+/** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
+
+import { NAK } from '../mavlink/ftp.ts';
+import { MavAutopilot, MavState, MavType } from '../mavlink/mavlink-values.ts';
+import { BYTEWISE } from '../mavlink/param-dialect.ts';
+import type { StreamPlan } from '../mavlink/streams.ts';
+import { SENDERS } from '../mavlink/telemetry.ts';
+import { cellBattery } from '../mavlink/telemetry-battery.ts';
+import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import type { Firmware } from './firmware.ts';
+import { PX4_COMMANDS } from './px4-commands.ts';
+import { isEvent } from './px4-events.ts';
+import { LOITER, px4Modes } from './px4-modes.ts';
+import { px4Params } from './px4-param-table.ts';
+import type { Words } from './words.ts';
+
+// 1.15.4, official release.
+const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;
+const GIT_HASH = '99c40407';
+// What is implemented: MISSION_INT 4, COMMAND_INT 8, PARAM_ENCODE_BYTEWISE 16, SET_POSITION_TARGET_GLOBAL_INT 256,
+// MAVLINK2 8192.
+const CAPABILITIES = 4 | 8 | 16 | 256 | 8192;
+const DO_SET_MODE = 176;
+const AMSL = 0;
+/** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
+const GLOBAL_INT = 5;
+const BATTERY_STATUS = 147;
+const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([164, 193]); // SIMSTATE, EKF_STATUS_REPORT
+
+// The "normal" stream set of a telemetry link, as far as the simulation has the messages. REQUEST_DATA_STREAM is unknown.
+const STREAMS: StreamPlan = {
+  groups: [],
+  hz: new Map([
+    [1, 1], // SYS_STATUS
+    [2, 1], // SYSTEM_TIME
+    [24, 1], // GPS_RAW_INT
+    [30, 15], // ATTITUDE
+    [32, 1], // LOCAL_POSITION_NED
+    [33, 5], // GLOBAL_POSITION_INT
+    [42, 1], // MISSION_CURRENT
+    [65, 5], // RC_CHANNELS
+    [74, 4], // VFR_HUD
+    [141, 1], // ALTITUDE
+    [BATTERY_STATUS, 0.5],
+    [230, 0.5], // ESTIMATOR_STATUS
+    [242, 0.5], // HOME_POSITION
+    [245, 1], // EXTENDED_SYS_STATE
+  ]),
+};
+
+const WORDS: Words = {
+  armed: 'Armed by external command',
+  disarmed: (cause) => (cause === 'command' ? 'Disarmed by external command' : 'Disarmed by landing'),
+  reason: (reason, mode) => {
+    switch (reason) {
+      case 'attitude':
+        return 'ekf2 missing data';
+      case 'gps':
+        return 'GPS fix too low';
+      case 'arm-voltage':
+      case 'battery':
+        return 'Low battery';
+      case 'position':
+        return 'No valid position estimate';
+      case 'mode':
+        return `Mode ${mode} not suitable for takeoff`;
+    }
+  },
+  armRefused: (reasons) => [
+    ...reasons.filter((reason) => !isEvent(reason)).map((reason) => `Preflight Fail: ${reason}`),
+    'Arming denied: Resolve system health failures first',
+  ],
+  preArm: () => undefined,
+  noSuchMode: () => 'Unsupported auto mode',
+  refused: (name) => `Switching to mode '${name}' is currently not possible`,
+  missionReceived: undefined,
+  positionFound: ['Ready for takeoff!'],
+};
+
+export function px4(): Firmware {
+  return {
+    autopilot: MavAutopilot.PX4,
+    type: MavType.QUADROTOR,
+    flies: true,
+    capabilities: CAPABILITIES,
+    version: VERSION,
+    gitHash: GIT_HASH,
+    banner: [],
+    bannerWithParams: false,
+    params: px4Params(),
+    paramDialect: BYTEWISE,
+    firstItem: 0,
+    keepsMission: false,
+    streams: STREAMS,
+    senders: new Map([
+      ...[...SENDERS].filter(([id]) => !ARDUPILOT_ONLY.has(id)),
+      [BATTERY_STATUS, cellBattery] as const,
+    ]),
+    commands: PX4_COMMANDS,
+    setMode: (custom) => ({ ack: DO_SET_MODE, params: [(custom >>> 16) & 0xff, custom >>> 24] }),
+    intFrame: GLOBAL_INT,
+    longFrame: AMSL,
+    ftpNotOpen: NAK.invalidSession,
+    paramFile: false,
+    initialMode: LOITER,
+    words: WORDS,
+    events: true,
+    textEnd: '\t',
+    modes: px4Modes,
+    heartbeat,
+  };
+}
+
+function heartbeat(view: TelemetryView): { baseMode: number; systemStatus: number } {
+  const { vehicle } = view;
+  const custom = 1;
+  const [auto, guided, stabilize, manualInput, armed] = [4, 8, 16, 64, 128];
+  const mode = view.mode();
+  const own = mode.kind === 'manual' ? manualInput : auto | guided;
+  return {
+    baseMode: custom | stabilize | own | (vehicle.armed ? armed : 0),
+    systemStatus: view.failsafe() ? MavState.CRITICAL : vehicle.armed ? MavState.ACTIVE : MavState.STANDBY,
+  };
+}

@@ -1,0 +1,44 @@
+import type { Faults } from '../faults.ts';
+import type { Timers } from '../timers.ts';
+import type { Channel } from './channel.ts';
+import { MavResult } from './mavlink-values.ts';
+import { CommandAck } from './messages.ts';
+import type { Peer } from './mission-link.ts';
+
+const DO_SET_MODE = 176;
+const IN_PROGRESS_MS = 300; // until the final ack, where no other delay is set
+
+/** Sends COMMAND_ACKs, and loses, delays and precedes them as the faults say. */
+export class Acks {
+  readonly #channel: Channel;
+  readonly #faults: Faults;
+  readonly #timers: Timers;
+
+  constructor(channel: Channel, faults: Faults, timers: Timers) {
+    this.#channel = channel;
+    this.#faults = faults;
+    this.#timers = timers;
+  }
+
+  send(command: number, result: MavResult, peer: Peer): void {
+    const { inProgress, ackDelay } = this.#faults;
+    if (inProgress) this.#one(command, MavResult.IN_PROGRESS, peer);
+    const delay = ackDelay > 0 ? ackDelay : inProgress ? IN_PROGRESS_MS : 0;
+    if (delay > 0) this.#timers.after(delay, () => this.#one(command, result, peer));
+    else this.#one(command, result, peer);
+    if (this.#faults.doubleAck && command === DO_SET_MODE) this.#one(command, result, peer);
+  }
+
+  #one(command: number, result: MavResult, peer: Peer): void {
+    if (this.#faults.loseAcks > 0) {
+      this.#faults.loseAcks--;
+      return;
+    }
+    this.#channel.send(CommandAck, {
+      command,
+      result,
+      targetSystem: peer.sysid,
+      targetComponent: peer.compid,
+    });
+  }
+}

@@ -1,0 +1,223 @@
+import type { Faults } from '../faults.ts';
+import type { Px4Events } from '../firmware/px4-events.ts';
+import type { Arming } from '../flight/arming.ts';
+import { type Craft, MavSeverity } from '../flight/craft.ts';
+import { FRAMES, fromFrame, type Mission } from '../flight/mission.ts';
+import type { ModeSet } from '../flight/mode-set.ts';
+import type { Modes } from '../flight/modes.ts';
+import type { Channel } from './channel.ts';
+import { MavResult } from './mavlink-values.ts';
+import { MessageInterval } from './messages.ts';
+import type { Streams } from './streams.ts';
+
+/** COMMAND_LONG and COMMAND_INT in one shape. `lat`, `lon` in degrees, `alt` in metres in the MAV_FRAME `frame`. */
+export interface Command {
+  readonly id: number;
+  /** Component id of whoever gives it. */
+  readonly from: number;
+  readonly p1: number;
+  readonly p2: number;
+  readonly p3: number;
+  readonly p4: number;
+  readonly lat: number;
+  readonly lon: number;
+  readonly alt: number;
+  readonly frame: number;
+}
+
+/** What commands act on. */
+export interface CommandDeck {
+  readonly craft: Craft;
+  readonly channel: Channel;
+  readonly arming: Arming;
+  readonly modes: Modes;
+  /** The modes that play a part in commands. */
+  readonly roles: ModeSet;
+  readonly firmware: CommandDialect;
+  readonly faults: Faults;
+  readonly mission: Mission;
+  readonly streams: Streams;
+  /** Reboots soon, after the ack has gone out. */
+  readonly reboot: () => void;
+  readonly banner: () => void;
+  readonly events: Px4Events | undefined;
+  /** Says as events what keeps it from arming; nothing where the firmware has none. */
+  readonly report: () => void;
+}
+
+/** Carries one command out. */
+export type Handler = (deck: CommandDeck, command: Command) => MavResult;
+
+/** Which commands a firmware has, and how they reach it. */
+export interface CommandDialect {
+  readonly commands: ReadonlyMap<number, Handler>;
+  /** What the SET_MODE message means as MAV_CMD_DO_SET_MODE (parameters 2 and 3), and the number it is acknowledged under. */
+  setMode(customMode: number): { readonly ack: number; readonly params: readonly number[] };
+  /** The only MAV_FRAME that a COMMAND_INT may have, whatever the command; undefined: each command looks for itself. */
+  readonly intFrame: number | undefined;
+  /** The MAV_FRAME that a COMMAND_LONG's altitude is in. */
+  readonly longFrame: number;
+  /** Whether the banner comes with a parameter list. */
+  readonly bannerWithParams: boolean;
+}
+
+const { ACCEPTED, DENIED, FAILED, UNSUPPORTED } = MavResult;
+const FORCE_ARM = 2989;
+const FORCE_EITHER_WAY = 21196;
+const AUTOPILOT_VERSION = 148;
+const HOME_POSITION = 242;
+const MISSION_CURRENT = 42;
+const SET_MESSAGE_INTERVAL = 511;
+
+const accepted = (done: boolean): MavResult => (done ? ACCEPTED : FAILED);
+
+/** ArduCopter's commands, by MAV_CMD. */
+export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
+  [20, ({ modes, roles }) => accepted(modes.set(roles.rtl))],
+  [21, ({ modes, roles }) => accepted(modes.set(roles.land))],
+  [22, takeOff],
+  [176, setMode],
+  [179, setHome],
+  [192, reposition],
+  [193, pauseContinue],
+  [224, setMissionCurrent],
+  [246, rebootVehicle],
+  [300, startMission],
+  [400, armDisarm],
+  [410, getHome],
+  [510, getInterval],
+  [511, messageInterval],
+  [512, requestMessage],
+  [520, requestCapabilities],
+  [42428, sendBanner],
+]);
+
+/** Carries a command out. One that the vehicle does not know is UNSUPPORTED. */
+export function perform(deck: CommandDeck, command: Command): MavResult {
+  const forced = deck.faults.ackResults[command.id];
+  if (forced !== undefined) return forced;
+  if (command.id === SET_MESSAGE_INTERVAL && deck.faults.noMessageInterval) return UNSUPPORTED;
+  return deck.firmware.commands.get(command.id)?.(deck, command) ?? UNSUPPORTED;
+}
+
+function setMode({ modes, faults }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (faults.modeRefusals.includes(p2)) return FAILED;
+  const custom = 1; // MAV_MODE_FLAG_CUSTOM_MODE_ENABLED: ArduPilot takes no other kind
+  return (p1 & custom) === 0 ? DENIED : accepted(modes.set(p2));
+}
+
+function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {
+  const force = p2 === FORCE_EITHER_WAY;
+  if (p1 === 1) return accepted(arming.arm(force || p2 === FORCE_ARM));
+  return p1 === 0 ? accepted(arming.disarm(force)) : UNSUPPORTED;
+}
+
+// ArduCopter refuses without a word; the reasons are this simulator's own, for those who read along.
+function takeOff({ craft, modes, roles }: CommandDeck, { frame, alt }: Command): MavResult {
+  const refuse = (reason: string): MavResult => {
+    craft.text(MavSeverity.WARNING, `Takeoff: ${reason}`);
+    return FAILED;
+  };
+  if (frame !== 3 && frame !== 6) return DENIED;
+  if (modes.current !== roles.guided) return refuse(`not possible in ${modes.current.name} mode`);
+  if (!craft.vehicle.armed) return refuse('vehicle is not armed');
+  if (!craft.vehicle.landed) return refuse('already flying');
+  if (!(alt > craft.vehicle.height && Number.isFinite(alt)))
+    return refuse('altitude is not above the vehicle');
+  roles.takeoff.takeOff(alt);
+  return ACCEPTED;
+}
+
+function startMission({ craft, modes, mission, roles }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (p1 !== 0 || p2 !== 0) return DENIED; // a part of the mission: not supported
+  if (!modes.set(roles.auto.number)) return FAILED;
+  if (craft.vehicle.armed) craft.autoArmed = true;
+  if (mission.state === 'complete' && mission.items.length > 0) mission.jump(mission.first);
+  return ACCEPTED;
+}
+
+function pauseContinue({ craft, modes, roles: { guided, auto } }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 0 && p1 !== 1) return DENIED;
+  const mode = modes.current === guided ? guided : modes.current === auto ? auto : undefined;
+  const done = p1 === 0 ? mode?.pause() : mode?.resume();
+  if (done !== true) craft.text(MavSeverity.INFO, p1 === 0 ? 'Failed to pause' : 'Failed to resume');
+  return accepted(done === true);
+}
+
+function reposition({ craft, modes, roles: { guided } }: CommandDeck, command: Command): MavResult {
+  const mayChangeMode = (command.p2 & 1) === 1; // MAV_DO_REPOSITION_FLAGS_CHANGE_MODE
+  if (modes.current !== guided && !mayChangeMode) return DENIED;
+  if (!isPlace(command) || !FRAMES.has(command.frame)) return DENIED;
+  if (!craft.positionOk()) return FAILED;
+  if (!modes.set(guided.number)) return FAILED;
+  const { vehicle } = craft;
+  guided.goTo(fromFrame(vehicle.origin, vehicle.home, command.frame, command.lat, command.lon, command.alt));
+  return ACCEPTED;
+}
+
+export function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
+  const { vehicle } = craft;
+  if (!craft.positionOk()) return FAILED;
+  if (command.p1 === 1) vehicle.home = vehicle.location;
+  else {
+    if (!isPlace(command) || !FRAMES.has(command.frame)) return DENIED;
+    const { u } = fromFrame(vehicle.origin, vehicle.home, command.frame, 0, 0, command.alt);
+    vehicle.home = { lat: command.lat, lon: command.lon, alt: vehicle.origin.alt + u };
+  }
+  vehicle.homeLocked = true;
+  streams.sendNow(HOME_POSITION);
+  return ACCEPTED;
+}
+
+export function getHome({ craft, streams }: CommandDeck): MavResult {
+  if (!craft.positionOk()) return FAILED;
+  streams.sendNow(HOME_POSITION);
+  return ACCEPTED;
+}
+
+export function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (!mission.jump(p1)) return FAILED;
+  streams.sendNow(MISSION_CURRENT);
+  return ACCEPTED;
+}
+
+export function rebootVehicle({ craft, reboot }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 1 && p1 !== 3) return UNSUPPORTED;
+  if (craft.vehicle.armed) return FAILED;
+  reboot();
+  return ACCEPTED;
+}
+
+function messageInterval({ craft, streams }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (streams.setInterval(p1, p2)) return ACCEPTED;
+  craft.text(MavSeverity.INFO, `No ap_message for mavlink id (${p1})`);
+  return DENIED;
+}
+
+export function getInterval({ channel, streams }: CommandDeck, { p1 }: Command): MavResult {
+  // An interval of 0 says that the message is not known.
+  channel.send(MessageInterval, { messageId: p1, intervalUs: streams.interval(p1) ?? 0 });
+  return ACCEPTED;
+}
+
+function requestMessage({ craft, streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (streams.sendNow(p1)) return ACCEPTED;
+  craft.text(MavSeverity.INFO, `No ap_message for mavlink id (${p1})`);
+  return FAILED;
+}
+
+export function requestCapabilities({ streams }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 1) return DENIED;
+  streams.sendNow(AUTOPILOT_VERSION);
+  return ACCEPTED;
+}
+
+function sendBanner({ banner }: CommandDeck): MavResult {
+  banner();
+  return ACCEPTED;
+}
+
+function isPlace({ lat, lon, alt }: Command): boolean {
+  const inRange = Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && Number.isFinite(alt); // false for NaN
+  return inRange && (lat !== 0 || lon !== 0);
+}

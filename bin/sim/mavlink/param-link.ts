@@ -1,0 +1,150 @@
+import type { Faults } from '../faults.ts';
+import type { Craft } from '../flight/craft.ts';
+import { clamp } from '../flight/geo.ts';
+import type { Random } from '../random.ts';
+import type { Channel } from './channel.ts';
+import { MavSeverity } from './mavlink-values.ts';
+import { ParamValue } from './messages.ts';
+import type { ParamDialect } from './param-dialect.ts';
+import type { Param, Params } from './params.ts';
+
+const NO_INDEX = 0xffff;
+const HASH_CHECK = '_HASH_CHECK';
+const UINT32 = 5;
+
+/** The parameter protocol in the dialect of the firmware. */
+export class ParamLink {
+  readonly #craft: Craft;
+  readonly #params: Params;
+  readonly #dialect: ParamDialect;
+  readonly #channel: Channel;
+  readonly #faults: Faults;
+  readonly #random: Random;
+  readonly #perSecond: number;
+  #next: number | undefined; // index of the list download's next parameter
+  #credit = 0;
+  #last = 0;
+
+  /** @param perSecond PARAM_VALUEs a second of a list download */
+  constructor(
+    craft: Craft,
+    dialect: ParamDialect,
+    channel: Channel,
+    faults: Faults,
+    random: Random,
+    perSecond: number,
+  ) {
+    this.#craft = craft;
+    this.#params = craft.params;
+    this.#dialect = dialect;
+    this.#channel = channel;
+    this.#faults = faults;
+    this.#random = random;
+    this.#perSecond = perSecond;
+  }
+
+  reset(): void {
+    this.#next = undefined;
+  }
+
+  /** PARAM_REQUEST_LIST: starts the download, or starts it again. @param now wall clock, ms */
+  list(now: number): void {
+    // PX4 begins with the hash, so that a ground station with a good copy stops it; not when it is asked again.
+    if (this.#next === undefined) this.#sendHash();
+    this.#next = 0;
+    this.#credit = 0;
+    this.#last = now;
+  }
+
+  get busy(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** PARAM_REQUEST_READ. An unknown name or index is not answered, as in ArduPilot. */
+  read(name: string, index: number): void {
+    if (index < 0 && name === HASH_CHECK) {
+      this.#sendHash();
+      return;
+    }
+    const param = index >= 0 ? this.#params.visible()[index] : this.#params.find(name);
+    if (param !== undefined) this.#send(param, index >= 0 ? index : this.#indexOf(param));
+  }
+
+  /** PARAM_SET. Answered with the value that is stored now. @param bits the four bytes of param_value */
+  set(name: string, bits: Buffer, type: number): void {
+    if (name === HASH_CHECK && this.#dialect.hash !== undefined) {
+      this.#next = undefined; // the ground station has the list already
+      return;
+    }
+    const param = this.#params.find(name);
+    if (param === undefined) {
+      this.#say(this.#dialect.unknown(name));
+      return;
+    }
+    if (this.#dialect.typed && type !== param.type) {
+      this.#say(this.#dialect.mismatch(name));
+      return;
+    }
+    const value = this.#dialect.read(bits, type);
+    if (!Number.isFinite(value)) return;
+    if (!this.#faults.paramReadonly.includes(name)) {
+      const limits = this.#faults.paramClamp[name];
+      this.#params.set(name, limits === undefined ? value : clamp(value, limits[0], limits[1]));
+    }
+    this.#send(param, this.#indexOf(param));
+  }
+
+  /** Goes on with a download. @param now wall clock, ms */
+  tick(now: number): void {
+    if (this.#next === undefined) return;
+    this.#credit = Math.min(
+      Math.max(20, this.#perSecond / 20),
+      this.#credit + ((now - this.#last) * this.#perSecond) / 1000,
+    );
+    this.#last = now;
+    const all = this.#params.visible();
+    for (; this.#credit >= 1 && this.#next < all.length; this.#credit--) {
+      const param = all[this.#next];
+      if (param !== undefined && !this.#lost()) this.#send(param, this.#next, all.length);
+      this.#next++;
+    }
+    if (this.#next >= all.length) this.#next = undefined;
+  }
+
+  #lost(): boolean {
+    const { dropParams } = this.#faults;
+    return dropParams > 0 && this.#random() < dropParams; // no draw without the fault: the seed decides alone
+  }
+
+  // ArduPilot gives no index where it was not asked for by one.
+  #indexOf(param: Param): number {
+    return this.#dialect.indexed ? this.#params.visible().indexOf(param) : NO_INDEX;
+  }
+
+  #say(text: string | undefined): void {
+    if (text !== undefined) this.#craft.text(MavSeverity.INFO, text);
+  }
+
+  #sendHash(): void {
+    const all = this.#params.visible();
+    const hash = this.#dialect.hash?.(all);
+    if (hash === undefined) return;
+    this.#value(HASH_CHECK, BigInt(hash), UINT32, NO_INDEX, all.length);
+  }
+
+  #send(param: Param, paramIndex: number, count = this.#params.visible().length): void {
+    this.#value(param.name, this.#dialect.write(param), param.type, paramIndex, count);
+  }
+
+  #value(
+    paramId: string,
+    value: number | bigint,
+    paramType: number,
+    paramIndex: number,
+    paramCount: number,
+  ): void {
+    // The codec takes a bigint in a float field for its bits: as a number, those of a NaN would not survive.
+    const paramValue = value as number;
+    this.#channel.send(ParamValue, { paramId, paramValue, paramType, paramCount, paramIndex });
+  }
+}

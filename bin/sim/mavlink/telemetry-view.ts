@@ -1,0 +1,38 @@
+import type { Mission } from '../flight/mission.ts';
+import type { FlightMode } from '../flight/modes.ts';
+import type { Vehicle } from '../flight/vehicle.ts';
+import type { Params } from './params.ts';
+
+/** What of a firmware stands in its telemetry. */
+export interface TelemetryFacts {
+  /** MAV_AUTOPILOT. */
+  readonly autopilot: number;
+  /** MAV_TYPE. */
+  readonly type: number;
+  /** AUTOPILOT_VERSION.flight_sw_version and the first eight bytes of the git hash. */
+  readonly version: number;
+  readonly gitHash: string;
+  /** The members of the heartbeat that depend on the state. */
+  heartbeat(view: TelemetryView): { readonly baseMode: number; readonly systemStatus: number };
+}
+
+/** What the telemetry messages are made of. */
+export interface TelemetryView {
+  readonly vehicle: Vehicle;
+  readonly params: Params;
+  readonly mission: Mission;
+  readonly firmware: TelemetryFacts;
+  /** Number that the board's unique id is made of. */
+  readonly uid: number;
+  /** MAV_PROTOCOL_CAPABILITY. */
+  capabilities(): number;
+  mode(): FlightMode;
+  gpsOk(): boolean;
+  positionOk(): boolean;
+  attitudeOk(): boolean;
+  preArmOk(): boolean;
+  failsafe(): boolean;
+  simulated(): boolean;
+  /** V. */
+  volts(): number;
+}

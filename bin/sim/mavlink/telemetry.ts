@@ -1,0 +1,232 @@
+import { compass, toLocal } from '../flight/geo.ts';
+import type { Channel } from './channel.ts';
+import {
+  Altitude,
+  Attitude,
+  AutopilotVersion,
+  BatteryStatus,
+  EkfStatusReport,
+  EstimatorStatus,
+  ExtendedSysState,
+  GlobalPositionInt,
+  GpsRawInt,
+  Heartbeat,
+  HomePosition,
+  LocalPositionNed,
+  MissionCurrent,
+  RcChannels,
+  ServoOutputRaw,
+  SimState,
+  SysStatus,
+  SystemTime,
+  VfrHud,
+} from './messages.ts';
+import { packBattery } from './telemetry-battery.ts';
+import {
+  autopilotVersion,
+  ekfStatus,
+  estimatorStatus,
+  extendedState,
+  heartbeat,
+  missionCurrent,
+  sysStatus,
+} from './telemetry-status.ts';
+import type { TelemetryView } from './telemetry-view.ts';
+
+const UNKNOWN16 = 0xffff;
+const G = 9.80665;
+
+/** Sends one message as the vehicle is now. */
+export type Sender = (channel: Channel, view: TelemetryView) => void;
+
+const bootMs = (view: TelemetryView): number => Math.floor(view.vehicle.time * 1000) >>> 0;
+const bootUs = (view: TelemetryView): bigint => BigInt(Math.floor(view.vehicle.time * 1e6));
+
+/** One sender for each message that some firmware knows, by message id. One that has nothing to say sends nothing. */
+export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
+  [Heartbeat.MSG_ID, heartbeat],
+  [SysStatus.MSG_ID, sysStatus],
+  [
+    SystemTime.MSG_ID,
+    (channel, view) =>
+      channel.send(SystemTime, { timeUnixUsec: BigInt(Date.now()) * 1000n, timeBootMs: bootMs(view) }),
+  ],
+  [GpsRawInt.MSG_ID, gpsRaw],
+  [Attitude.MSG_ID, attitude],
+  [LocalPositionNed.MSG_ID, localPosition],
+  [GlobalPositionInt.MSG_ID, globalPosition],
+  [ServoOutputRaw.MSG_ID, servos],
+  [MissionCurrent.MSG_ID, missionCurrent],
+  [RcChannels.MSG_ID, rcChannels],
+  [VfrHud.MSG_ID, vfrHud],
+  [BatteryStatus.MSG_ID, packBattery],
+  [AutopilotVersion.MSG_ID, autopilotVersion],
+  [SimState.MSG_ID, simState],
+  [EkfStatusReport.MSG_ID, ekfStatus],
+  [EstimatorStatus.MSG_ID, estimatorStatus],
+  [Altitude.MSG_ID, altitude],
+  [HomePosition.MSG_ID, homePosition],
+  [ExtendedSysState.MSG_ID, extendedState],
+]);
+
+function gpsRaw(channel: Channel, view: TelemetryView): void {
+  const { vehicle, params } = view;
+  if (!view.gpsOk()) {
+    // As ArduPilot with no fix: no position, and dilutions unknown.
+    channel.send(GpsRawInt, { timeUsec: bootUs(view), fixType: 1, eph: UNKNOWN16, epv: UNKNOWN16 });
+    return;
+  }
+  const place = vehicle.location;
+  channel.send(GpsRawInt, {
+    timeUsec: bootUs(view),
+    fixType: 6,
+    lat: place.lat * 1e7,
+    lon: place.lon * 1e7,
+    alt: place.alt * 1000,
+    altEllipsoid: place.alt * 1000,
+    eph: 121,
+    epv: 200,
+    vel: Math.min(UNKNOWN16, vehicle.groundSpeed * 100),
+    cog: compass(Math.atan2(vehicle.ve, vehicle.vn)) * 100,
+    satellitesVisible: params.get('SIM_GPS_NUMSATS'),
+    hAcc: 300,
+    vAcc: 300,
+    velAcc: 40,
+  });
+}
+
+function attitude(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  channel.send(Attitude, {
+    timeBootMs: bootMs(view),
+    roll: vehicle.roll,
+    pitch: vehicle.pitch,
+    yaw: vehicle.yaw,
+    rollspeed: vehicle.rollRate,
+    pitchspeed: vehicle.pitchRate,
+    yawspeed: vehicle.yawRate,
+  });
+}
+
+function localPosition(channel: Channel, view: TelemetryView): void {
+  if (!view.positionOk()) return;
+  const { vehicle } = view;
+  channel.send(LocalPositionNed, {
+    timeBootMs: bootMs(view),
+    x: vehicle.n,
+    y: vehicle.e,
+    z: -vehicle.u,
+    vx: vehicle.vn,
+    vy: vehicle.ve,
+    vz: -vehicle.vu,
+  });
+}
+
+function globalPosition(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  const place = vehicle.location;
+  const known = view.positionOk();
+  channel.send(GlobalPositionInt, {
+    timeBootMs: bootMs(view),
+    lat: known ? place.lat * 1e7 : 0,
+    lon: known ? place.lon * 1e7 : 0,
+    alt: known ? place.alt * 1000 : 0,
+    relativeAlt: known ? vehicle.height * 1000 : 0,
+    vx: vehicle.vn * 100,
+    vy: vehicle.ve * 100,
+    vz: -vehicle.vu * 100,
+    hdg: Math.round(compass(vehicle.yaw) * 100) % 36000,
+  });
+}
+
+function servos(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  const base = vehicle.armed ? Math.max(1100, 1000 + vehicle.throttle * 1000) : 1000;
+  const lean = vehicle.armed && !vehicle.landed ? 120 : 0;
+  channel.send(ServoOutputRaw, {
+    timeUsec: Math.floor(vehicle.time * 1e6) % 2 ** 32,
+    servo1Raw: base + lean * (vehicle.pitchRate - vehicle.rollRate) * 0.1,
+    servo2Raw: base + lean * (vehicle.rollRate - vehicle.pitchRate) * 0.1,
+    servo3Raw: base + lean * (vehicle.pitchRate + vehicle.rollRate) * 0.1,
+    servo4Raw: base - lean * (vehicle.pitchRate + vehicle.rollRate) * 0.1,
+  });
+}
+
+function rcChannels(channel: Channel, view: TelemetryView): void {
+  // The pilot's sticks: throttle down on the ground, centred in the air, so that STABILIZE does not fall.
+  const unused = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`chan${i + 9}Raw`, UNKNOWN16]));
+  channel.send(RcChannels, {
+    ...unused,
+    timeBootMs: bootMs(view),
+    chancount: 8,
+    chan1Raw: 1500,
+    chan2Raw: 1500,
+    chan3Raw: view.vehicle.landed ? 1000 : 1500,
+    chan4Raw: 1500,
+    chan5Raw: 1800,
+    chan6Raw: 1000,
+    chan7Raw: 1000,
+    chan8Raw: 1800,
+    rssi: 255,
+  });
+}
+
+function vfrHud(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  channel.send(VfrHud, {
+    airspeed: vehicle.airSpeed,
+    groundspeed: vehicle.groundSpeed,
+    alt: vehicle.location.alt,
+    climb: vehicle.vu,
+    heading: Math.floor(compass(vehicle.yaw)),
+    throttle: vehicle.throttle * 100,
+  });
+}
+
+function simState(channel: Channel, view: TelemetryView): void {
+  if (!view.simulated()) return;
+  const { vehicle } = view;
+  const place = vehicle.location;
+  channel.send(SimState, {
+    roll: vehicle.roll,
+    pitch: vehicle.pitch,
+    yaw: vehicle.yaw,
+    xacc: Math.sin(vehicle.pitch) * G,
+    yacc: -Math.sin(vehicle.roll) * G,
+    zacc: -G,
+    xgyro: vehicle.rollRate,
+    ygyro: vehicle.pitchRate,
+    zgyro: vehicle.yawRate,
+    lat: place.lat * 1e7,
+    lng: place.lon * 1e7,
+  });
+}
+
+function homePosition(channel: Channel, view: TelemetryView): void {
+  if (!view.positionOk()) return; // home is set by the first position
+  const { home, origin } = view.vehicle;
+  const local = toLocal(origin, home);
+  channel.send(HomePosition, {
+    latitude: home.lat * 1e7,
+    longitude: home.lon * 1e7,
+    altitude: home.alt * 1000,
+    x: local.n,
+    y: local.e,
+    z: -local.u,
+    q: [1, 0, 0, 0],
+    timeUsec: bootUs(view),
+  });
+}
+
+function altitude(channel: Channel, view: TelemetryView): void {
+  const { vehicle } = view;
+  channel.send(Altitude, {
+    timeUsec: bootUs(view),
+    altitudeMonotonic: vehicle.location.alt,
+    altitudeAmsl: vehicle.location.alt,
+    altitudeLocal: vehicle.u,
+    altitudeRelative: vehicle.height,
+    altitudeTerrain: vehicle.u,
+    bottomClearance: vehicle.u,
+  });
+}

@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../../shared/auth/principal.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { readPrivateSync } from '../../shared/files/private-file.ts';
+import type { Paths } from '../../shared/paths.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import type { CredentialChecks } from './edge/decide.ts';
+import { ticketIn } from './edge/headers.ts';
+import { RelayTickets } from './edge/relay.ts';
+import { PairingStore } from './stores/pairing.ts';
+import { PinStore } from './stores/pin.ts';
+import { SessionStore } from './stores/sessions.ts';
+import { TicketStore, ticketIssuer, ticketScopes } from './stores/tickets.ts';
+import { TokenStore } from './stores/tokens.ts';
+
+export interface CredentialOptions {
+  readonly paths: Paths;
+  readonly rows: readonly Row[];
+  readonly deviceId: string;
+  /** Whether scoped tokens are honoured. */
+  readonly acceptTokens: boolean;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * Every credential of the node and what hangs on what: the pairing is the root; sessions hang on the PIN and the pairing,
+ * tickets on whoever asked for them. What dies takes all that hangs on it along, at once.
+ */
+export class Credentials {
+  readonly pairing: PairingStore;
+  readonly pin: PinStore;
+  readonly sessions: SessionStore;
+  readonly tickets: TicketStore;
+  readonly tokens: TokenStore;
+  readonly #relay: RelayTickets;
+
+  constructor({ paths, rows, deviceId, acceptTokens, now, monotonic, log }: CredentialOptions) {
+    const revoke = async (): Promise<void> => {
+      this.tickets.revokeAll();
+      await this.sessions.revokeAll();
+    };
+    this.pairing = new PairingStore({
+      file: paths.pairing,
+      now,
+      monotonic,
+      log,
+      onChange: () => {
+        revoke().catch((error: unknown) => log.error(`sessions: ${messageOf(error)}`));
+      },
+    });
+    this.pin = new PinStore({ file: paths.dashboardPin, now, monotonic, log, onChange: revoke });
+    this.sessions = new SessionStore({
+      file: paths.sessions,
+      now,
+      monotonic,
+      log,
+      binding: () =>
+        `${this.pin.fingerprint} ${this.pairing.paired} ${this.pairing.keyHash?.toString('hex') ?? ''}`,
+    });
+    this.tickets = new TicketStore({
+      now,
+      monotonic,
+      isScope: ticketScopes(rows),
+      holds: (issuer) => this.#stillHolds(issuer.id),
+    });
+    this.tokens = new TokenStore({
+      file: paths.mcpToken,
+      accept: acceptTokens,
+      pairingKey: () => this.pairing.key,
+      deviceId,
+      now,
+      log,
+    });
+    this.#relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), now);
+  }
+
+  /** What `decide` asks. */
+  get checks(): CredentialChecks {
+    return {
+      session: (value) => this.sessions.check(value),
+      ticket: (value, scope) => this.tickets.check(value, scope),
+      token: (value) => this.tokens.verify(value),
+      relay: (ticket, request) => this.#relay.check(ticket, request),
+    };
+  }
+
+  /** In this order: the sessions' binding reads the other two. */
+  async start(): Promise<void> {
+    await this.pairing.start();
+    await this.pin.start();
+    await this.sessions.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.tokens.stop();
+    await this.sessions.stop();
+    await this.pin.stop();
+    await this.pairing.stop();
+  }
+
+  /** Uses up what holds once; false when somebody else was faster. */
+  spend(principal: Principal, headers: IncomingHttpHeaders): boolean {
+    if (principal.kind === 'ticket')
+      return this.tickets.consume(ticketIn(headers['sec-websocket-protocol'] ?? '') ?? '');
+    if (principal.kind === 'relay') this.#relay.use(String(headers['x-svc-relay-ticket']));
+    return true;
+  }
+
+  /** A question that can be asked again and again: does what let this caller in still hold? */
+  holds(principal: Principal): () => boolean {
+    const { keyHash } = this.pairing;
+    const id = ticketIssuer(principal) ?? principal.id;
+    switch (principal.kind) {
+      case 'local':
+      case 'onbox':
+      case 'anonymous':
+        return () => true;
+      case 'gate':
+        return () => !this.pairing.paired;
+      case 'key':
+      case 'relay':
+      case 'session':
+      case 'ticket':
+      case 'token':
+        // The pairing store makes another hash object only for another pairing.
+        return () => this.pairing.keyHash === keyHash && this.#stillHolds(id);
+    }
+  }
+
+  #stillHolds(id: string): boolean {
+    if (id.startsWith('session:')) return this.sessions.holds(id);
+    return !id.startsWith('mct_') || this.tokens.holds(id);
+  }
+}
+
+/** The relay secret while a radio pair is bound; a file that others may read or have written is no secret. */
+function relaySecret(file: string, log: Logger): Buffer | null {
+  try {
+    const text = readPrivateSync(file);
+    return text === null ? null : Buffer.from(text.trim(), 'hex');
+  } catch (error) {
+    log.warn(`relay secret: ${messageOf(error)}`);
+    return null;
+  }
+}

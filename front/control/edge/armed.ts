@@ -1,0 +1,68 @@
+import type { Profile } from '../../../shared/profile.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import type { Armed } from '../../../shared/rpc/link.ts';
+
+/** Units whose restart interrupts the link to the vehicle (spec/decisions.md 1). */
+const LINK_UNITS: Readonly<Record<Profile, ReadonlySet<string>>> = {
+  drone: new Set(['svc-link', 'svc-supervisor']),
+  'ground-station': new Set([
+    'svc-link',
+    'svc-supervisor',
+    'svc-wfb',
+    'svc-wfb-rx',
+    'svc-wfb-relay',
+    'svc-wfb-receiver',
+  ]),
+};
+
+export interface GuardQuestion {
+  readonly row: Row;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly profile: Profile;
+  /** Config keys whose change makes the node another thing; from the config schema's `x-profile`. */
+  readonly profileKeys: ReadonlySet<string>;
+}
+
+/** Whether the armed guard concerns this request at all. */
+export function isGuarded({ row, params, body, profile, profileKeys }: GuardQuestion): boolean {
+  switch (row.armed) {
+    case '-':
+      return false;
+    case 'guard':
+    case 'inner':
+      return true;
+    case 'guard-if-link':
+      return LINK_UNITS[profile].has(unitName(params['name'] ?? ''));
+    case 'guard-if-profile': {
+      const key = member(body, 'key');
+      return typeof key !== 'string' || profileKeys.has(key);
+    }
+  }
+}
+
+/** `link` and `svc-link.service` are `svc-link`. */
+export function unitName(name: string): string {
+  const bare = name.replace(/\.service$/, '');
+  return bare.startsWith('svc-') ? bare : `svc-${bare}`;
+}
+
+/** Unknown counts as armed: a heartbeat that stopped says nothing about the motors. */
+export function refusesWhile(armed: Armed): boolean {
+  return armed !== false;
+}
+
+/**
+ * The override: `"force": true` in a JSON body (boolean true, nothing that merely looks like it), or `force=1` in the
+ * query of a request that has no body (spec/specification.md 7).
+ */
+export function isForced(body: unknown, query: string): boolean {
+  if (body !== undefined) return member(body, 'force') === true;
+  return new URLSearchParams(query).getAll('force').join() === '1';
+}
+
+function member(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null
+    ? (body as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

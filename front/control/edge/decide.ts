@@ -1,0 +1,574 @@
+/**
+ * The whole decision about a request, in the order of spec/decisions.md 4. Pure: everything it knows comes in as
+ * arguments, and it changes nothing. Requests, upgrades and `svc explain` all call it; nothing else decides.
+ *
+ * Two calls, because the last rules need the body, and a body is only read for somebody who may send one:
+ *   decide(request, state)          steps 1 to 11, from the head alone
+ *   settle(pass, body, state)       steps 10 (override, escalation), 12 and 13, once the body is there
+ */
+import type { AddressClass } from '../../../shared/auth/address.ts';
+import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
+import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
+import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+import type { Feature, Profile } from '../../../shared/profile.ts';
+import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
+import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
+import type { Row, RowMethod } from '../../../shared/routes/row.ts';
+import type { Armed } from '../../../shared/rpc/link.ts';
+import type { Violation } from '../../../shared/schemas/validator.ts';
+import { isForced, isGuarded, refusesWhile } from './armed.ts';
+import { isOwnOrigin, preflightHeaders } from './cors.ts';
+import { matchesHash } from './credentials.ts';
+import { type EdgeHeaders, scanHeaders } from './headers.ts';
+import type { RelayedRequest } from './relay.ts';
+import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
+
+export interface Peer {
+  /** `unix`: control.sock, whose file mode is the credential. */
+  readonly kind: 'tcp' | 'unix';
+  readonly address: AddressClass;
+  /** Seconds until this peer may ask again, null while it may. */
+  readonly limitedFor: number | null;
+  /** Seconds until this peer's credentials are looked at again, null while they are. */
+  readonly lockedFor: number | null;
+  /** Whether a loopback peer's process runs as a user that this node trusts. Asked only where it matters. */
+  readonly trusted: () => boolean;
+}
+
+export interface RequestHead {
+  readonly method: string;
+  /** The request target as it came. */
+  readonly target: string;
+  /** Name, value, name, value … as it came. */
+  readonly rawHeaders: readonly string[];
+  readonly upgrade: boolean;
+  /** Hex SHA-256 of the body, where the caller offers a relay ticket, which is bound to it; else null. */
+  readonly bodyHash: string | null;
+  readonly peer: Peer;
+}
+
+/**
+ * Credentials beyond the pairing key. Each is asked only when nothing stronger fitted, the token last, so that its store
+ * is opened only for a request that would otherwise be refused (spec/specification.md 5).
+ */
+export interface CredentialChecks {
+  session(value: string): Principal | null;
+  ticket(value: string, scope: string): Principal | null;
+  token(value: string): Principal | null;
+  relay(ticket: string, request: RelayedRequest): Principal | null;
+}
+
+/** Where no such credential exists, none is valid. */
+export const NO_OTHER_CREDENTIALS: CredentialChecks = {
+  session: () => null,
+  ticket: () => null,
+  token: () => null,
+  relay: () => null,
+};
+
+/** What the node is at this moment. */
+export interface EdgeState {
+  readonly matcher: Matcher;
+  /** `keyHash` null while paired: the pairing file is broken; nobody is let in by it. */
+  readonly pairing: { readonly paired: boolean; readonly keyHash: Buffer | null };
+  readonly armed: Armed;
+  readonly profile: Profile;
+  readonly features: ReadonlySet<Feature>;
+  /** Whether the residual is part of this build. */
+  readonly residual: boolean;
+  readonly origins: ReadonlySet<string>;
+  /** What this node is called: names and addresses, each in one spelling. */
+  readonly hosts: Pick<ReadonlySet<string>, 'has'>;
+  readonly profileKeys: ReadonlySet<string>;
+  readonly credentials: CredentialChecks;
+  /** Violations of the row's body and query schemas, null when both fit. */
+  readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
+}
+
+/** The step that gave the answer; `svc explain` prints it. */
+export type Rule =
+  | 'target'
+  | 'cors'
+  | 'relay'
+  | 'unpaired'
+  | 'public'
+  | 'rate'
+  | 'credential'
+  | 'row'
+  | 'scope'
+  | 'feature'
+  | 'armed'
+  | 'body';
+
+export interface Refusal {
+  readonly kind: 'refuse';
+  readonly rule: Rule;
+  readonly row: Row | null;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly extras: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The origin to name in Access-Control-Allow-Origin, null for none. */
+  readonly cors: string | null;
+  /** A credential was offered by a peer that can be locked, and none was valid: counts towards the lock. */
+  readonly failedCredential: boolean;
+  readonly principal: Principal;
+  /** Counts against the peer's request budget, as a request that passes does. */
+  readonly counted: boolean;
+}
+
+export interface Pass {
+  readonly kind: 'pass';
+  readonly rule: Rule;
+  readonly row: Row;
+  /** The row whose policy holds: `row` itself, or through the relay proxy the inner one. */
+  readonly policy: Row;
+  readonly params: Readonly<Record<string, string>>;
+  /** The path parameters of `policy`. */
+  readonly policyParams: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly query: string;
+  readonly principal: Principal;
+  readonly cors: string | null;
+  /** Overrides the armed guard; known once the body is. */
+  readonly forced: boolean;
+  /** Counts against the peer's request budget. */
+  readonly counted: boolean;
+}
+
+export interface Preflight {
+  readonly kind: 'preflight';
+  readonly rule: 'cors';
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Decision = Pass | Refusal | Preflight;
+
+interface Found {
+  readonly row: Row | null;
+  readonly policy: Row | null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly policyParams: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly query: string;
+  /** The methods that the path has, empty for none. */
+  readonly allow: string;
+  /** The path has a WebSocket row. */
+  readonly upgrade: boolean;
+}
+
+const NO_EXTRAS = Object.freeze({});
+const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const NOTHING: Found = Object.freeze({
+  row: null,
+  policy: null,
+  params: NO_EXTRAS,
+  policyParams: NO_EXTRAS,
+  path: '',
+  query: '',
+  allow: '',
+  upgrade: false,
+});
+
+function refuse(
+  rule: Rule,
+  code: ErrorCode,
+  cors: string | null,
+  more: Partial<
+    Pick<Refusal, 'row' | 'detail' | 'extras' | 'headers' | 'failedCredential' | 'principal'>
+  > = {},
+): Refusal {
+  return Object.freeze({
+    kind: 'refuse',
+    rule,
+    row: more.row ?? null,
+    code,
+    detail: more.detail ?? ERRORS[code][1],
+    extras: more.extras ?? NO_EXTRAS,
+    headers: more.headers ?? NO_EXTRAS,
+    cors,
+    failedCredential: more.failedCredential ?? false,
+    counted: rule !== 'rate',
+    principal: more.principal ?? ANONYMOUS,
+  });
+}
+
+export function decide(request: RequestHead, state: EdgeState): Decision {
+  const headers = scanHeaders(request.rawHeaders);
+  const decision = judge(request, headers, state);
+  // Refusing costs work too: only a caller on this machine is refused for nothing.
+  return decision.kind === 'refuse' && isOnBox(request.peer, headers)
+    ? Object.freeze({ ...decision, counted: false })
+    : decision;
+}
+
+function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): Decision {
+  // 1. One reading of the target, one Host.
+  const match = state.matcher.match(request.target);
+  if (match.kind === 'bad')
+    return refuse('target', 'E_BAD_PATH', null, { detail: `Ambiguous request target: ${match.why}.` });
+  if (headers.hosts !== 1 || headers.host === null || hostName(headers.host) === null) {
+    return refuse('target', 'E_BAD_REQUEST', null, {
+      detail: 'Send exactly one Host header with a host and an optional port.',
+    });
+  }
+  // 2. Browser origins.
+  const cors = headers.origin !== null && state.origins.has(headers.origin) ? headers.origin : null;
+  const foreign = headers.origin !== null && cors === null && !isOwnOrigin(headers.origin, headers.host);
+  if (request.method === 'OPTIONS' && headers.preflight && headers.origin !== null) {
+    if (cors === null) return refuse('cors', 'E_ORIGIN', null);
+    return Object.freeze({
+      kind: 'preflight',
+      rule: 'cors',
+      headers: preflightHeaders(cors, headers.privateNetwork),
+    });
+  }
+  if (request.upgrade && foreign) return refuse('cors', 'E_ORIGIN', null);
+  // 4. The row. (3, the removal of headers, is the scan above and the proxy's clean copy: nothing reads them from here on.)
+  const found = findRow(request, match, state.matcher);
+  const { row } = found;
+  // 5. The relay rule, before anything that could pass.
+  if (headers.relayed && (found.policy?.relay === 'forbid' || row?.relay === 'forbid')) {
+    return refuse('relay', 'E_RELAY_FORBIDDEN', cors, { row });
+  }
+  // 6. The unpaired gate.
+  const gate = passUnpairedGate(request, headers, foreign, row, state, cors);
+  if (gate?.kind === 'refuse') return gate;
+  // 7. Public rows.
+  if (row?.access === 'public') {
+    if (row.nearOnly && standing(request.peer, headers) === 'remote')
+      return refuse('public', 'E_REMOTE', cors, { row });
+    const principal = knownCaller(request, headers, foreign, found, state);
+    return answer('public', row, found, principal, cors, false, state);
+  }
+  // 8. Budgets. A caller on this machine is exempt, so that a flood never locks out the operator's own shell.
+  const counted = !isOnBox(request.peer, headers);
+  if (counted) {
+    const { limitedFor, lockedFor } = request.peer;
+    if (lockedFor !== null)
+      return refuse('rate', 'E_LOCKED', cors, { row, headers: { 'retry-after': String(lockedFor) } });
+    if (limitedFor !== null)
+      return refuse('rate', 'E_RATE_LIMITED', cors, { row, headers: { 'retry-after': String(limitedFor) } });
+  }
+  // 9. The credential.
+  const principal = gate?.principal ?? authenticate(request, headers, foreign, found, state);
+  if (principal === null) {
+    // A page of a foreign origin in this machine's own browser: told so, and not asked for a key that it could try.
+    if (row?.onBox === true && foreign && isOnBox(request.peer, headers))
+      return refuse('cors', 'E_ORIGIN', cors, { row });
+    return refuse('credential', 'E_UNAUTHENTICATED', cors, {
+      row,
+      failedCredential: counted && headers.offered,
+    });
+  }
+  if (row === null) {
+    if (found.upgrade && request.method === 'GET')
+      return refuse('row', 'E_UPGRADE', cors, { principal, headers: { upgrade: 'websocket' } });
+    if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
+    return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
+  }
+  return answer('credential', row, found, principal, cors, counted, state);
+}
+
+function findRow(
+  request: RequestHead,
+  match: Exclude<MatchResult, { kind: 'bad' }>,
+  matcher: Matcher,
+): Found {
+  if (match.kind === 'none') return NOTHING;
+  const method = rowMethod(request);
+  const { template, params, path, query } = match;
+  const row = method === null ? undefined : (template.rows.get(method) ?? anyRow(template, method));
+  if (row === undefined) {
+    const methods = [...template.rows.keys()].flatMap((name) =>
+      name === 'ANY' ? HTTP_METHODS : name === 'WS' ? [] : [name],
+    );
+    const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+    return { ...NOTHING, path, query, allow: allow.join(', '), upgrade: template.rows.has('WS') };
+  }
+  const base = { row, params, policyParams: params, path, query, allow: '', upgrade: false };
+  if (row.scope !== 'inner') return { ...base, policy: row };
+  // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
+  const inner = matcher.match(`/${params['path'] ?? ''}`);
+  const within = inner.kind === 'found' ? findRow(request, inner, matcher) : null;
+  return within === null || within.row === null || within.row.scope === 'inner'
+    ? { ...base, row: null, policy: null }
+    : { ...base, policy: within.row, policyParams: within.params };
+}
+
+function anyRow(template: Template, method: RowMethod): Row | undefined {
+  return method === 'WS' ? undefined : template.rows.get('ANY');
+}
+
+/** HEAD is judged as GET; null for a method that no row has. */
+function rowMethod(request: RequestHead): RowMethod | null {
+  if (request.upgrade) return request.method === 'GET' ? 'WS' : null;
+  switch (request.method) {
+    case 'HEAD':
+      return 'GET';
+    case 'GET':
+    case 'POST':
+    case 'PUT':
+    case 'PATCH':
+    case 'DELETE':
+      return request.method;
+    default:
+      return null;
+  }
+}
+
+/** Where the sender stands. A proxied or relayed request is not from where its TCP peer is; headers only ever lessen. */
+function standing(peer: Peer, headers: EdgeHeaders): AddressClass {
+  if (headers.relayed) return 'remote';
+  return headers.forwarded && peer.address === 'loopback' ? 'remote' : peer.address;
+}
+
+function isOnBox(peer: Peer, headers: EdgeHeaders): boolean {
+  return standing(peer, headers) === 'loopback';
+}
+
+function passUnpairedGate(
+  request: RequestHead,
+  headers: EdgeHeaders,
+  foreign: boolean,
+  row: Row | null,
+  state: EdgeState,
+  cors: string | null,
+): Refusal | { readonly kind: 'let-in'; readonly principal: Principal } | null {
+  if (state.pairing.paired) return null;
+  if (!isOwnHost(headers.host, state.hosts)) return refuse('unpaired', 'E_ORIGIN', cors, { row });
+  const changes = request.method !== 'GET' && request.method !== 'HEAD';
+  if (changes && foreign) return refuse('unpaired', 'E_ORIGIN', cors, { row });
+  if (row?.access === 'public') return null;
+  if (request.peer.kind === 'unix') return { kind: 'let-in', principal: LOCAL_SOCKET };
+  const where = standing(request.peer, headers);
+  switch (unpairedGate(where)) {
+    case 'pass':
+      // There is no key that could be asked for; only this machine itself stands in for it.
+      if (row?.access === 'keyonly' && where !== 'loopback')
+        return refuse('unpaired', 'E_UNPAIRED', cors, { row });
+      return { kind: 'let-in', principal: { kind: 'gate', id: `unpaired:${where}`, scopes: null } };
+    case 'session-needed': {
+      const session =
+        headers.session === null || row?.access === 'keyonly'
+          ? null
+          : state.credentials.session(headers.session);
+      if (session === null)
+        return refuse('unpaired', 'E_UNPAIRED', cors, { row, failedCredential: headers.session !== null });
+      return { kind: 'let-in', principal: session };
+    }
+    case 'remote':
+      return refuse('unpaired', 'E_REMOTE', cors, { row });
+  }
+}
+
+/**
+ * Who calls a public row, as far as it is known without asking for it: some public rows act differently for somebody. A
+ * token is not looked at, so that its store stays closed for requests that need none.
+ */
+function knownCaller(
+  request: RequestHead,
+  headers: EdgeHeaders,
+  foreign: boolean,
+  found: Found,
+  state: EdgeState,
+): Principal {
+  const known = authenticate(request, { ...headers, token: null }, foreign, found, state);
+  if (known !== null) return known;
+  const where = standing(request.peer, headers);
+  if (state.pairing.paired || where === 'remote') return ANONYMOUS;
+  return { kind: 'gate', id: `unpaired:${where}`, scopes: null };
+}
+
+/** The strongest valid credential; a bad one beside a good one changes nothing. */
+function authenticate(
+  request: RequestHead,
+  headers: EdgeHeaders,
+  foreign: boolean,
+  { row, params }: Found,
+  state: EdgeState,
+): Principal | null {
+  const { credentials, pairing } = state;
+  if (request.peer.kind === 'unix') return LOCAL_SOCKET;
+  if (headers.key !== null && pairing.keyHash !== null && matchesHash(headers.key, pairing.keyHash))
+    return PAIRING_KEY;
+  if (
+    row?.onBox === true &&
+    !foreign &&
+    isOnBox(request.peer, headers) &&
+    isLoopbackHost(headers.host) &&
+    request.peer.trusted()
+  ) {
+    return { kind: 'onbox', id: 'onbox', scopes: null };
+  }
+  if (headers.relayed && headers.relayTicket !== null) {
+    const { method, target, bodyHash } = request;
+    const relay =
+      bodyHash === null ? null : credentials.relay(headers.relayTicket, { method, target, bodyHash });
+    if (relay !== null) return relay;
+  }
+  if (headers.session !== null && row?.access !== 'keyonly') {
+    const session = credentials.session(headers.session);
+    if (session !== null) return session;
+  }
+  if (headers.ticket !== null && row?.access === 'ws' && row.ticket !== null) {
+    const ticket = credentials.ticket(headers.ticket, ticketScope(row.ticket, params));
+    if (ticket !== null) return ticket;
+  }
+  return headers.token === null ? null : credentials.token(headers.token);
+}
+
+function isLoopbackHost(host: string | null): boolean {
+  const name = host === null ? null : hostName(host);
+  return name !== null && (name === 'localhost' || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name));
+}
+
+/** `plugins.http:{id}` with the id of this request. */
+export function ticketScope(template: string, params: Readonly<Record<string, string>>): string {
+  return template.replace(/\{([a-z_]+)\}/g, (_, name: string) => params[name] ?? '');
+}
+
+/** Steps 10 and 11 for a caller who is known. */
+function answer(
+  rule: Rule,
+  row: Row,
+  found: Found,
+  principal: Principal,
+  cors: string | null,
+  counted: boolean,
+  state: EdgeState,
+): Pass | Refusal {
+  const policy = found.policy ?? row;
+  if (
+    principal.scopes !== null &&
+    !possibleScopes(policy).some((scope) => principal.scopes?.includes(scope))
+  ) {
+    return lacksScope(policy, row, principal, cors);
+  }
+  const missing = missingFeature(row, state);
+  if (missing !== null) return refuse('feature', 'E_NOT_IMPLEMENTED', cors, { row, principal, ...missing });
+  return Object.freeze({
+    kind: 'pass',
+    rule,
+    row,
+    policy,
+    params: found.params,
+    policyParams: found.policyParams,
+    path: found.path,
+    query: found.query,
+    principal,
+    cors,
+    forced: false,
+    counted,
+  });
+}
+
+/** Every class that this row could need, depending on the body. The one that it does need is asked for in `settle`. */
+function possibleScopes(policy: Row): readonly Scope[] {
+  if (policy.scope === 'none' || policy.scope === 'inner') return [];
+  const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
+  const named: readonly Scope[] = policy.names.length === 0 ? [] : ['flight', 'destructive'];
+  return [policy.scope, ...forced, ...named];
+}
+
+function lacksScope(
+  policy: Row,
+  row: Row,
+  principal: Principal,
+  cors: string | null,
+  raised: Raised | null = null,
+  required: Scope | null = null,
+): Refusal {
+  const needed = raised?.class === 'keyonly' ? 'keyonly' : (required ?? policy.scope);
+  const extras = { required: needed, granted: principal.scopes ?? [] };
+  if (raised === null || needed !== raised.class)
+    return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
+  const who = needed === 'keyonly' ? 'only the pairing key may name it' : `it needs the scope ${needed}`;
+  const detail = `${raised.name} ${raised.reason}, so ${who}.`;
+  return refuse('scope', 'E_SCOPE', cors, { row, principal, detail, extras });
+}
+
+function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'extras'> | null {
+  const { feature } = row;
+  const extras = { feature, profile: state.profile };
+  const inProfile = row.profiles === 'DG' || row.profiles === (state.profile === 'drone' ? 'D' : 'G');
+  if (!inProfile || !state.features.has(feature)) {
+    return { detail: `The feature ${feature} is off on this node (profile ${state.profile}).`, extras };
+  }
+  if (row.lane === 'residual' && !state.residual) {
+    return { detail: `This build runs without the residual process that answers ${feature} routes.`, extras };
+  }
+  return row.built
+    ? null
+    : { detail: `No code stands behind ${row.method} ${row.path} in this version yet.`, extras };
+}
+
+/**
+ * Steps 10, 12 and 13, which need the body.
+ * @param body the parsed JSON body; undefined when there was none, or when the row takes it raw
+ */
+export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refusal {
+  const { policy, row, principal, cors } = pass;
+  const forced = isOverridable(policy) && isForced(body, pass.query);
+  const raised = raisedByRequest(policy.names, pass.policyParams, body);
+  if (raised?.class === 'root')
+    return refuse('scope', 'E_ROOT_ONLY', cors, {
+      row,
+      principal,
+      detail: `${raised.name} is changed by root on the node, not over the API: it ${raised.reason}.`,
+    });
+  if (raised?.class === 'keyonly' && !HOLDS_KEY.has(principal.kind))
+    return lacksScope(policy, row, principal, cors, raised);
+  if (principal.scopes !== null) {
+    const required = requiredScope(policy, raised, forced);
+    if (required === null || !principal.scopes.includes(required))
+      return lacksScope(policy, row, principal, cors, raised, required);
+  }
+  const question = {
+    row: policy,
+    params: pass.policyParams,
+    body,
+    profile: state.profile,
+    profileKeys: state.profileKeys,
+  };
+  if (!forced && refusesWhile(state.armed) && isGuarded(question)) {
+    const extras = {
+      action: policy.summary,
+      armed: state.armed,
+      override: { body: { force: true }, query: 'force=1' },
+    };
+    return refuse('armed', 'E_ARMED', cors, { row, principal, extras });
+  }
+  const checked = row.bodyKind === 'json' || row.query !== null;
+  const violations = checked ? state.validate(row, body, pass.query) : null;
+  if (violations !== null) {
+    return refuse('body', 'E_INVALID_VALUE', cors, {
+      row,
+      principal,
+      detail: sentence(violations, row.bodyKind === 'json' ? 'The body' : 'The query'),
+      extras: { errors: violations },
+    });
+  }
+  return forced ? Object.freeze({ ...pass, forced }) : pass;
+}
+
+/** The armed guard concerns the row, or what is sent through its socket later. */
+function isOverridable({ armed, query }: Row): boolean {
+  return armed !== '-' || query?.properties?.['force'] !== undefined;
+}
+
+/** Who stands for the pairing key: whoever has it, this machine itself, and on an unpaired node its first-boot lifelines. */
+const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
+
+/** The one class that a token needs; null where none is enough. */
+function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
+  if (forced) return 'destructive';
+  if (policy.scope === 'none' || policy.scope === 'inner') return null;
+  return isScope(raised?.class) ? higher(policy.scope, raised.class) : policy.scope;
+}
+
+function sentence(violations: readonly Violation[], subject: string): string {
+  const first = violations[0];
+  if (first === undefined) return ERRORS.E_INVALID_VALUE[1];
+  return `${first.path === '' ? subject : first.path} ${first.message}.`;
+}

@@ -1,0 +1,47 @@
+import { raisedByRequest } from '../../../shared/routes/classes.ts';
+import type { Pass } from './decide.ts';
+
+/** What the audit says of a change, and what waits for the audit. */
+
+const MAX_NAMES = 20;
+const MAX_CHARS = 200;
+/** Members of a body that name what is changed; never the one that holds a value. */
+const NAMING = ['key', 'cmd', 'name', 'interface', 'id', 'token_id', 'profile', 'scope'] as const;
+/** A vehicle in the air is brought down whatever became of the disk. */
+const NEVER_HELD: ReadonlySet<string> = new Set(['disarm', 'land', 'rtl', 'stop']);
+const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);
+
+/** The config key, parameter, service or command that a request names; empty where it names none. */
+export function changedBy({ params }: Pass, body: unknown): string {
+  const record = asRecord(body);
+  const named = NAMING.flatMap((member) => {
+    const value = record[member];
+    return typeof value === 'string' ? [value] : [];
+  });
+  const many = Object.keys(asRecord(record['params'])).slice(0, MAX_NAMES);
+  return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
+}
+
+/** Whether this is not done while it cannot be written down (spec/decisions.md 4). */
+export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
+  if (row.access === 'public') return false; // what lets somebody in; it changes what hangs on its own file
+  const command = asRecord(body)['cmd'];
+  if (
+    policy.id === 'command.post' &&
+    typeof command === 'string' &&
+    NEVER_HELD.has(command.trim().toLowerCase())
+  )
+    return false;
+  const raised = raisedByRequest(policy.names, policyParams, body)?.class ?? policy.scope;
+  return (
+    forced ||
+    raised === 'keyonly' ||
+    HELD.has(raised) ||
+    HELD.has(policy.scope) ||
+    policy.blast === 'aircraft'
+  );
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

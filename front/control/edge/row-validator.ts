@@ -1,0 +1,33 @@
+import { bodySchema } from '../../../shared/routes/body-schema.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import {
+  compileValidator,
+  createAjv,
+  type Validator,
+  type Violation,
+} from '../../../shared/schemas/validator.ts';
+import type { EdgeState } from './decide.ts';
+
+const TWICE: readonly Violation[] = [{ path: '', message: 'the query names a member twice' }];
+
+/** Holds body and query against the schemas of their row, compiled once at start. */
+export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
+  const ajv = createAjv();
+  const coercing = createAjv({ coerce: true });
+  const bodies = new Map<string, Validator>();
+  const queries = new Map<string, Validator>();
+  for (const row of rows) {
+    const schema = row.built ? bodySchema(row) : null;
+    if (schema !== null) bodies.set(row.id, compileValidator(ajv, schema));
+    if (row.built && row.query !== null) queries.set(row.id, compileValidator(coercing, row.query));
+  }
+  return ({ id }, body, query) => {
+    // No body at all is judged as an empty one: the schema names what is missing.
+    const wrong = bodies.get(id)?.(body === undefined ? {} : body) ?? null;
+    const validate = queries.get(id);
+    if (wrong !== null || validate === undefined) return wrong;
+    const members = parseQuery(query);
+    return members === null ? TWICE : validate(members);
+  };
+}

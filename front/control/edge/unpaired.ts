@@ -1,0 +1,31 @@
+import { type AddressClass, isLifeline } from '../../../shared/auth/address.ts';
+import { oneSpelling } from './own-names.ts';
+
+/**
+ * What an unpaired node lets in (spec/specification.md 5 rule 2, spec/decisions.md 4.6). There is no key yet, so where a
+ * caller sits is all there is to go by, and a browser must not be led here by a name that its page's owner controls.
+ */
+export type Gate = 'pass' | 'session-needed' | 'remote';
+
+export function unpairedGate(address: AddressClass): Gate {
+  if (isLifeline(address)) return 'pass';
+  return address === 'lan' ? 'session-needed' : 'remote';
+}
+
+/** The host part of a Host header or of an origin's authority, lower case, without port; null where it is not one. */
+export function hostName(authority: string): string | null {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+))(?::(\d{1,5}))?$/.exec(authority);
+  if (Number(match?.[3] ?? 1) < 1 || Number(match?.[3] ?? 1) > 65_535) return null;
+  return (match?.[1] ?? match?.[2])?.toLowerCase() ?? null;
+}
+
+/**
+ * A Host that cannot be a rebound name: localhost, or an address or a name of this node. An attacker's page on
+ * `evil.example` that is pointed at the node by DNS still sends `Host: evil.example`, and so does one on `evil.local`.
+ * @param own the node's addresses, each in one spelling, and its names
+ */
+export function isOwnHost(host: string | null, own: Pick<ReadonlySet<string>, 'has'>): boolean {
+  const name = host === null ? null : hostName(host);
+  if (name === null) return false;
+  return name === 'localhost' || own.has(oneSpelling(name));
+}

@@ -1,0 +1,262 @@
+/** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
+import { mkdir } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { WebSocket } from 'ws';
+import type { PrincipalKind } from '../../shared/auth/principal.ts';
+import { connectionProof } from '../../shared/auth/principal-mark.ts';
+import { enabledFeatures } from '../../shared/config/features.ts';
+import { keysWith } from '../../shared/config/keys.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
+import { pathsFrom } from '../../shared/paths.ts';
+import { type Init, runService, type Service } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import type { Handler, SocketHandler } from '../../shared/routes/handler.ts';
+import { openApiDocument } from '../../shared/routes/openapi.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { VERSION } from '../../shared/version.ts';
+import { Credentials } from './credentials.ts';
+import { allowedOrigins } from './edge/cors.ts';
+import type { EdgeState } from './edge/decide.ts';
+import { createOnBoxRule } from './edge/on-box.ts';
+import { OwnNames } from './edge/own-names.ts';
+import { PeerBudgets } from './edge/rate.ts';
+import { rowValidator } from './edge/row-validator.ts';
+import { configHandlers } from './native/config.ts';
+import { coreHandlers } from './native/core.ts';
+import { dashboardHandlers } from './native/dashboard.ts';
+import { flightHandlers } from './native/flight.ts';
+import { mcpHandlers } from './native/mcp.ts';
+import { identityOf, pairingHandlers } from './native/pairing.ts';
+import { Advertiser } from './node/advertiser.ts';
+import { detectBoard } from './node/board.ts';
+import { SystemMonitor } from './node/health.ts';
+import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
+import { FrontServer } from './server.ts';
+import { flightSockets } from './sockets/flight.ts';
+import { OpenSockets } from './sockets/open-sockets.ts';
+import { AuditLog } from './stores/audit.ts';
+import { deviceId } from './stores/device-id.ts';
+import { PeerLocks } from './stores/peer-locks.ts';
+import { Tenures } from './tenures.ts';
+import { VehicleView } from './vehicle-view.ts';
+
+type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
+
+/** Who may set a PIN without knowing the present one. */
+const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
+
+const monotonic = (): number => performance.now();
+/** How long being ready waits for svc-link, which may be away for longer. */
+const READY_MS = 2000;
+
+async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host, port, ipv6Only: false }, () => {
+      server.off('error', resolve);
+      resolve(null);
+    });
+  });
+}
+
+async function listenTcp(server: Server, host: string, port: number): Promise<number> {
+  let error = await tryListen(server, host, port);
+  // A kernel without IPv6 has no `::`.
+  if (error?.code === 'EAFNOSUPPORT' && host === '::') error = await tryListen(server, '0.0.0.0', port);
+  if (error?.code === 'EADDRINUSE') {
+    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set api.port.`);
+  }
+  if (error !== null) throw new Error(`cannot listen on ${host}:${port}: ${error.message}`);
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+async function start(init: Init, log: Logger): Promise<Service> {
+  const { values } = parseArgs({
+    options: {
+      'no-residual': { type: 'boolean', default: false },
+      // How long requests in flight may take to finish when the node stops.
+      'drain-ms': { type: 'string', default: '5000' },
+    },
+  });
+  const paths = pathsFrom(process.env);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
+    log.warn(sentence),
+  );
+  const { profile } = config.agent;
+  const withResidual = !values['no-residual'] && (config.features.residual ?? true);
+
+  const { matcher } = compileTable(ROWS);
+  const id = await deviceId(paths.deviceId);
+  const credentials = new Credentials({
+    paths,
+    rows: ROWS,
+    deviceId: id,
+    acceptTokens: config.mcp.token_accept_enabled,
+    now: Date.now,
+    monotonic,
+    log,
+  });
+  const { pairing } = credentials;
+  const audit = new AuditLog({
+    directory: paths.auditDir,
+    keyFile: paths.auditKey,
+    now: Date.now,
+    monotonic,
+    log,
+    copy: createLogger('audit', 'info'),
+  });
+  const tenures = new Tenures((principal) => credentials.holds(principal));
+  const sockets = new OpenSockets(log, tenures);
+  const vehicle = new VehicleView(paths.linkSocket, monotonic);
+  const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
+  const monitor = new SystemMonitor(paths.etc);
+  const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
+  const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
+  const budgets = new PeerBudgets(monotonic, () => locks.changed());
+  const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
+
+  const ownNames = new OwnNames({
+    names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
+    interfaces: networkInterfaces,
+    now: monotonic,
+  });
+  const state: EdgeState = {
+    matcher,
+    get pairing() {
+      return pairing;
+    },
+    get armed() {
+      return vehicle.armed;
+    },
+    profile,
+    features: enabledFeatures(config),
+    residual: withResidual,
+    origins: allowedOrigins(config.security.api),
+    hosts: ownNames,
+    profileKeys: new Set(keysWith('x-profile')),
+    credentials: credentials.checks,
+    validate: rowValidator(ROWS),
+  };
+
+  let openApi: string | null = null;
+  const handlers: FrontHandlers = {
+    ...coreHandlers({
+      version: VERSION,
+      profile,
+      nodeStartedAt: init.nodeStartedAt,
+      board: await detectBoard(),
+      monitor,
+      vehicle,
+      supervisor,
+      residualSocket: withResidual ? paths.residualSocket : null,
+      configProblem: problem,
+      deviceId: id,
+      audit: () => audit.state,
+      video: async () => proxy?.ask('video.get') ?? null,
+      log,
+      openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
+    }),
+    ...pairingHandlers({
+      store: pairing,
+      deviceId: id,
+      name: config.agent.name,
+      profile,
+      version: VERSION,
+      requireCode: config.security.pairing.require_code,
+    }),
+    ...dashboardHandlers({
+      pin: credentials.pin,
+      sessions: credentials.sessions,
+      tickets: credentials.tickets,
+      now: Date.now,
+      caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
+    }),
+    ...flightHandlers(vehicle, async () => listSerialPorts(devDir, sysDir)),
+    ...mcpHandlers(credentials.tokens),
+    ...configHandlers(),
+  };
+  // Alone, without a supervisor, there is no secret and so nobody to forward to.
+  const proof = withResidual ? connectionProof(init.secret) : null;
+  const proxy =
+    proof === null
+      ? null
+      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, tenures, log });
+  const front = new FrontServer({
+    state,
+    budgets,
+    // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
+    handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    // As with the handlers: each is typed by its own row.
+    socketHandlers: new Map(
+      Object.entries(flightSockets(vehicle, paths.mavlinkSocket)) as [
+        string,
+        SocketHandler<Row, WebSocket>,
+      ][],
+    ),
+    sockets,
+    proxy,
+    onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
+    audit,
+    spend: (principal, headers) => credentials.spend(principal, headers),
+    tenures,
+    drainMs: Number(values['drain-ms']),
+    log,
+  });
+
+  audit.start();
+  budgets.restore(await locks.read());
+  sockets.start();
+  tenures.start();
+  await credentials.start();
+  const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
+  await listenUnix(front.createServer('unix'), paths.controlSocket);
+  await monitor.start();
+  vehicle.start();
+  supervisor.start();
+  proxy?.takeUp();
+  // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
+  await vehicle.first(READY_MS);
+  const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
+  const advertiser = new Advertiser({
+    port,
+    deviceId: device,
+    name,
+    host,
+    profile,
+    version: VERSION,
+    paired: () => pairing.paired,
+    log,
+  });
+  if (config.discovery.mdns) advertiser.start();
+  log.info(`listening on port ${port}`, { port });
+  return {
+    info: { port, device_id: id },
+    async stop() {
+      tenures.stop();
+      sockets.stop();
+      await advertiser.stop();
+      await front.drain();
+      proxy?.stop();
+      vehicle.stop();
+      supervisor.stop();
+      monitor.stop();
+      await locks.stop();
+      await credentials.stop();
+      audit.stop();
+    },
+  };
+}
+
+const log = createLogger('svc-control', process.env['SVC_LOG_LEVEL']);
+await runService(log, async (init) => start(init, log));

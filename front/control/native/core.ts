@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { uptime } from 'node:os';
+import { promisify } from 'node:util';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Profile } from '../../../shared/profile.ts';
+import type { coreRows } from '../../../shared/routes/core.ts';
+import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { Board } from '../node/board.ts';
+import { diagnostics } from '../node/diagnostics.ts';
+import type { SystemMonitor } from '../node/health.ts';
+import { Metrics } from '../node/metrics.ts';
+import type { AuditState } from '../stores/audit.ts';
+import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
+import { serviceHandlers, serviceList } from './services.ts';
+
+export interface CoreDeps {
+  readonly version: string;
+  readonly profile: Profile;
+  readonly nodeStartedAt: number;
+  readonly board: Board;
+  readonly monitor: SystemMonitor;
+  readonly vehicle: VehicleView;
+  readonly supervisor: RpcClient;
+  /** Null in a build without the residual. */
+  readonly residualSocket: string | null;
+  readonly configProblem: string | null;
+  readonly openApi: () => string;
+  readonly deviceId: string;
+  readonly audit: () => AuditState;
+  /** As GET /api/video; null where there is nobody to ask. */
+  readonly video: () => Promise<unknown>;
+  readonly log: Logger;
+}
+
+const PROBE_MS = 500;
+const run = promisify(execFile);
+
+export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
+  const { version, monitor, vehicle, supervisor } = deps;
+  const metrics = new Metrics(deps);
+  const statusText = statusTexts(deps);
+  return {
+    'healthz.get': () => ({ status: 'ok', version }),
+
+    'readyz.get': async () => {
+      const checks: Record<string, boolean> = {
+        'svc-link': vehicle.client.connected,
+        'svc-supervisor': supervisor.connected,
+        ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
+      };
+      const ready = Object.values(checks).every(Boolean);
+      return new Reply(ready ? 200 : 503, { ready, checks });
+    },
+
+    'ping.get': () => ({ pong: Date.now() }),
+
+    'version.get': () => ({
+      api_version: '1',
+      agent_version: version,
+      capabilities: ['version.endpoint', 'openapi'],
+    }),
+
+    'time.get': async () => ({
+      time_ns: Date.now() * 1_000_000,
+      monotonic_ns: Number(process.hrtime.bigint()),
+      ntp_synced: await ntpSynced(),
+    }),
+
+    'status.get': () => new Reply(200, statusText()),
+
+    'status.full.get': async () => {
+      const [services, video] = await Promise.all([serviceList(supervisor), deps.video()]);
+      const { state } = vehicle;
+      return {
+        ...status(deps),
+        ...services,
+        resources: monitor.facts,
+        telemetry: state === null ? null : telemetryOf(state),
+        video,
+        // Nothing in this build measures them.
+        radio: null,
+        role: null,
+        mesh: null,
+        capabilities: {},
+      };
+    },
+
+    'metrics.get': async () => new Reply(200, await metrics.text(), metrics.mediaType),
+
+    'system.get': () => monitor.facts,
+
+    'diagnostics.get': async () => diagnostics(deps),
+
+    ...serviceHandlers(deps),
+
+    'openapi-json.get': () => new Reply(200, deps.openApi()),
+  };
+}
+
+/** The text of GET /api/status, made again when something in it is another: clients poll it, several at a time. */
+function statusTexts(deps: CoreDeps): () => string {
+  // os.uptime() opens a file each time, this does not.
+  const offset = uptime() - performance.now() / 1000 - deps.nodeStartedAt;
+  let made: readonly unknown[] = [];
+  let text = '';
+  return () => {
+    const { monitor, vehicle } = deps;
+    const of = [monitor.facts, vehicle.state, vehicle.armed, Math.floor(offset + performance.now() / 1000)];
+    if (of.some((each, index) => each !== made[index])) {
+      text = JSON.stringify(status(deps));
+      made = of;
+    }
+    return text;
+  };
+}
+
+function status({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps): object {
+  const link = vehicle.state;
+  const { facts } = monitor;
+  const temperatures = Object.values(facts.temperatures);
+  return {
+    version,
+    uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
+    profile,
+    board,
+    fc_connected: link !== null && link.transport_open && link.mavlink_alive,
+    fc_port: link?.fc_port ?? null,
+    fc_baud: link?.fc_baud ?? null,
+    fc_firmware: link?.firmware ?? null,
+    fcFirmware: link?.firmware ?? 'unknown',
+    fcVariant: null,
+    fc_source: link?.source ?? null,
+    fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
+    fc_link_hint: linkHint(link),
+    fc_simulated: link?.simulated ?? false,
+    fc_simulated_evidence: link?.simulated_evidence ?? [],
+    armed: vehicle.armed,
+    link_problems: link?.problems ?? [],
+    config: { ok: deps.configProblem === null, problem: deps.configProblem },
+    health: {
+      cpu_percent: facts.cpu_percent,
+      memory_percent: facts.memory_percent,
+      disk_percent: facts.disk_percent,
+      temperature: temperatures.length === 0 ? null : Math.max(...temperatures),
+    },
+  };
+}
+
+function linkHint(link: VehicleView['state']): string {
+  if (link === null) return 'link_down';
+  if (!link.transport_open) return 'source_unreachable';
+  if (link.mavlink_alive) return 'linked';
+  return link.heard ? 'heartbeat_lost' : 'no_heartbeat';
+}
+
+async function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (live: boolean): void => {
+      socket.destroy();
+      resolve(live);
+    };
+    socket.setTimeout(PROBE_MS, () => done(false));
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
+}
+
+/** As timedatectl says; null where there is none to ask. */
+async function ntpSynced(): Promise<boolean | null> {
+  try {
+    const { stdout } = await run('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
+      timeout: PROBE_MS,
+    });
+    return stdout.trim() === '' ? null : stdout.trim() === 'yes';
+  } catch {
+    return null; // no timedatectl, or no bus to ask over: not known, and null says so
+  }
+}

@@ -1,0 +1,59 @@
+import type { Principal } from '../../../shared/auth/principal.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import type { PinStore } from '../stores/pin.ts';
+import type { SessionStore } from '../stores/sessions.ts';
+import type { TicketStore } from '../stores/tickets.ts';
+
+type PairingHandlers = HandlersOf<typeof pairingRows, 'front'>;
+
+/** How far the caller of a public row may be believed. */
+export interface Caller {
+  /** On-box, control.sock, pairing key or a valid session. */
+  readonly trusted: boolean;
+  /** The node is unpaired, and its gate would let this peer in. */
+  readonly gate: boolean;
+}
+
+export interface DashboardDeps {
+  /** Its `onChange` ends every session and ticket. */
+  readonly pin: PinStore;
+  readonly sessions: SessionStore;
+  readonly tickets: TicketStore;
+  readonly caller: (call: { readonly principal: Principal }) => Caller;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+export function dashboardHandlers(
+  deps: DashboardDeps,
+): Pick<PairingHandlers, Extract<keyof PairingHandlers, `dashboard.${string}` | 'ws.ticket.post'>> {
+  const { pin, sessions, tickets, caller } = deps;
+  return {
+    'dashboard.pin.status.get': ({ peer }) => {
+      const { set, locked, retry_after_s: retry } = pin.status(peer);
+      const lockedUntil = retry === null ? null : Math.round(deps.now() / 1000) + retry;
+      return { pin_set: set, locked, locked_until: lockedUntil, retry_after_s: retry };
+    },
+
+    'dashboard.pin.verify.post': async ({ body, peer }) =>
+      pin.verify(body.pin, peer, async () => sessions.open()),
+
+    'dashboard.pin.set.post': async (call) => {
+      const { trusted, gate } = caller(call);
+      const { pin: next, current_pin: current } = call.body;
+      // Whoever changed the PIN knows it: a fresh session in place of the one that the change ended.
+      const session = await pin.set(next, { current, trusted, gate, peer: call.peer }, async () =>
+        sessions.open(),
+      );
+      return { pin_set: true, ...session };
+    },
+
+    'dashboard.pin.clear.post': async () => {
+      await pin.clear();
+      return { pin_set: false };
+    },
+
+    'ws.ticket.post': ({ body, principal }) => tickets.issue(body.scope, principal, body.ttl_seconds),
+  };
+}

@@ -1,0 +1,53 @@
+import { basename } from 'node:path';
+import { ApiError } from '../../../shared/errors.ts';
+import { COMMANDS, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
+import type { flightRows } from '../../../shared/routes/flight.ts';
+import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { CommandRequest } from '../../../shared/rpc/link.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+import { paramHandlers } from './params.ts';
+import { signingHandlers } from './signing.ts';
+
+const COMMAND_MS = 25_000;
+
+/** @param ports lists the serial ports of this machine */
+export function flightHandlers(
+  vehicle: VehicleView,
+  ports: () => Promise<readonly SerialPortEntry[]>,
+): HandlersOf<typeof flightRows, 'front'> {
+  return {
+    'command.post': async ({ body }) => {
+      const cmd = commandNamed(body.cmd);
+      if (cmd === null) {
+        const known = Object.keys(COMMANDS);
+        throw new ApiError('E_BAD_REQUEST', `Unknown command: ${body.cmd}. Known: ${known.join(', ')}.`);
+      }
+      const args = checkArguments(cmd, body.args ?? []);
+      if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
+      const request: CommandRequest =
+        body.timeout_ms === undefined ? { cmd, args } : { cmd, args, timeout_ms: body.timeout_ms };
+      return vehicle.client.call('command', request, COMMAND_MS);
+    },
+
+    'commands.get': () => ({ commands: COMMANDS }),
+
+    'telemetry.get': () => {
+      const text = vehicle.telemetryText;
+      if (text === null)
+        throw new ApiError('E_UPSTREAM_DOWN', 'svc-link is not answering at the moment. Try again shortly.');
+      return new Reply(200, text);
+    },
+
+    'mavlink.ports.get': async () => ({
+      ports: (await ports()).map(({ path, byId }) => ({
+        path,
+        description: basename(byId ?? path),
+        by_id: byId,
+      })),
+    }),
+
+    ...paramHandlers(vehicle),
+    ...signingHandlers(vehicle),
+  };
+}

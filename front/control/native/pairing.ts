@@ -1,0 +1,59 @@
+import type { Profile } from '../../../shared/profile.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import type { PairingStore } from '../stores/pairing.ts';
+
+export interface PairingDeps {
+  readonly store: PairingStore;
+  readonly deviceId: string;
+  /** The configured name, empty for one made from the device id. */
+  readonly name: string;
+  readonly profile: Profile;
+  readonly version: string;
+  readonly requireCode: boolean;
+}
+
+type Handlers = HandlersOf<typeof pairingRows, 'front'>;
+
+/** How the node is called. @param name from the config; empty: made from the device id */
+export function identityOf(
+  deviceId: string,
+  name: string,
+): { readonly device_id: string; readonly name: string; readonly mdns_host: string } {
+  const short = deviceId.slice(0, 6);
+  return {
+    device_id: deviceId,
+    name: name === '' ? `svc-${short}` : name,
+    mdns_host: `svc-${short}.local`,
+  };
+}
+
+/** The rows of the PIN and of tickets are in dashboard.ts. */
+export function pairingHandlers(
+  deps: PairingDeps,
+): Pick<Handlers, Extract<keyof Handlers, `pairing.${string}`>> {
+  const { store, deviceId } = deps;
+  const identity = identityOf(deviceId, deps.name);
+  return {
+    'pairing.info.get': () => ({
+      paired: store.paired,
+      ...identity,
+      profile: deps.profile,
+      version: deps.version,
+      paired_at: store.pairedAt,
+      code_required: deps.requireCode,
+    }),
+
+    'pairing.code.get': () => store.code(),
+
+    'pairing.claim.post': async ({ body }) => ({
+      api_key: await store.claim(body.user_id, body.code ?? null, deps.requireCode),
+      ...identity,
+    }),
+
+    'pairing.unpair.post': async () => {
+      await store.unpair();
+      return { paired: false };
+    },
+  };
+}

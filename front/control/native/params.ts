@@ -1,0 +1,86 @@
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { flightRows } from '../../../shared/routes/flight.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { ParamsSnapshot, ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+
+const READ_MS = 5000;
+/** Three sends with their read-backs take 6 s; a few others may be before it. */
+const WRITE_MS = 25_000;
+/** A list of parameters ends before the request does. */
+const LIST_MS = 22_000;
+
+type ParamHandlers = Pick<
+  HandlersOf<typeof flightRows, 'front'>,
+  'params.get' | 'params.put' | 'params.name.get' | 'params.name.post' | 'params.name.put'
+>;
+
+export function paramHandlers(vehicle: VehicleView): ParamHandlers {
+  const write = async (request: ParamWriteRequest): Promise<ParamWriteResult> =>
+    (await vehicle.client.call('param_set', request, WRITE_MS)) as ParamWriteResult;
+  return {
+    'params.get': async () => {
+      const { params, cached, expected, priming, timed_out } = await snapshot(vehicle);
+      return {
+        params: Object.fromEntries(Object.entries(params).map(([name, { value }]) => [name, value])),
+        count: expected,
+        cached,
+        priming,
+        priming_timeout: timed_out,
+        progress: { got: cached, expected },
+      };
+    },
+
+    'params.name.get': async ({ params: { name } }) => {
+      const { params, priming } = await snapshot(vehicle);
+      const found = Object.hasOwn(params, name) ? params[name] : undefined;
+      if (found === undefined) {
+        const more = priming ? ' The download is still under way.' : '';
+        throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.${more}`);
+      }
+      return { name, value: found.value, type: found.type };
+    },
+
+    'params.name.post': async ({ params: { name }, body: { value }, forced }) =>
+      write({ name, value, force: forced }),
+
+    'params.name.put': async ({ params: { name }, body: { value }, forced }) =>
+      write({ name, value, force: forced }),
+
+    'params.put': async ({ body: { params }, forced }) => {
+      const names = Object.keys(params);
+      const results: ParamWriteResult[] = [];
+      const end = performance.now() + LIST_MS;
+      for (const [name, value] of Object.entries(params)) {
+        try {
+          if (performance.now() > end) throw new ApiError('E_TIMEOUT', 'The list took too long.');
+          results.push(await write({ name, value, force: forced }));
+        } catch (error) {
+          throw stoppedAt(name, error, results, names.slice(results.length + 1));
+        }
+      }
+      return { written: results.length, results };
+    },
+  };
+}
+
+/** The first failure ends a list: what came before it is written, what comes after was not tried. */
+function stoppedAt(
+  name: string,
+  error: unknown,
+  results: readonly ParamWriteResult[],
+  notTried: readonly string[],
+): ApiError {
+  const cause = error instanceof ApiError ? error : new ApiError('E_INTERNAL', messageOf(error));
+  return new ApiError(cause.code, `${name}: ${cause.message}`, {
+    ...cause.extras,
+    failed: name,
+    written: results.length,
+    results,
+    not_tried: notTried,
+  });
+}
+
+async function snapshot(vehicle: VehicleView): Promise<ParamsSnapshot> {
+  return (await vehicle.client.call('params', {}, READ_MS)) as ParamsSnapshot;
+}

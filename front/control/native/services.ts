@@ -1,0 +1,110 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { memoryOf } from '../../../shared/process/memory.ts';
+import type { coreRows } from '../../../shared/routes/core.ts';
+import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import { refusesWhile, unitName } from '../edge/armed.ts';
+import { listUnits, powerAction, restartUnit } from '../node/systemd.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+
+const CALL_MS = 2000;
+const RESTART_MS = 25_000;
+/** The answer goes out before the process that gives it ends. */
+const PARTING_MS = 200;
+
+const FRONT = 'svc-control';
+const SUPERVISOR = 'svc-supervisor';
+
+/** What the supervisor says of one process. */
+interface OwnProcess {
+  readonly name: string;
+  readonly state: string;
+  readonly pid: number | null;
+  readonly restarts: number;
+  readonly uptime_seconds: number | null;
+  readonly last_exit: string | null;
+  readonly last_words: readonly string[];
+}
+
+export interface ServiceDeps {
+  readonly supervisor: RpcClient;
+  readonly vehicle: VehicleView;
+  readonly log: Logger;
+}
+
+type ServiceHandlers = Pick<
+  HandlersOf<typeof coreRows, 'front'>,
+  | 'services.get'
+  | 'services.name.restart.post'
+  | 'system.restart-supervisor.post'
+  | 'system.reboot.post'
+  | 'system.shutdown.post'
+>;
+
+/** Our own processes, as the supervisor has them, and the allow-listed units of systemd where it runs. */
+export async function serviceList(supervisor: RpcClient): Promise<Readonly<Record<string, unknown>>> {
+  const [answer, units] = await Promise.all([supervisor.call('status', {}, CALL_MS), listUnits()]);
+  const { services } = answer as { readonly services: readonly OwnProcess[] };
+  const own = services.map(async (process) => ({
+    ...process,
+    kind: 'process',
+    memory_mb: process.pid === null ? null : await memoryOf(process.pid),
+  }));
+  const others = (units ?? []).map(async ({ name, active, sub, pid }) => ({
+    name,
+    kind: 'unit',
+    state: active === 'active' ? 'running' : active === 'activating' ? 'starting' : 'stopped',
+    sub_state: sub,
+    pid,
+    restarts: null,
+    uptime_seconds: null,
+    last_exit: null,
+    last_words: [],
+    memory_mb: pid === null ? null : await memoryOf(pid),
+  }));
+  return { services: await Promise.all([...own, ...others]), systemd_available: units !== null };
+}
+
+export function serviceHandlers({ supervisor, vehicle, log }: ServiceDeps): ServiceHandlers {
+  const later = (what: string, act: () => Promise<unknown>): void => {
+    setTimeout(() => {
+      act().catch((error: unknown) => log.error(`${what}: ${String(error)}`));
+    }, PARTING_MS);
+  };
+  const restartSupervisor = (): Reply => {
+    if (!supervisor.connected) throw new ApiError('E_UPSTREAM_DOWN', 'svc-supervisor is not answering.');
+    later('restart of the supervisor', async () => supervisor.call('restart_self', {}, CALL_MS));
+    return new Reply(202, { status: 'accepted', name: SUPERVISOR, pid_before: null, pid_after: null });
+  };
+  const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
+    // Asked at the edge too; it may have armed since (attack case J7).
+    if (!forced && refusesWhile(vehicle.armed))
+      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
+    await powerAction(action);
+    return { status: 'ok', action };
+  };
+  return {
+    'services.get': async () => serviceList(supervisor),
+
+    'services.name.restart.post': async ({ params }) => {
+      const name = unitName(params.name);
+      if (name === SUPERVISOR) return restartSupervisor();
+      if (name === FRONT) {
+        later('restart of the front', async () => supervisor.call('restart', { name }, RESTART_MS));
+        return new Reply(202, { status: 'accepted', name, pid_before: process.pid, pid_after: null });
+      }
+      const proof = await supervisor.call('restart', { name }, RESTART_MS).catch(async (error: unknown) => {
+        if (error instanceof ApiError && error.code === 'E_NOT_FOUND') return restartUnit(name);
+        throw error;
+      });
+      return { status: 'ok', name, ...(proof as object) };
+    },
+
+    'system.restart-supervisor.post': () => restartSupervisor(),
+
+    'system.reboot.post': async ({ forced }) => power('reboot', forced),
+
+    'system.shutdown.post': async ({ forced }) => power('poweroff', forced),
+  };
+}

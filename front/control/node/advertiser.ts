@@ -1,0 +1,97 @@
+import { Bonjour, type Service } from 'bonjour-service';
+import { contained, every } from '../../../shared/async/every.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+
+/** Makes the node known on its networks as `_svc._tcp` by mDNS (RFC 6762, 6763). */
+
+export interface AdvertiserOptions {
+  readonly port: number;
+  readonly deviceId: string;
+  readonly name: string;
+  /** `svc-xxxxxx.local` */
+  readonly host: string;
+  readonly profile: string;
+  readonly version: string;
+  readonly paired: () => boolean;
+  readonly log: Logger;
+}
+
+const LOOK_MS = 2000;
+
+/**
+ * The library looks at the network interfaces every 5 s from a timer of its own, and that throws where no descriptor is left.
+ * It takes the function from here when its socket is open.
+ */
+function containUpdates(bonjour: Bonjour): void {
+  const { mdns } = (bonjour as unknown as { readonly server: { readonly mdns: { update: () => void } } })
+    .server;
+  mdns.update = contained('mDNS', mdns.update);
+}
+
+export class Advertiser {
+  readonly #options: AdvertiserOptions;
+  #bonjour: Bonjour | null = null;
+  #service: Service | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #paired: boolean | null = null;
+  #complained = false;
+
+  constructor(options: AdvertiserOptions) {
+    this.#options = options;
+  }
+
+  /** A machine without a network that carries multicast is none that anybody looks for: said once, and the node goes on. */
+  start(): void {
+    this.#bonjour = new Bonjour({}, (error: unknown) => this.#complain(error));
+    containUpdates(this.#bonjour);
+    contained('mDNS', () => this.#look())();
+    this.#timer = every(LOOK_MS, 'mDNS', () => this.#look());
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    const bonjour = this.#bonjour;
+    this.#bonjour = null;
+    if (bonjour === null) return;
+    // A goodbye that cannot be sent must not hold the node up.
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, 500);
+      bonjour.unpublishAll(() => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+    bonjour.destroy();
+  }
+
+  /** The record says whether the node is paired, so it is made anew when that changes. */
+  #look(): void {
+    const { port, deviceId, name, host, profile, version, paired } = this.#options;
+    const now = paired();
+    if (this.#bonjour === null || now === this.#paired) return;
+    const publish = (): void => {
+      if (this.#bonjour === null) return;
+      this.#service = this.#bonjour.publish({
+        name: `svc ${deviceId}`,
+        type: 'svc',
+        protocol: 'tcp',
+        port,
+        host,
+        probe: false, // the device id is in the name: nobody else has it
+        txt: { device_id: deviceId, name, version, profile, paired: String(now) },
+      });
+      this.#service.on('error', (error: unknown) => this.#complain(error));
+      this.#paired = now;
+    };
+    if (this.#service === null) publish();
+    else this.#service.stop?.(contained('mDNS', publish));
+  }
+
+  #complain(error: unknown): void {
+    if (this.#complained) return;
+    this.#complained = true;
+    this.#options.log.warn(`mDNS: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,94 @@
+import { networkInterfaces } from 'node:os';
+import { messageOf } from '../../../shared/errors.ts';
+import type { EndpointStatus } from '../../../shared/rpc/link.ts';
+import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { AuditState } from '../stores/audit.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+import type { Board } from './board.ts';
+import type { SystemFacts, SystemMonitor } from './health.ts';
+
+const CALL_MS = 2000;
+const MIB = 1024 * 1024;
+
+export interface DiagnosticsDeps {
+  readonly version: string;
+  readonly deviceId: string;
+  readonly board: Board;
+  readonly monitor: SystemMonitor;
+  readonly vehicle: VehicleView;
+  readonly supervisor: RpcClient;
+  readonly configProblem: string | null;
+  readonly audit: () => AuditState;
+}
+
+/** The triage snapshot: what one wants to see first when something is wrong. Each part that cannot be had is null. */
+export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Record<string, unknown>>> {
+  const { board, monitor, vehicle, supervisor } = deps;
+  const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];
+  const ask = async <T>(what: string, answer: Promise<unknown>): Promise<T | null> =>
+    answer.then(
+      (value) => value as T,
+      (error: unknown) => {
+        problems.push(`${what}: ${messageOf(error)}`);
+        return null;
+      },
+    );
+  const [services, endpoints] = await Promise.all([
+    ask<unknown>('svc-supervisor', supervisor.call('status', {}, CALL_MS)),
+    ask<readonly EndpointStatus[]>('svc-link', vehicle.client.call('endpoints', {}, CALL_MS)),
+  ]);
+  const audit = deps.audit();
+  if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);
+  if (audit.lost > 0) problems.push(`audit: ${audit.lost} records were lost`);
+  if (audit.broken !== null) problems.push(`audit: ${audit.broken}`);
+  for (const { detail } of vehicle.state?.problems ?? []) problems.push(detail);
+  return {
+    agent: {
+      version: deps.version,
+      uptime_seconds: Math.floor(process.uptime()),
+      process_memory_mb: Math.round(process.memoryUsage.rss() / MIB),
+    },
+    board: { name: board.name, soc: board.soc, arch: board.arch, ram_total_mb: board.ram_mb },
+    system: systemPart(monitor.facts),
+    network: networkPart(),
+    device: { device_id: deps.deviceId },
+    services,
+    audit,
+    mavlink: mavlinkPart(vehicle, endpoints),
+    problems,
+  };
+}
+
+function systemPart(facts: SystemFacts): Readonly<Record<string, unknown>> {
+  const temperatures = Object.values(facts.temperatures);
+  const { memory_total_mb: total, memory_available_mb: available } = facts;
+  return {
+    cpu_percent: facts.cpu_percent,
+    memory_total_mb: total,
+    memory_used_mb: total === null || available === null ? null : total - available,
+    disk_total_gb: facts.disk_total_gb,
+    disk_used_gb: facts.disk_used_gb,
+    temp_c: temperatures.length === 0 ? null : Math.max(...temperatures),
+    load_avg: facts.load_avg,
+  };
+}
+
+/** Every interface that is up, with its addresses. */
+function networkPart(): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
+      name,
+      { mac: addresses[0]?.mac ?? null, addresses: addresses.map(({ cidr, address }) => cidr ?? address) },
+    ]),
+  );
+}
+
+function mavlinkPart(
+  vehicle: VehicleView,
+  endpoints: readonly EndpointStatus[] | null,
+): Readonly<Record<string, unknown>> | null {
+  const { state } = vehicle;
+  if (state === null) return null;
+  const { source, fc_port, fc_baud, transport_open, mavlink_alive, heartbeat_age_s, counters } = state;
+  return { source, fc_port, fc_baud, transport_open, mavlink_alive, heartbeat_age_s, counters, endpoints };
+}

@@ -1,0 +1,178 @@
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { every } from '../../../shared/async/every.ts';
+
+/** Measured by this machine's kernel. Null: the machine does not say, or there is no second sample yet. */
+export interface SystemFacts {
+  readonly cpu_percent: number | null;
+  readonly cpu_count: number;
+  readonly load_avg: readonly number[];
+  readonly memory_total_mb: number | null;
+  readonly memory_available_mb: number | null;
+  readonly memory_percent: number | null;
+  readonly swap_total_mb: number | null;
+  readonly swap_used_mb: number | null;
+  readonly disk_total_gb: number | null;
+  readonly disk_used_gb: number | null;
+  readonly disk_percent: number | null;
+  /** Thermal zone -> degrees Celsius. */
+  readonly temperatures: Readonly<Record<string, number>>;
+}
+
+const GB = 1e9;
+const SAMPLE_MS = 1000;
+const THERMAL = '/sys/class/thermal';
+const UNKNOWN: Omit<SystemFacts, 'cpu_count'> = {
+  cpu_percent: null,
+  load_avg: [],
+  memory_total_mb: null,
+  memory_available_mb: null,
+  memory_percent: null,
+  swap_total_mb: null,
+  swap_used_mb: null,
+  disk_total_gb: null,
+  disk_used_gb: null,
+  disk_percent: null,
+  temperatures: {},
+};
+
+interface CpuTimes {
+  readonly busy: number;
+  readonly total: number;
+}
+
+/** Samples this machine once a second, for everybody who asks: clients poll the status, and each look costs system calls. */
+export class SystemMonitor {
+  readonly #diskPath: string;
+  readonly #cpuCount = availableParallelism();
+  #times: CpuTimes | null = null;
+  #facts: SystemFacts;
+  #sampling = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param diskPath a path on the disk that counts: where this node keeps its state */
+  constructor(diskPath: string) {
+    this.#diskPath = diskPath;
+    this.#facts = { ...UNKNOWN, cpu_count: this.#cpuCount };
+  }
+
+  /** Resolves with the first sample taken. */
+  async start(): Promise<void> {
+    await this.#sample();
+    this.#timer = every(SAMPLE_MS, 'system facts', async () => this.#sample());
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** As of the last sample, at most a second old. */
+  get facts(): SystemFacts {
+    return this.#facts;
+  }
+
+  async #sample(): Promise<void> {
+    if (this.#sampling) return; // a disk that hangs: what is known stays, and no second look queues up behind it
+    this.#sampling = true;
+    try {
+      const [times, memory, disk, temperatures] = await Promise.all([
+        readCpuTimes(),
+        readMemory(),
+        readDisk(this.#diskPath),
+        readTemperatures(),
+      ]);
+      const total = times.total - (this.#times?.total ?? times.total);
+      const busy = times.busy - (this.#times?.busy ?? times.busy);
+      this.#times = times;
+      const cpu = total > 0 ? round((busy / total) * 100) : this.#facts.cpu_percent;
+      const load_avg = loadavg();
+      this.#facts = {
+        cpu_percent: cpu,
+        cpu_count: this.#cpuCount,
+        load_avg,
+        ...memory,
+        ...disk,
+        temperatures,
+      };
+    } finally {
+      this.#sampling = false;
+    }
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** The first line of /proc/stat: ticks since boot as user, nice, system, idle, iowait, irq, softirq, steal (proc_stat(5)). */
+async function readCpuTimes(): Promise<CpuTimes> {
+  const line = /^cpu +([0-9 ]+)$/m.exec(await textOrEmpty('/proc/stat'))?.[1] ?? '';
+  const ticks = line.split(' ').slice(0, 8).map(Number);
+  const total = ticks.reduce((sum, each) => sum + each, 0);
+  return { total, busy: total - (ticks[3] ?? 0) - (ticks[4] ?? 0) };
+}
+
+type Memory = Pick<
+  SystemFacts,
+  'memory_total_mb' | 'memory_available_mb' | 'memory_percent' | 'swap_total_mb' | 'swap_used_mb'
+>;
+
+async function readMemory(): Promise<Memory> {
+  const text = await textOrEmpty('/proc/meminfo');
+  const kib = (name: string): number | null => {
+    const match = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text);
+    return match?.[1] === undefined ? null : Number(match[1]);
+  };
+  const mb = (value: number | null): number | null => (value === null ? null : Math.round(value / 1024));
+  const total = kib('MemTotal');
+  const available = kib('MemAvailable');
+  const swapTotal = kib('SwapTotal');
+  const swapFree = kib('SwapFree');
+  return {
+    memory_total_mb: mb(total),
+    memory_available_mb: mb(available),
+    memory_percent: total === null || available === null ? null : round((1 - available / total) * 100),
+    swap_total_mb: mb(swapTotal),
+    swap_used_mb: swapTotal === null || swapFree === null ? null : mb(swapTotal - swapFree),
+  };
+}
+
+type Disk = Pick<SystemFacts, 'disk_total_gb' | 'disk_used_gb' | 'disk_percent'>;
+
+async function readDisk(path: string): Promise<Disk> {
+  const { bsize, blocks, bfree, bavail } = await statfs(path);
+  const used = blocks - bfree;
+  // As `df` counts: of what an ordinary user could have.
+  const usable = used + bavail;
+  return {
+    disk_total_gb: round((blocks * bsize) / GB),
+    disk_used_gb: round((used * bsize) / GB),
+    disk_percent: usable === 0 ? null : round((used / usable) * 100),
+  };
+}
+
+async function readTemperatures(): Promise<Readonly<Record<string, number>>> {
+  const zones = (await readdir(THERMAL).catch(ifAbsent([]))).filter((name) =>
+    name.startsWith('thermal_zone'),
+  );
+  const out: Record<string, number> = {};
+  for (const zone of zones) {
+    const milli = Number.parseInt(await textOrEmpty(join(THERMAL, zone, 'temp')), 10);
+    if (Number.isFinite(milli))
+      out[`${zone}:${(await textOrEmpty(join(THERMAL, zone, 'type'))).trim()}`] = round(milli / 1000);
+  }
+  return out;
+}
+
+async function textOrEmpty(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(ifAbsent(''));
+}
+
+/** Answers `value` for what this machine does not have; a thermal zone may also be there and refuse to be read. */
+function ifAbsent<T>(value: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (['ENOENT', 'EACCES', 'EINVAL', 'EIO', 'ENODATA', 'EAGAIN'].includes(error.code ?? '')) return value;
+    throw error;
+  };
+}

@@ -1,0 +1,305 @@
+import { lstatSync } from 'node:fs';
+import {
+  Agent,
+  type ClientRequest,
+  type ClientRequestArgs,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createProxyMiddleware } from 'http-proxy-middleware';
+import { every } from '../../../shared/async/every.ts';
+import { LOCAL_SOCKET, type Principal } from '../../../shared/auth/principal.ts';
+import {
+  ENDED_ROW,
+  encodeMark,
+  PRINCIPAL_HEADER,
+  PROOF_HEADER,
+} from '../../../shared/auth/principal-mark.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { readBytes } from '../../../shared/http/json-body.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Pass } from '../edge/decide.ts';
+import { headerName } from '../edge/headers.ts';
+import type { Tenures } from '../tenures.ts';
+
+/**
+ * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
+ * caller's credentials, with what was decided beside it. Never retries (spec/decisions.md 4).
+ */
+
+/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; spec/decisions.md 4). */
+const DROPPED: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+const SCOPES_HEADER = 'x-svc-mcp-scopes';
+const MAX_SOCKETS = 128;
+// Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that it is just closing.
+const IDLE_MS = 30_000;
+// How late a time-out may come.
+const SWEEP_MS = 250;
+const MAX_TENANTS = 1024;
+const CALL_MS = 500;
+const END_TRIES = 5;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface ResidualProxyOptions {
+  readonly socketPath: string;
+  /** What shows the residual that we are its front. */
+  readonly proof: string;
+  /** Monotonic clock, ms. */
+  readonly now: () => number;
+  readonly tenures: Tenures;
+  readonly log: Logger;
+}
+
+interface Forwarded {
+  readonly pass: Pass;
+  readonly raw: Buffer | null;
+  readonly fail: (error: ApiError) => void;
+  /** Monotonic, ms; the first byte of the answer comes before it, or the request ends. */
+  readonly deadline: number;
+  request: ClientRequest | null;
+}
+
+// A member of the request, not a WeakMap: at thousands of requests a second the collector pays dearly for one.
+const FORWARDED = Symbol('forwarded');
+type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
+
+/** The caller's headers as the residual may see them. Our own namespace is ours: nothing that a client sends in it passes. */
+export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
+  const named = namedByConnection(headers.connection);
+  const clean: IncomingMessage['headers'] = {};
+  for (const name in headers) {
+    const plain = headerName(name);
+    if (plain.startsWith('x-svc-') || DROPPED.has(plain) || named?.has(plain) === true) continue;
+    clean[name] = headers[name];
+  }
+  return clean;
+}
+
+/** The headers that the client's Connection header takes off; null where it names none, as almost always. */
+function namedByConnection(connection: string | undefined): ReadonlySet<string> | null {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
+  return new Set(connection.split(',').map((name) => headerName(name.trim())));
+}
+
+/**
+ * Connects only to a socket that is our own: connect(2) would follow a symbolic link to somebody else's, and who answers there
+ * would be believed (attack case H5). Looked at for each new connection, not for each request.
+ */
+class OwnSocketAgent extends Agent {
+  override createConnection(
+    options: ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const path = options.socketPath ?? '';
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || (found.isSocket() && found.uid === process.getuid?.()))
+      return super.createConnection(options, callback);
+    const error = new Error(`${path} is not a socket of ours`);
+    return new Socket().destroy(Object.assign(error, { code: 'ECONNREFUSED' })); // as if nobody listened
+  }
+}
+
+export class ResidualProxy {
+  readonly #options: ResidualProxyOptions;
+  readonly #agent = new OwnSocketAgent({
+    keepAlive: true,
+    maxSockets: MAX_SOCKETS,
+    maxFreeSockets: 64,
+    timeout: IDLE_MS,
+  });
+  readonly #middleware: ReturnType<typeof createProxyMiddleware>;
+  /** Requests without an answer yet; one timer looks at them all. */
+  readonly #waiting = new Set<Forwarded>();
+  readonly #sweep: NodeJS.Timeout;
+  /** Who may have left something open in the residual, by id: oldest first. */
+  readonly #tenants = new Map<string, () => void>();
+
+  constructor(options: ResidualProxyOptions) {
+    this.#options = options;
+    this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate()).unref();
+    this.#middleware = createProxyMiddleware({
+      target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
+      agent: this.#agent,
+      xfwd: false,
+      // The library's own plugins answer errors in plain text; ours go through the one error body.
+      ejectPlugins: true,
+      plugins: [
+        (proxy) => {
+          proxy.on('proxyReq', (proxyReq, req) => {
+            const forwarded = (req as Tagged)[FORWARDED];
+            if (forwarded === undefined) return;
+            forwarded.request = proxyReq;
+            proxyReq.once('close', () => this.#waiting.delete(forwarded));
+            if (forwarded.raw !== null) {
+              proxyReq.setHeader('content-length', forwarded.raw.length);
+              proxyReq.write(forwarded.raw);
+            }
+          });
+          proxy.on('proxyRes', (proxyRes, req, res) => {
+            const forwarded = (req as Tagged)[FORWARDED];
+            if (forwarded !== undefined) this.#waiting.delete(forwarded);
+            // What the residual says of its connection to us is not about the client's.
+            delete proxyRes.headers['keep-alive'];
+            proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
+          });
+          proxy.on('error', (error, req) => {
+            if (req !== undefined) this.#failed(error, req);
+          });
+        },
+      ],
+    });
+  }
+
+  stop(): void {
+    clearInterval(this.#sweep);
+    this.#agent.destroy();
+  }
+
+  /**
+   * @param raw the body where the edge has already read it, else null and it streams
+   * @param fail called once instead of an answer when there is none
+   */
+  forward(
+    req: IncomingMessage,
+    res: ServerResponse,
+    pass: Pass,
+    raw: Buffer | null,
+    fail: (error: ApiError) => void,
+  ): void {
+    const { proof, now } = this.#options;
+    const { row, params, principal, forced } = pass;
+    const headers = cleanHeaders(req.headers);
+    headers[PROOF_HEADER] = proof;
+    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
+    // Set for a verified token alone; a client's own was taken off above (spec/specification.md 5.6).
+    if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
+    if (raw === null && req.headers['transfer-encoding'] !== undefined)
+      headers['transfer-encoding'] = 'chunked';
+    req.headers = headers;
+    const forwarded: Forwarded = { pass, raw, fail, deadline: now() + row.limits.timeoutMs, request: null };
+    (req as Tagged)[FORWARDED] = forwarded;
+    this.#waiting.add(forwarded);
+    if (row.method !== 'GET') this.#watch(principal);
+    void this.#middleware(req, res, () => undefined); // errors come through the event, so that they come once
+  }
+
+  /** After a start: whoever has something open there since before is watched again. */
+  takeUp(): void {
+    this.#end([], (open) => {
+      for (const principal of open) this.#watch(principal);
+    });
+  }
+
+  /** Tells the residual when this principal has ended, so that what it opened there (a WHEP session) ends too. */
+  #watch(principal: Principal): void {
+    const { id } = principal;
+    if (this.#tenants.has(id)) return;
+    const [oldest] = this.#tenants;
+    if (this.#tenants.size >= MAX_TENANTS && oldest !== undefined) {
+      oldest[1]();
+      this.#tenants.delete(oldest[0]);
+    }
+    const release = this.#options.tenures.begin(principal, () => {
+      this.#tenants.delete(id);
+      this.#end([id], () => undefined);
+    });
+    this.#tenants.set(id, release);
+  }
+
+  /** What a GET row without parameters answers, for the front itself; null where there is no answer. */
+  async ask(row: string): Promise<unknown> {
+    return this.#call(row, []).catch((error: unknown) => {
+      this.#options.log.debug(`residual: ${row}: ${messageOf(error)}`); // its absence is told by its own routes
+      return null;
+    });
+  }
+
+  /** @param left how often it is tried yet; a residual that is not there has nothing open */
+  #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
+    this.#call(ENDED_ROW, ids).then(
+      (open) => answered(open as readonly Principal[]),
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
+        if (left > 1) this.#end(ids, answered, left - 1);
+        else
+          this.#options.log.error(
+            `residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`,
+          );
+      },
+    );
+  }
+
+  /** Asks the residual something for ourselves. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200 */
+  async #call(row: string, params: readonly string[]): Promise<unknown> {
+    const { proof, socketPath } = this.#options;
+    const mark = {
+      row,
+      params: Object.fromEntries(params.entries()),
+      principal: LOCAL_SOCKET,
+      forced: false,
+    };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const call = httpRequest({
+        socketPath,
+        agent: this.#agent,
+        headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
+        timeout: CALL_MS,
+      });
+      call.on('timeout', () => call.destroy(new Error(`no answer within ${CALL_MS} ms`)));
+      call.on('error', reject);
+      call.on('response', resolve);
+      call.end();
+    });
+    const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
+    if (answer.statusCode !== 200)
+      throw new ApiError('E_UPSTREAM', `The residual answered ${answer.statusCode ?? 0}.`);
+    return JSON.parse(text);
+  }
+
+  #endLate(): void {
+    const now = this.#options.now();
+    for (const { deadline, request, pass } of this.#waiting) {
+      if (deadline > now) continue;
+      request?.destroy(new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`));
+    }
+  }
+
+  #failed(error: Error, req: IncomingMessage): void {
+    const forwarded = (req as Tagged)[FORWARDED];
+    if (forwarded === undefined) return;
+    delete (req as Tagged)[FORWARDED];
+    this.#waiting.delete(forwarded);
+    forwarded.fail(this.#apiError(error));
+  }
+
+  #apiError(error: Error): ApiError {
+    if (error instanceof ApiError) return error;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (['ENOENT', 'ECONNREFUSED', 'EACCES'].includes(code)) {
+      return new ApiError(
+        'E_UPSTREAM_DOWN',
+        'The residual process is not running at the moment. Try again shortly.',
+        {},
+        { 'retry-after': '1' },
+      );
+    }
+    this.#options.log.warn(`residual: ${code} ${messageOf(error)}`);
+    return new ApiError('E_UPSTREAM', 'The residual process broke off before it answered. Try again.');
+  }
+}

@@ -1,0 +1,17 @@
+import type { WebSocket } from 'ws';
+import type { flightRows } from '../../../shared/routes/flight.ts';
+import type { SocketHandlersOf } from '../../../shared/routes/handler.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+import { mavlinkSocket } from './mavlink.ts';
+import { telemetrySocket } from './telemetry.ts';
+
+/** @param feed the Unix socket of svc-link that raw frames come from */
+export function flightSockets(
+  vehicle: VehicleView,
+  feed: string,
+): SocketHandlersOf<typeof flightRows, 'front', WebSocket> {
+  return {
+    'telemetry.ws.ws': telemetrySocket(vehicle),
+    'mavlink.ws.ws': mavlinkSocket(feed),
+  };
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path';
+import { every } from '../../../shared/async/every.ts';
+import { ChainedLog } from '../../../shared/audit/chained-log.ts';
+import { type FilesVerdict, verifyFiles } from '../../../shared/audit/verify.ts';
+import type { PrincipalKind } from '../../../shared/auth/principal.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { type Noted, RefusalTally } from './refusal-tally.ts';
+
+/** What operators did and were refused. */
+export const AUDIT_FILE = 'audit.ndjson';
+/** How many files are kept: the open one and those before it. */
+export const AUDIT_FILES = 5;
+/** What nobody's refused requests left: files of their own, so that no stranger turns an operator's records out. */
+export const STRANGERS_FILE = 'strangers.ndjson';
+const STRANGERS_FILES = 3;
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_STRANGER_BYTES = 4 * 1024 * 1024;
+const FLUSH_MS = 5000;
+const MODES = { directory: 0o750, file: 0o640 } as const;
+/** Who has shown no credential. What they change is in the operators' file; what they were refused is not. */
+const STRANGERS: ReadonlySet<string> = new Set<PrincipalKind>(['anonymous', 'gate']);
+
+export interface AuditOptions {
+  readonly directory: string;
+  /** The key that signs the heads of the chains. */
+  readonly keyFile: string;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  readonly log: Logger;
+  /** Gets a copy of each record that is on disk, for the log store to be asked about. */
+  readonly copy?: Logger;
+  readonly maxBytes?: number;
+}
+
+/** A change that is under way: settled once, when its outcome is known. */
+export interface Announced {
+  /** @param status of the answer @param outcome `done`, or the code of the error */
+  settle(status: number, outcome: string): void;
+}
+
+export interface AuditState {
+  /** Records that could not be written since the start. */
+  readonly lost: number;
+  /** Why none can be written at the moment. */
+  readonly problem: string | null;
+  /** What was found to be wrong with what was there at the start. */
+  readonly broken: string | null;
+}
+
+/**
+ * The audit: every refusal, and every request that changes something or reads a secret, announced before it runs and settled
+ * after it ran (spec/decisions.md 4), in hash-chained files.
+ */
+export class AuditLog {
+  readonly #options: AuditOptions;
+  readonly #operators: ChainedLog;
+  readonly #strangers: ChainedLog;
+  readonly #tally: RefusalTally;
+  #timer: NodeJS.Timeout | null = null;
+  #lost = 0;
+  #problem: string | null = null;
+  #broken: string | null = null;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    const { directory, keyFile, now, monotonic, maxBytes } = options;
+    const common = { keyFile, modes: MODES, now };
+    this.#operators = new ChainedLog({
+      ...common,
+      path: join(directory, AUDIT_FILE),
+      maxBytes: maxBytes ?? MAX_BYTES,
+      files: AUDIT_FILES,
+    });
+    this.#strangers = new ChainedLog({
+      ...common,
+      path: join(directory, STRANGERS_FILE),
+      maxBytes: maxBytes ?? MAX_STRANGER_BYTES,
+      files: STRANGERS_FILES,
+    });
+    this.#tally = new RefusalTally(monotonic, now);
+  }
+
+  /** Never throws: without an audit the node runs, and what needs one is refused. */
+  start(): void {
+    const { log } = this.#options;
+    for (const [name, file] of [
+      [AUDIT_FILE, this.#operators],
+      [STRANGERS_FILE, this.#strangers],
+    ] as const) {
+      try {
+        const broken = file.start();
+        if (broken === null) continue;
+        this.#broken = `${name}: ${broken}`;
+        log.error(`audit: ${this.#broken}`);
+      } catch (error) {
+        this.#problem = messageOf(error);
+        log.error(`audit: ${this.#problem}`);
+      }
+    }
+    this.#timer = every(FLUSH_MS, 'audit', () => this.#flush(false));
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#flush(true);
+    for (const file of [this.#operators, this.#strangers]) {
+      try {
+        file.stop();
+      } catch (error) {
+        this.#options.log.error(`audit: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  get state(): AuditState {
+    return { lost: this.#lost, problem: this.#problem, broken: this.#broken };
+  }
+
+  /** A request that was refused. @param peer whom it is counted for */
+  refused(peer: string, record: Noted): void {
+    const noted = this.#tally.add(peer, record);
+    if (noted !== null) this.#write(noted);
+  }
+
+  /**
+   * A change that is about to happen.
+   * @returns null where that could not be written down
+   */
+  announce(peer: string, record: Omit<Noted, 'outcome'>): Announced | null {
+    const isStranger = STRANGERS.has(record.principal_kind);
+    const announced = { ...record, outcome: 'announced' };
+    // Whoever has no credential may announce as much as he likes, and is counted like a refusal until something came of it.
+    const noted = isStranger ? this.#tally.add(peer, announced) : announced;
+    const of = noted === null ? undefined : this.#write(noted);
+    if (of === null) return null;
+    let open = true;
+    return {
+      settle: (status, outcome) => {
+        if (!open) return;
+        open = false;
+        const settled = { ...record, status, outcome, ...(of === undefined || isStranger ? {} : { of }) };
+        if (isStranger && status >= 400) this.refused(peer, settled);
+        else this.#write(settled);
+      },
+    };
+  }
+
+  /** Never throws: a full disk must not stop the node, but it is counted and said. @returns its number, null if it is lost */
+  #write(record: Noted): number | null {
+    const isDone = (record.status ?? 400) < 400;
+    const file = STRANGERS.has(record.principal_kind) && !isDone ? this.#strangers : this.#operators;
+    try {
+      file.append(record);
+    } catch (error) {
+      this.#lost++;
+      const problem = messageOf(error);
+      if (problem !== this.#problem)
+        this.#options.log.error(`audit: records cannot be written (${this.#lost} lost so far): ${problem}`);
+      this.#problem = problem;
+      return null;
+    }
+    this.#problem = null;
+    const { route, outcome } = record;
+    this.#options.copy?.info(`${route ?? 'no route'}: ${outcome}`, { ...record, seq: file.seq });
+    return file.seq;
+  }
+
+  #flush(all: boolean): void {
+    for (const record of this.#tally.take(all)) this.#write(record);
+  }
+}
+
+/** What `svc audit verify` finds. */
+export function verifyAudit({
+  auditDir,
+  auditKey,
+}: Pick<Paths, 'auditDir' | 'auditKey'>): readonly FilesVerdict[] {
+  return [
+    verifyFiles(join(auditDir, AUDIT_FILE), AUDIT_FILES, auditKey),
+    verifyFiles(join(auditDir, STRANGERS_FILE), STRANGERS_FILES, auditKey),
+  ];
+}

@@ -1,0 +1,98 @@
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Lock } from '../edge/rate.ts';
+
+/** Locks come in floods or not at all: one write for many, and never more often than this. */
+const WRITE_MS = 2000;
+const MAX_BYTES = 1024 * 1024;
+
+export interface PeerLockOptions {
+  readonly file: string;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * The locks of peers that tried credentials, in `peer-locks.json` (0600), so that making the front restart frees nobody:
+ * `{locks: [{peer, locked_until, next_lock_ms}]}`, times in seconds since 1970.
+ */
+export class PeerLocks {
+  readonly #options: PeerLockOptions;
+  readonly #locks: () => readonly Lock[];
+  #timer: NodeJS.Timeout | null = null;
+  #isStale = false;
+  #tail: Promise<void> = Promise.resolve();
+
+  /** @param locks those in force */
+  constructor(options: PeerLockOptions, locks: () => readonly Lock[]) {
+    this.#options = options;
+    this.#locks = locks;
+  }
+
+  /** Those of the process before. Never fails: a file that cannot be used locks nobody. */
+  async read(): Promise<readonly Lock[]> {
+    const { file, now, log } = this.#options;
+    try {
+      const text = await readPrivate(file, MAX_BYTES);
+      return text === null ? [] : parse(JSON.parse(text), now());
+    } catch (error) {
+      log.warn(`locks: ${file} is not used: ${messageOf(error)}`);
+      return [];
+    }
+  }
+
+  /** A lock is new: written at once, those that follow on its heels together. */
+  changed(): void {
+    this.#isStale = true;
+    if (this.#timer === null) this.#flush();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStale) this.#flush();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#tail;
+  }
+
+  #flush(): void {
+    this.#isStale = false;
+    this.#tail = this.#tail.then(async () => this.#write());
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#isStale) this.#flush();
+    }, WRITE_MS);
+  }
+
+  async #write(): Promise<void> {
+    const { file, now, log } = this.#options;
+    const locks = this.#locks().map(({ peer, leftMs, nextLockMs }) => ({
+      peer,
+      locked_until: (now() + leftMs) / 1000,
+      next_lock_ms: nextLockMs,
+    }));
+    await writeAtomic(file, `${JSON.stringify({ locks })}\n`, 0o600).catch((error: unknown) =>
+      log.error(`locks: cannot write ${file}: ${messageOf(error)}`),
+    );
+  }
+}
+
+/** @throws Error when it is not what `PeerLocks` writes */
+function parse(value: unknown, now: number): readonly Lock[] {
+  const { locks } = asRecord(value);
+  if (!Array.isArray(locks)) throw new Error('it lacks its locks');
+  return locks.flatMap((item: unknown) => {
+    const { peer, locked_until: until, next_lock_ms: next } = asRecord(item);
+    if (typeof peer !== 'string' || typeof until !== 'number' || typeof next !== 'number')
+      throw new Error('a lock lacks its peer or its time');
+    const leftMs = until * 1000 - now;
+    return leftMs > 0 ? [{ peer, leftMs, nextLockMs: next }] : [];
+  });
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,193 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { secretHash } from '../edge/credentials.ts';
+
+const LIFE_S = 24 * 60 * 60;
+const LIFE_MS = LIFE_S * 1000;
+const MAX_SESSIONS = 32;
+/** How far the clock may have been set back since a session of an earlier process was opened. */
+const MAX_STEP_BACK_MS = 60_000;
+
+interface Session {
+  readonly hash: Buffer;
+  /** Wall clock, ms. */
+  readonly openedAt: number;
+  readonly expiresAt: number;
+  /** Monotonic, ms. */
+  readonly deadline: number;
+  /** What it was opened under. */
+  readonly binding: string;
+  readonly principal: Principal;
+}
+
+export interface SessionOptions {
+  readonly file: string;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  readonly log: Logger;
+  /**
+   * What sessions hang on, as one text (the PIN's fingerprint and the pairing). A session holds only while this is what
+   * it was when the session was opened, so that a crash between a change and its revocation brings none back.
+   */
+  readonly binding: () => string;
+}
+
+export interface OpenedSession {
+  /** The secret; kept nowhere but with the client. */
+  readonly session: string;
+  /** Seconds since 1970. */
+  readonly expires_at: number;
+  readonly ttl_seconds: number;
+}
+
+/**
+ * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that a restart of
+ * the front signs nobody out: `{binding, sessions: [{hash, opened_at, expires_at}]}`, times in seconds since 1970.
+ */
+export class SessionStore {
+  readonly #options: SessionOptions;
+  /** Oldest first. */
+  #sessions: readonly Session[] = [];
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up the sessions of the process before. Call it once what `binding` reads is loaded. Never fails. */
+  async start(): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      const text = await readPrivate(file);
+      if (text !== null) this.#sessions = this.#parse(JSON.parse(text));
+    } catch (error) {
+      // Nobody is let in by a file that is not ours; people sign in again.
+      log.warn(`sessions: ${file} is not used: ${messageOf(error)}`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#tail;
+  }
+
+  get size(): number {
+    return this.#sessions.filter((session) => this.#isLive(session)).length;
+  }
+
+  /** Opens a session; the 33rd ends the oldest. Resolves once it is on disk (or could not be, which the log says). */
+  async open(): Promise<OpenedSession> {
+    const { now, monotonic } = this.#options;
+    const secret = randomBytes(32).toString('base64url');
+    const openedAt = now();
+    const session = entry(secretHash(secret), openedAt, monotonic() + LIFE_MS, this.#binding());
+    this.#sessions = [...this.#sessions.filter((other) => this.#isLive(other)), session].slice(-MAX_SESSIONS);
+    await this.#persist();
+    return { session: secret, expires_at: session.expiresAt / 1000, ttl_seconds: LIFE_S };
+  }
+
+  /** Whose session this is, null for none that holds. */
+  check(value: string): Principal | null {
+    if (this.#sessions.length === 0) return null;
+    const offered = secretHash(value);
+    let found: Session | null = null;
+    // Through to the end, so that the time tells nothing about which one fitted.
+    for (const session of this.#sessions) if (timingSafeEqual(offered, session.hash)) found = session;
+    return found !== null && this.#isLive(found) ? found.principal : null;
+  }
+
+  /** Whether the session behind the principal of this id still holds; for what outlives its request. */
+  holds(id: string): boolean {
+    return this.#sessions.some((session) => session.principal.id === id && this.#isLive(session));
+  }
+
+  /** Ends every session, at once; resolves once the file says so. */
+  async revokeAll(): Promise<void> {
+    if (this.#sessions.length === 0) return; // an unpaired node's first PIN must not wear the card
+    this.#sessions = [];
+    await this.#persist();
+  }
+
+  #isLive(session: Session): boolean {
+    const { now, monotonic } = this.#options;
+    return now() < session.expiresAt && monotonic() < session.deadline && session.binding === this.#binding();
+  }
+
+  #binding(): string {
+    return hash('sha256', this.#options.binding(), 'hex');
+  }
+
+  /** One write after the other, each with what holds when its turn comes. */
+  async #persist(): Promise<void> {
+    const { file, log } = this.#options;
+    this.#tail = this.#tail.then(async () => {
+      const live = this.#sessions.filter((session) => this.#isLive(session));
+      const sessions = live.map(({ hash: digest, openedAt, expiresAt }) => ({
+        hash: digest.toString('hex'),
+        opened_at: openedAt / 1000,
+        expires_at: expiresAt / 1000,
+      }));
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        await writeAtomic(
+          file,
+          `${JSON.stringify({ binding: this.#binding(), sessions }, null, 2)}\n`,
+          0o600,
+        );
+      } catch (error) {
+        // Memory is what counts. An old file does no harm: after a change its binding no longer fits.
+        log.error(`sessions: cannot write ${file}: ${messageOf(error)}`);
+      }
+    });
+    return this.#tail;
+  }
+
+  /** @throws Error when it is not what this store writes */
+  #parse(value: unknown): readonly Session[] {
+    const { binding, sessions } = asRecord(value);
+    if (!Array.isArray(sessions) || typeof binding !== 'string')
+      throw new Error('it lacks binding or sessions');
+    if (binding !== this.#binding()) return [];
+    const wall = this.#options.now();
+    const uptime = this.#options.monotonic();
+    return sessions
+      .slice(-MAX_SESSIONS)
+      .map((item: unknown) => {
+        const { hash: digest, opened_at: opened } = asRecord(item);
+        if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest) || typeof opened !== 'number')
+          throw new Error('a session lacks its hash or its time');
+        const openedAt = opened * 1000;
+        // Its end is reckoned from its beginning, so that no file makes a session longer than 24 h.
+        const left = Math.min(openedAt + LIFE_MS - wall, LIFE_MS);
+        return entry(Buffer.from(digest, 'hex'), openedAt, uptime + left, binding);
+      })
+      .filter((session) => this.#isLive(session) && session.openedAt <= wall + MAX_STEP_BACK_MS);
+  }
+}
+
+function entry(digest: Buffer, openedAt: number, deadline: number, binding: string): Session {
+  return {
+    hash: digest,
+    openedAt,
+    expiresAt: openedAt + LIFE_MS,
+    deadline,
+    binding,
+    principal: Object.freeze({
+      kind: 'session',
+      id: `session:${digest.toString('hex', 0, 4)}`,
+      scopes: null,
+    }),
+  };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}

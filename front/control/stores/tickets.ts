@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { secretHash } from '../edge/credentials.ts';
+
+export const TICKET_LIFE_S = { default: 30, min: 1, max: 120 } as const;
+const MAX_TICKETS = 256;
+const TICKET_OF = 'ticket of ';
+
+interface Ticket {
+  readonly scope: string;
+  /** Monotonic, ms. */
+  readonly deadline: number;
+  readonly issuer: Principal;
+  readonly principal: Principal;
+}
+
+export interface TicketOptions {
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  /** Whether a requested scope is one that some WebSocket row takes; see `ticketScopes`. */
+  readonly isScope: (scope: string) => boolean;
+  /** Whether the credential of whoever asked for a ticket still holds; always, where this is not given. */
+  readonly holds?: (issuer: Principal) => boolean;
+}
+
+export interface IssuedTicket {
+  /** The secret; this node keeps its hash. */
+  readonly ticket: string;
+  readonly scope: string;
+  readonly ttl_seconds: number;
+  /** Seconds since 1970. */
+  readonly expires_at: number;
+}
+
+/**
+ * WebSocket tickets, in memory, at most 256: a browser cannot set a header on a handshake, so it asks for a ticket with its
+ * key first. Each opens one socket of one scope, once, for the principal that asked (spec/decisions.md 5).
+ */
+export class TicketStore {
+  readonly #options: TicketOptions;
+  /** By hash of the ticket, oldest first. A look-up by hash tells nobody how much of a guess was right. */
+  readonly #tickets = new Map<string, Ticket>();
+
+  constructor(options: TicketOptions) {
+    this.#options = options;
+  }
+
+  /** The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a life */
+  issue(scope: string, issuer: Principal, ttlS: number = TICKET_LIFE_S.default): IssuedTicket {
+    const { now, monotonic, isScope } = this.#options;
+    if (!isScope(scope))
+      throw new ApiError('E_NOT_FOUND', `This node has no WebSocket with the scope ${scope}.`);
+    if (!(ttlS >= TICKET_LIFE_S.min && ttlS <= TICKET_LIFE_S.max))
+      throw invalid('/ttl_seconds', `must be ${TICKET_LIFE_S.min} to ${TICKET_LIFE_S.max}`);
+    this.#forgetOld();
+    const ticket = randomBytes(32).toString('base64url');
+    this.#tickets.set(keyOf(ticket), {
+      scope,
+      deadline: monotonic() + ttlS * 1000,
+      issuer,
+      principal: Object.freeze({ kind: 'ticket', id: `${TICKET_OF}${issuer.id}`, scopes: issuer.scopes }),
+    });
+    return { ticket, scope, ttl_seconds: ttlS, expires_at: now() / 1000 + ttlS };
+  }
+
+  /** For whom this ticket stands on that scope, null where it does not. Changes nothing. */
+  check(value: string, scope: string): Principal | null {
+    const ticket = this.#live(keyOf(value));
+    return ticket !== null && ticket.scope === scope ? ticket.principal : null;
+  }
+
+  /** Uses the ticket up: true for exactly one caller. */
+  consume(value: string): boolean {
+    const key = keyOf(value);
+    const live = this.#live(key) !== null;
+    this.#tickets.delete(key);
+    return live;
+  }
+
+  revokeAll(): void {
+    this.#tickets.clear();
+  }
+
+  get size(): number {
+    return this.#tickets.size;
+  }
+
+  #live(key: string): Ticket | null {
+    const ticket = this.#tickets.get(key);
+    if (ticket === undefined || this.#options.monotonic() >= ticket.deadline) return null;
+    return this.#options.holds?.(ticket.issuer) === false ? null : ticket;
+  }
+
+  #forgetOld(): void {
+    const now = this.#options.monotonic();
+    for (const [key, { deadline }] of this.#tickets) if (now >= deadline) this.#tickets.delete(key);
+    for (const key of this.#tickets.keys()) {
+      if (this.#tickets.size < MAX_TICKETS) break;
+      this.#tickets.delete(key);
+    }
+  }
+}
+
+/** The id of whoever asked for the ticket that this principal came with; what the ticket opened lives as long as that. */
+export function ticketIssuer(principal: Principal): string | null {
+  return principal.kind === 'ticket' ? principal.id.slice(TICKET_OF.length) : null;
+}
+
+/** Whether a text fits the ticket template of one of the rows: `telemetry`, or `plugins.http:{id}` with an id that fits. */
+export function ticketScopes(rows: readonly Row[]): (scope: string) => boolean {
+  const patterns = rows.flatMap(({ ticket, params }) => {
+    if (ticket === null) return [];
+    const source = ticket.replace(/\{([a-z_]+)\}|[^{]/g, (text, name: string | undefined) =>
+      name === undefined
+        ? text.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
+        : `(?:${params[name]?.pattern ?? '(?!)'})`,
+    );
+    return [new RegExp(`^(?:${source})$`, 'u')];
+  });
+  return (scope) => patterns.some((pattern) => pattern.test(scope));
+}
+
+function keyOf(ticket: string): string {
+  return secretHash(ticket).toString('hex');
+}
+
+function invalid(path: string, message: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', `${path} ${message}.`, { errors: [{ path, message }] });
+}

@@ -1,0 +1,202 @@
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
+import { isTokenId, type TokenId } from '../../../shared/auth/token.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { distrust } from '../../../shared/files/private-file.ts';
+import { isTransient } from '../../../shared/files/transient.ts';
+
+export const MAX_STORE_BYTES = 1024 * 1024;
+const MAX_ENTRIES = 10_000;
+
+/** One minted token, as the registry keeps it: everything but its secret. */
+export interface TokenEntry {
+  readonly token_id: TokenId;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  readonly allowed_nodes: readonly string[];
+  /** Seconds since 1970. */
+  readonly created_at: number;
+  /** ms since 1970. */
+  readonly expires_at: number;
+  /** Signed under an earlier salt, so it can never be verified again. */
+  readonly void?: true;
+}
+
+/** What `mcp-token.json` says. */
+export interface TokenFile {
+  /** Hex of 16 bytes; goes into the key that signs, so that another salt ends every token. */
+  readonly salt: string;
+  readonly revoked: readonly TokenId[];
+  readonly tokens: readonly TokenEntry[];
+  /**
+   * ms since 1970: tokens that end here or earlier are known to be expired, whatever the clock says by now. It lets old
+   * entries go without a clock that was set back bringing one of them to life again.
+   */
+  readonly expired_through: number;
+}
+
+export type ReadTokens =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'read'; readonly file: TokenFile }
+  /** Nothing in it is believed, and nothing is written over it. */
+  | { readonly kind: 'broken'; readonly problem: string };
+
+/**
+ * A file written to so recently (ms) may be written again without its times changing: their clock ticks every few ms.
+ */
+const UNSETTLED_MS = 1000;
+
+/** Looks at the store's inode each time, and reads it again unless it is beyond doubt the one that was read before. */
+export class TokenFileReader {
+  readonly #path: string;
+  #inode: BigIntStats | null = null;
+  #read: ReadTokens = { kind: 'absent' };
+  #everRead = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * In one go, synchronously, because the edge decides synchronously. Never throws.
+   * @param exact for whoever writes: what was read before is not good enough
+   */
+  read(exact = false): ReadTokens {
+    const inode = this.#inode === null ? null : inodeOf(this.#path);
+    if (inode !== null && this.#inode !== null && isSame(inode, this.#inode)) return this.#read;
+    const before = inodeOf(this.#path);
+    const read = readTokenFile(this.#path);
+    // Out of descriptors: what it said the last time holds. The bytes are read again as soon as they can be.
+    if (read === null) {
+      this.#inode = null;
+      return this.#everRead && !exact ? this.#read : broken(this.#path, 'cannot be read at the moment');
+    }
+    this.#read = read;
+    this.#everRead = true;
+    const settled =
+      this.#read.kind === 'read' &&
+      before !== null &&
+      // The file system's own clock, so never an injected one.
+      Math.abs(Date.now() - Number(before.ctimeMs)) > UNSETTLED_MS;
+    this.#inode = settled ? before : null;
+    return this.#read;
+  }
+}
+
+function inodeOf(path: string): BigIntStats | null {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null; // the read that follows says what is wrong
+  }
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return (
+    a.ino === b.ino &&
+    a.dev === b.dev &&
+    a.ctimeNs === b.ctimeNs &&
+    a.mtimeNs === b.mtimeNs &&
+    a.size === b.size &&
+    a.mode === b.mode &&
+    a.nlink === b.nlink
+  );
+}
+
+/** @returns null where it could not be read for a reason that passes by itself */
+function readTokenFile(path: string): ReadTokens | null {
+  let fd: number;
+  try {
+    // NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { kind: 'absent' };
+    if (isTransient(error)) return null;
+    return broken(path, code === 'ELOOP' ? 'is a symbolic link' : `cannot be opened: ${messageOf(error)}`);
+  }
+  try {
+    const stat = fstatSync(fd);
+    const why = distrust(path, stat);
+    if (why !== null) return broken(path, why);
+    if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
+    return parseTokenFile(path, readAll(fd, stat.size).toString('utf8'));
+  } catch (error) {
+    return isTransient(error) ? null : broken(path, `cannot be read: ${messageOf(error)}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function broken(path: string, why: string): ReadTokens {
+  return { kind: 'broken', problem: `${path} ${why}` };
+}
+
+/** At most `size` bytes, even where the file grows meanwhile; what is cut off then is no JSON. */
+function readAll(fd: number, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let at = 0;
+  while (at < size) {
+    const got = readSync(fd, bytes, at, size - at, at);
+    if (got === 0) break;
+    at += got;
+  }
+  return bytes.subarray(0, at);
+}
+
+function parseTokenFile(path: string, text: string): ReadTokens {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own words quote the file, which holds the salt.
+    return broken(path, 'is not JSON, or only a part of it');
+  }
+  if (!isRecord(value)) return broken(path, 'is not a JSON object');
+  const { salt, revoked, tokens, expired_through: through = 0, ...unknown } = value;
+  // A later version may mean something by it that must not be lost.
+  const [stranger] = Object.keys(unknown);
+  if (stranger !== undefined) return broken(path, 'has a member that this version does not know');
+  if (typeof salt !== 'string' || !/^[0-9a-f]{32}$/.test(salt)) return broken(path, 'lacks its salt');
+  if (!Array.isArray(revoked) || revoked.length > MAX_ENTRIES || !revoked.every(isTokenId))
+    return broken(path, 'lacks its list of revoked tokens');
+  if (!Array.isArray(tokens) || tokens.length > MAX_ENTRIES || !tokens.every(isEntry))
+    return broken(path, 'lacks its registry of tokens');
+  if (!isTime(through)) return broken(path, 'has an expired_through that is no time');
+  if (new Set(tokens.map(({ token_id: id }) => id)).size !== tokens.length)
+    return broken(path, 'lists a token twice');
+  return { kind: 'read', file: { salt, revoked, tokens, expired_through: through } };
+}
+
+function isEntry(value: unknown): value is TokenEntry {
+  if (!isRecord(value)) return false;
+  const {
+    token_id: id,
+    label,
+    scopes,
+    allowed_nodes: nodes,
+    created_at: created,
+    expires_at: expires,
+  } = value;
+  return (
+    isTokenId(id) &&
+    typeof label === 'string' &&
+    Array.isArray(scopes) &&
+    scopes.length > 0 &&
+    scopes.every(isScope) &&
+    Array.isArray(nodes) &&
+    nodes.every((node) => typeof node === 'string') &&
+    typeof created === 'number' &&
+    Number.isFinite(created) &&
+    isTime(expires) &&
+    (value['void'] === undefined || value['void'] === true)
+  );
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,358 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import type { Scope } from '../../../shared/auth/scopes.ts';
+import {
+  CLOCK_FLOOR_MS,
+  deriveTokenKey,
+  issuerOf,
+  signToken,
+  type TokenId,
+  verifyToken,
+} from '../../../shared/auth/token.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { withLock } from '../../../shared/files/lock.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import {
+  MAX_STORE_BYTES,
+  type ReadTokens,
+  type TokenEntry,
+  type TokenFile,
+  TokenFileReader,
+} from './token-file.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_TTL_MS = 30 * DAY_MS;
+const SHORTEST_TTL_MS = DAY_MS;
+const LONGEST_TTL_MS = 365 * DAY_MS;
+/** How long the registry still shows a token that has expired. */
+const KEEP_EXPIRED_MS = 30 * DAY_MS;
+const MAX_LIVE = 500;
+const MAX_LISTED = 1000;
+/** Room in the file that only revoking may fill. */
+const REVOKE_ROOM = 128 * 1024;
+/** A token from further in the future than this was minted by a clock that was right, and this one is wrong. */
+const MAX_SKEW_MS = 5 * 60_000;
+
+export interface TokenStoreOptions {
+  readonly file: string;
+  /** Whether tokens are honoured: `mcp.token_accept_enabled` as it was when the front started. */
+  readonly accept: boolean;
+  /** Null while there is none; no token is valid then, and none is minted. */
+  readonly pairingKey: () => string | null;
+  readonly deviceId: string;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export interface MintRequest {
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+  /** 1 to 365 days; what lies outside is moved to the bound; null for 30 days. */
+  readonly ttlMs: number | null;
+  readonly allowedNodes: readonly string[];
+}
+
+export interface MintedToken {
+  readonly token_id: TokenId;
+  /** The secret; kept nowhere but with the client. */
+  readonly token: string;
+  /** ms since 1970. */
+  readonly expires_at: number;
+  readonly scopes: readonly Scope[];
+  readonly label: string;
+}
+
+export interface ListedToken extends Omit<TokenEntry, 'void'> {
+  readonly revoked: boolean;
+  readonly expired: boolean;
+}
+
+export interface TokenStatus {
+  readonly accept_enabled: boolean;
+  readonly any_minted: boolean;
+  readonly tokens: readonly ListedToken[];
+  /** Why no token is accepted or minted, in a sentence; null while the store is sound. */
+  readonly problem: string | null;
+}
+
+/**
+ * The scoped tokens of this node, in `mcp-token.json` (0600; shape: token-file.ts). Every call reads the file, so that a
+ * revocation by another process counts at once; what is kept in memory is only what those bytes were parsed to. A file that is not what this store writes
+ * honours no token and is never written over; removing it ends every token.
+ */
+export class TokenStore {
+  readonly #options: TokenStoreOptions;
+  readonly #reader: TokenFileReader;
+  #key: { readonly pairingKey: string; readonly salt: string; readonly key: KeyObject } | null = null;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** How often the file was looked at. */
+  opens = 0;
+
+  constructor(options: TokenStoreOptions) {
+    this.#options = options;
+    this.#reader = new TokenFileReader(options.file);
+  }
+
+  /** Resolves when no change is under way any more. */
+  async stop(): Promise<void> {
+    await this.#tail;
+  }
+
+  /** For whom this token speaks, null for one that does not hold. Looks at the file once, not at all while tokens are off. */
+  verify(text: string): Principal | null {
+    const { accept, deviceId, now } = this.#options;
+    const pairingKey = accept ? this.#options.pairingKey() : null;
+    if (pairingKey === null) return null;
+    const read = this.#read();
+    if (read.kind !== 'read') return null;
+    const { file } = read;
+    const nowMs = now();
+    const claims = verifyToken(text, this.#keyFor(pairingKey, file.salt), {
+      deviceId,
+      nowMs,
+      isRevoked: (id) => isRefused(file, id, nowMs),
+    });
+    if (claims === null || claims.expiresAt <= file.expired_through) return null;
+    // A hand that has the key can sign what was never minted; the registry says how long this one was to live.
+    const entry = file.tokens.find(({ token_id: listed }) => listed === claims.tokenId);
+    if (entry === undefined || claims.expiresAt > endOf(entry)) return null;
+    return Object.freeze({ kind: 'token', id: claims.tokenId, scopes: claims.scopes });
+  }
+
+  /** Whether the token of this principal still holds; for what outlives its request. Opens the file once. */
+  holds(id: string): boolean {
+    const { accept, now, pairingKey } = this.#options;
+    if (!accept || pairingKey() === null) return false;
+    const read = this.#read();
+    if (read.kind !== 'read') return false;
+    const nowMs = now();
+    const entry = read.file.tokens.find(({ token_id: listed }) => listed === id);
+    if (entry === undefined || nowMs < CLOCK_FLOOR_MS) return false;
+    return (
+      endOf(entry) > Math.max(nowMs, read.file.expired_through) &&
+      !isRefused(read.file, entry.token_id, nowMs)
+    );
+  }
+
+  /** Posture and registry, without anything secret; newest token first. */
+  status(): TokenStatus {
+    const { accept, now } = this.#options;
+    const read = this.#read();
+    const problem = read.kind === 'broken' ? `No token is accepted or minted: ${read.problem}.` : null;
+    if (read.kind !== 'read') return { accept_enabled: accept, any_minted: false, tokens: [], problem };
+    const { revoked, tokens, expired_through: through } = read.file;
+    const dead = new Set<string>(revoked);
+    const end = Math.max(now(), through);
+    return {
+      accept_enabled: accept,
+      any_minted: tokens.length > 0,
+      tokens: tokens.toReversed().map(({ void: isVoid, ...entry }) => ({
+        ...entry,
+        revoked: isVoid === true || dead.has(entry.token_id),
+        expired: entry.expires_at <= end,
+      })),
+      problem,
+    };
+  }
+
+  /**
+   * Makes a token. Its secret is in the answer and nowhere else.
+   * @throws ApiError E_NOT_PAIRED, E_INVALID_VALUE, E_CLOCK, E_STORE; nothing is written then
+   */
+  async mint({ label, scopes, ttlMs, allowedNodes }: MintRequest): Promise<MintedToken> {
+    if (scopes.includes('secret_read') && !scopes.includes('read'))
+      throw invalid('/scopes', 'secret_read widens what a read shows, so it needs read beside it');
+    if (new Set(scopes).size !== scopes.length) throw invalid('/scopes', 'a scope stands there twice');
+    return this.#change(async (before) => {
+      const pairingKey = this.#options.pairingKey();
+      if (pairingKey === null) throw new ApiError('E_NOT_PAIRED');
+      const nowMs = this.#options.now();
+      if (nowMs < CLOCK_FLOOR_MS) throw new ApiError('E_CLOCK');
+      const file = tidy(before ?? emptyFile(), nowMs);
+      const ttl = Math.min(LONGEST_TTL_MS, Math.max(SHORTEST_TTL_MS, Math.trunc(ttlMs ?? DEFAULT_TTL_MS)));
+      const entry: TokenEntry = {
+        token_id: `mct_${randomBytes(12).toString('hex')}`,
+        label,
+        scopes: [...scopes],
+        allowed_nodes: [...allowedNodes],
+        created_at: nowMs / 1000,
+        expires_at: nowMs + ttl,
+      };
+      if (entry.expires_at <= file.expired_through) {
+        throw new ApiError(
+          'E_CLOCK',
+          'The clock was far ahead when the tokens were last changed, so that a token of this life counts as expired. Ask for a longer one, or run svc mcp revoke --all first.',
+        );
+      }
+      if (
+        file.tokens.filter((listed) => listed.void !== true && listed.expires_at > nowMs).length >= MAX_LIVE
+      )
+        throw full();
+      const next = { ...file, tokens: [...file.tokens, entry] };
+      if (textOf(next).length > MAX_STORE_BYTES - REVOKE_ROOM) throw full();
+      await this.#write(next);
+      const token = signToken(this.#keyFor(pairingKey, next.salt), {
+        tokenId: entry.token_id,
+        operatorId: 'local',
+        iss: issuerOf(this.#options.deviceId),
+        scopes: entry.scopes,
+        allowedNodes: entry.allowed_nodes,
+        expiresAt: entry.expires_at,
+        label,
+      });
+      return {
+        token_id: entry.token_id,
+        token,
+        expires_at: entry.expires_at,
+        scopes: entry.scopes,
+        label,
+      };
+    });
+  }
+
+  /**
+   * Ends one token; doing it twice is no error.
+   * @throws ApiError E_NOT_FOUND, E_STORE
+   */
+  async revoke(id: string): Promise<TokenId> {
+    return this.#change(async (file) => {
+      const entry = file?.tokens.find(({ token_id: listed }) => listed === id);
+      if (file === null || entry === undefined)
+        throw new ApiError('E_NOT_FOUND', 'This node has minted no such token. See svc mcp status.');
+      const known = entry.token_id;
+      if (entry.void !== true && !file.revoked.includes(known)) {
+        const tidied = tidy(file, this.#options.now(), known);
+        await this.#write({ ...tidied, revoked: [...tidied.revoked, known] });
+      }
+      return known;
+    });
+  }
+
+  /**
+   * Ends every token that was ever minted, by a new salt: salt and registry change in one rename, so no crash leaves one
+   * of them behind. Answers the ids of those that are listed.
+   * @throws ApiError E_STORE
+   */
+  async revokeAll(): Promise<readonly TokenId[]> {
+    return this.#change(async (file) => {
+      if (file === null) return [];
+      const { tokens } = tidy(file, this.#options.now());
+      await this.#write({
+        salt: newSalt(),
+        // What was signed under the old salt is worthless, so it needs neither a denylist nor a watermark.
+        revoked: [],
+        tokens: tokens.map((entry) => ({ ...entry, void: true as const })),
+        expired_through: 0,
+      });
+      return tokens.map(({ token_id: id }) => id);
+    });
+  }
+
+  #read(exact = false): ReadTokens {
+    this.opens++;
+    return this.#reader.read(exact);
+  }
+
+  /** Derived anew when the pairing or the salt changes, not for every request (HKDF is four hashes). */
+  #keyFor(pairingKey: string, salt: string): KeyObject {
+    const known = this.#key;
+    if (known?.pairingKey === pairingKey && known.salt === salt) return known.key;
+    const key = deriveTokenKey(pairingKey, Buffer.from(salt, 'hex'));
+    this.#key = { pairingKey, salt, key };
+    return key;
+  }
+
+  /** One change at a time, over all processes, each made to what the file says when its turn comes. */
+  async #change<T>(work: (file: TokenFile | null) => Promise<T>): Promise<T> {
+    const { file } = this.#options;
+    const run = async (): Promise<T> => {
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+        return await withLock(`${file}.lock`, async () => {
+          const read = this.#read(true);
+          if (read.kind === 'broken') {
+            throw new ApiError(
+              'E_STORE',
+              `The token store is not used: ${read.problem}. Mend it, or remove it: then every token minted so far is void.`,
+            );
+          }
+          return work(read.kind === 'read' ? read.file : null);
+        });
+      } catch (error) {
+        if (error instanceof ApiError) throw error;
+        this.#options.log.error(`tokens: cannot change ${file}: ${messageOf(error)}`);
+        throw new ApiError('E_STORE', `The token store could not be written: ${messageOf(error)}.`);
+      }
+    };
+    const result = this.#tail.then(run, run);
+    this.#tail = result.catch(() => undefined); // whoever asked gets the error; the next in line must still run
+    return result;
+  }
+
+  async #write(next: TokenFile): Promise<void> {
+    await writeAtomic(this.#options.file, textOf(next), 0o600);
+  }
+}
+
+/** When it ends, whatever a hand wrote into the registry. */
+function endOf({ created_at: created, expires_at: end }: TokenEntry): number {
+  return Math.min(end, created * 1000 + LONGEST_TTL_MS);
+}
+
+/** Not in the registry, denylisted, of an earlier salt, over, or from a future that this clock has not reached. */
+function isRefused(file: TokenFile, id: TokenId, nowMs: number): boolean {
+  if (file.revoked.includes(id)) return true;
+  const entry = file.tokens.find(({ token_id: listed }) => listed === id);
+  if (entry === undefined || entry.void === true || endOf(entry) <= nowMs) return true;
+  // Minted by a clock that was right, and this one is wrong.
+  return entry.created_at * 1000 > nowMs + MAX_SKEW_MS;
+}
+
+/**
+ * The file without what is long over. An entry goes with its place on the denylist, and only once it is expired for good
+ * (`expired_through`) or void; `keep` stays in any case.
+ */
+function tidy(file: TokenFile, nowMs: number, keep?: TokenId): TokenFile {
+  const ended = file.tokens.filter((entry) => entry.expires_at <= nowMs);
+  const through = ended.reduce((latest, entry) => Math.max(latest, entry.expires_at), file.expired_through);
+  const over = (entry: TokenEntry): boolean => entry.void === true || entry.expires_at <= through;
+  const recent = file.tokens.filter(
+    (entry) => entry.token_id === keep || entry.expires_at > nowMs - KEEP_EXPIRED_MS || !over(entry),
+  );
+  let tooMany = recent.length - MAX_LISTED;
+  const tokens = recent.filter((entry) => entry.token_id === keep || !over(entry) || tooMany-- <= 0); // oldest first
+  const dropped = new Set(file.tokens.map(({ token_id: id }) => id));
+  for (const { token_id: id } of tokens) dropped.delete(id);
+  return {
+    ...file,
+    tokens,
+    revoked: file.revoked.filter((id) => !dropped.has(id)),
+    expired_through: through,
+  };
+}
+
+function emptyFile(): TokenFile {
+  return { salt: newSalt(), revoked: [], tokens: [], expired_through: 0 };
+}
+
+function newSalt(): string {
+  return randomBytes(16).toString('hex');
+}
+
+function textOf(file: TokenFile): string {
+  return `${JSON.stringify(file, null, 2)}\n`;
+}
+
+function full(): ApiError {
+  return invalid('', `at most ${MAX_LIVE} tokens; svc mcp revoke --all, or wait until some expire`);
+}
+
+function invalid(path: string, message: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', `The token cannot be minted: ${message}.`, {
+    errors: [{ path, message }],
+  });
+}

@@ -1,0 +1,105 @@
+import type { Armed, LinkState } from '../../shared/rpc/link.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
+
+const STALE_MS = 3000;
+
+/**
+ * The front's view of the vehicle: the newest state that svc-link sent, and how far it can be trusted. A link process
+ * that is away says nothing about the motors, so from the moment a vehicle was heard, silence reads as `unknown`.
+ */
+export class VehicleView {
+  readonly client: RpcClient;
+  readonly #now: () => number;
+  #state: LinkState | null = null;
+  #telemetryText: string | null = null;
+  #receivedAt = 0;
+  #heard = false;
+  readonly #listeners = new Set<(state: LinkState) => void>();
+
+  /** @param now monotonic clock, ms */
+  constructor(socketPath: string, now: () => number) {
+    this.#now = now;
+    this.client = new RpcClient({
+      path: socketPath,
+      peer: 'svc-link',
+      onEvent: (event, data) => {
+        if (event === 'state') this.#receive(data as LinkState);
+      },
+    });
+  }
+
+  start(): void {
+    this.client.start();
+  }
+
+  stop(): void {
+    this.client.stop();
+  }
+
+  #receive(state: LinkState): void {
+    this.#state = state;
+    this.#telemetryText = null;
+    this.#receivedAt = this.#now();
+    this.#heard ||= state.heard;
+    for (const listener of this.#listeners) listener(state);
+  }
+
+  /** Calls `listener` with every new state. @returns how to end that */
+  subscribe(listener: (state: LinkState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves with the first state, or after `timeoutMs` where svc-link is away. */
+  async first(timeoutMs: number): Promise<void> {
+    if (this.state !== null) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(late);
+        end();
+        resolve();
+      };
+      const end = this.subscribe(done);
+      const late = setTimeout(done, timeoutMs);
+    });
+  }
+
+  /** The newest state while it is fresh (3 s), else null. */
+  get state(): LinkState | null {
+    return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
+  }
+
+  /** The body of GET /api/telemetry, made once a state however many ask; null where `state` is. */
+  get telemetryText(): string | null {
+    const { state } = this;
+    if (state === null) return null;
+    this.#telemetryText ??= JSON.stringify(telemetryOf(state));
+    return this.#telemetryText;
+  }
+
+  /** What the armed guard goes by. */
+  get armed(): Armed {
+    const { state } = this;
+    if (state === null) return 'unknown';
+    // A link that was restarted in flight has heard nothing yet; this process has.
+    if (!state.heard) return this.#heard ? 'unknown' : false;
+    return state.armed;
+  }
+}
+
+/** The body of GET /api/telemetry and of each message on its WebSocket. */
+export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
+  const { params } = state;
+  return {
+    mavlink_alive: state.mavlink_alive,
+    heartbeat_age_s: state.heartbeat_age_s,
+    ...state.telemetry,
+    // Of a vehicle that fell silent nobody knows whether its motors turn.
+    armed: state.mavlink_alive ? state.telemetry.armed : null,
+    statustext: state.statustext,
+    param_cached_count: params.cached,
+    param_expected_count: params.expected,
+    param_generation: params.generation,
+    param_priming: params.priming,
+  };
+}

@@ -1,0 +1,332 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { CommandAck } from '../../../shared/mavlink/decode.ts';
+import type { Clock, Timer } from '../clock.ts';
+import { OWN_COMPONENT } from '../encode.ts';
+
+const SENDS = 3;
+const RESEND_MS = 1200;
+/** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
+const IN_PROGRESS_MS = 8000;
+/** How long after a send its ack may still come: a radio that repeats what it lost delays by seconds. */
+const LATE_ACK_MS = 8000;
+/** How long after an ack its double may come, from a vehicle that acknowledges twice. */
+const DOUBLE_ACK_MS = 250;
+/** Timers run early by less. */
+const MARGIN_MS = 5;
+const MAX_WAITING = 8;
+
+export const RESULT_ACCEPTED = 0;
+export const RESULT_DENIED = 2;
+export const RESULT_UNSUPPORTED = 3;
+export const RESULT_IN_PROGRESS = 5;
+export const RESULT_LONG_ONLY = 7;
+export const RESULT_INT_ONLY = 8;
+export const RESULT_UNSUPPORTED_FRAME = 9;
+
+export interface ExchangeJob {
+  /** MAV_CMD */
+  readonly command: number;
+  /** What is asked: the ack of an older job with the same key answers this one as well. */
+  readonly key: string;
+  /** @param confirmation 0 for the first send, then counting */
+  readonly encode: (confirmation: number) => Buffer;
+  /** On the clock: no answer after it. */
+  readonly deadline: number;
+  readonly sends?: number;
+  /**
+   * Goes before everything of the same command, also before what is under way (which then has no ack). The same urgent job
+   * again is sent at once too, and shares the answer of the one under way.
+   */
+  readonly urgent?: boolean;
+  /** Aborted: it is not sent (again), and has no ack. */
+  readonly signal?: AbortSignal;
+  /** The vehicle may acknowledge it twice, as PX4 does with DO_SET_MODE. */
+  readonly doubleAck?: boolean;
+  /** Takes any ack of the command: who asks sees by what comes whether it was heard. */
+  readonly trusting?: boolean;
+  /**
+   * True once the vehicle shows that it does what was asked. For a command that must not be carried out twice, or that is
+   * refused the second time: it is not sent again, and a refusal of its repetition is no answer.
+   */
+  readonly underway?: () => boolean;
+  /**
+   * Whether the newest heartbeat shows the state that was asked for. An ACCEPTED that may be that of an older request is
+   * believed once a heartbeat behind it says so.
+   */
+  readonly shows?: () => boolean;
+}
+
+interface Running {
+  readonly job: ExchangeJob;
+  readonly startedAt: number;
+  /** Whom the answer is for. */
+  readonly resolves: ((result: number | null) => void)[];
+  readonly onAbort: () => void;
+  /** How often it may be sent in all. */
+  sends: number;
+  sent: number;
+  sentAt: number;
+  inProgress: boolean;
+  /** An ACCEPTED came that may be for an older request. */
+  perhaps: boolean;
+  timer: Timer;
+}
+
+interface Waiting {
+  readonly job: ExchangeJob;
+  readonly resolve: (result: number | null) => void;
+  readonly reject: (error: ApiError) => void;
+  readonly timer: Timer;
+  readonly onAbort: () => void;
+}
+
+/** Acks that may still come for what was asked before. */
+interface Doubt {
+  readonly until: number;
+  /** How many. */
+  readonly owed: number;
+  /** Of the job that they are for; null: of several, or something else was asked since. */
+  readonly key: string | null;
+}
+
+/**
+ * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
+ * id, so there is one exchange at a time for each id, others wait (eight in all).
+ *
+ * Each send of an older exchange that had no ack (or may have two) owes one for 8 s. Acks of the next exchange pay those
+ * first: a refusal among them is not believed, an acceptance only where a heartbeat that comes behind it shows what was
+ * asked for. The first ack beyond them, or after the 8 s, is its own; so one send is kept for the time after. Only where that
+ * time is over in a moment it waits for it before it goes out.
+ */
+export class Exchange {
+  readonly #clock: Clock;
+  readonly #send: (bytes: Buffer) => void;
+  readonly #ownSystem: () => number;
+  readonly #running = new Map<number, Running>();
+  readonly #doubts = new Map<number, Doubt>();
+  #waiting: Waiting[] = [];
+  /** Acks that nobody waited for: late, double, or for somebody else. */
+  strayAcks = 0;
+
+  /** @param ownSystem the system id we speak as */
+  constructor(clock: Clock, send: (bytes: Buffer) => void, ownSystem: () => number) {
+    this.#clock = clock;
+    this.#send = send;
+    this.#ownSystem = ownSystem;
+  }
+
+  /**
+   * @returns MAV_RESULT of the final ack; IN_PROGRESS when the vehicle said so and then no more; null when no ack came
+   * @throws ApiError E_RATE_LIMITED when too many wait; E_TIMEOUT when the deadline passed before anything was sent
+   */
+  async run(job: ExchangeJob): Promise<number | null> {
+    return new Promise((resolve, reject) => {
+      const running = this.#running.get(job.command);
+      if (running !== undefined && job.urgent === true) {
+        if (
+          running.job.urgent === true &&
+          running.job.key === job.key &&
+          running.resolves.length < MAX_WAITING
+        ) {
+          running.resolves.push(resolve);
+          running.sends = running.sent + (job.sends ?? SENDS);
+          running.timer.cancel();
+          this.#transmit(running);
+          return;
+        }
+        this.#finish(running, null);
+      }
+      if (!this.#running.has(job.command)) {
+        this.#begin(job, resolve);
+        return;
+      }
+      if (this.#waiting.length >= MAX_WAITING) {
+        reject(
+          new ApiError('E_RATE_LIMITED', 'Too many commands are waiting for the vehicle. Try again shortly.'),
+        );
+        return;
+      }
+      const timer = this.#clock.after(Math.max(0, job.deadline - this.#clock.now()), () => {
+        this.#leave(waiting);
+        reject(
+          new ApiError('E_TIMEOUT', 'The vehicle was busy with a command before this one. It was not sent.'),
+        );
+      });
+      const onAbort = (): void => {
+        this.#leave(waiting);
+        resolve(null);
+      };
+      const waiting: Waiting = { job, resolve, reject, timer, onAbort };
+      this.#waiting.push(waiting);
+      job.signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** An ack of the vehicle (the caller has checked that it comes from it). */
+  onAck(ack: CommandAck): void {
+    const running = this.#running.get(ack.command);
+    const forUs =
+      ack.targetSystem === 0 ||
+      (ack.targetSystem === this.#ownSystem() &&
+        (ack.targetComponent === 0 || ack.targetComponent === OWN_COMPONENT));
+    if (!forUs || running === undefined || this.#doubtMs(running.job) > 0) {
+      this.strayAcks++;
+      if (forUs && ack.result !== RESULT_IN_PROGRESS) this.#pay(ack, running);
+      return;
+    }
+    const { job } = running;
+    if (ack.result !== RESULT_IN_PROGRESS) {
+      const repeated = running.sent > 1 && ack.result !== RESULT_ACCEPTED && job.underway?.() === true;
+      this.#finish(running, repeated ? null : ack.result);
+      return;
+    }
+    if (running.inProgress) return;
+    running.inProgress = true;
+    running.timer.cancel();
+    const end = Math.min(running.startedAt + IN_PROGRESS_MS, job.deadline);
+    running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
+      this.#finish(running, RESULT_IN_PROGRESS),
+    );
+  }
+
+  /** A heartbeat of the vehicle has come, and been taken in. */
+  onHeartbeat(): void {
+    for (const running of this.#running.values()) {
+      if (running.perhaps && running.job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
+    }
+  }
+
+  stop(): void {
+    for (const waiting of this.#waiting) {
+      this.#leave(waiting);
+      waiting.reject(new ApiError('E_DRAINING'));
+    }
+    for (const running of this.#running.values()) this.#finish(running, null);
+  }
+
+  #leave(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((entry) => entry !== waiting);
+    waiting.timer.cancel();
+    waiting.job.signal?.removeEventListener('abort', waiting.onAbort);
+  }
+
+  #begin(job: ExchangeJob, resolve: (result: number | null) => void): void {
+    if (job.signal?.aborted === true) {
+      resolve(null);
+      queueMicrotask(() => this.#next(job.command));
+      return;
+    }
+    const running: Running = {
+      job,
+      startedAt: this.#clock.now(),
+      resolves: [resolve],
+      onAbort: () => this.#finish(running, null),
+      sends: job.sends ?? SENDS,
+      sent: 0,
+      sentAt: 0,
+      inProgress: false,
+      perhaps: false,
+      timer: { cancel: () => undefined },
+    };
+    if (job.trusting !== true) this.#othersBegun(job);
+    this.#running.set(job.command, running);
+    job.signal?.addEventListener('abort', running.onAbort, { once: true });
+    const doubt = this.#doubtMs(job);
+    if (doubt === 0 || doubt > DOUBLE_ACK_MS || job.urgent === true) this.#transmit(running);
+    else running.timer = this.#clock.after(doubt + MARGIN_MS, () => this.#transmit(running));
+  }
+
+  #transmit(running: Running): void {
+    const { job } = running;
+    const now = this.#clock.now();
+    const over = running.sent >= running.sends || now >= job.deadline;
+    if (over || (running.sent > 0 && job.underway?.() === true)) {
+      this.#finish(running, null);
+      return;
+    }
+    this.#send(job.encode(running.sent));
+    running.sent++;
+    running.sentAt = now;
+    const pause = Math.min(this.#pause(running), job.deadline - now);
+    running.timer = this.#clock.after(pause, () => this.#transmit(running));
+  }
+
+  /** ms to the next send: one must fall behind the time in which no ack is believed. */
+  #pause({ job, sent, sends }: Running): number {
+    const doubt = this.#doubtMs(job);
+    const left = sends - sent;
+    if (job.urgent === true) return RESEND_MS; // the vehicle's state will tell
+    if (doubt === 0 || left === 0) return RESEND_MS + doubt;
+    return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
+  }
+
+  /** An ack that may be for an older request. */
+  #pay({ command, result }: CommandAck, running: Running | undefined): void {
+    const doubt = this.#doubts.get(command);
+    if (doubt === undefined || doubt.until <= this.#clock.now()) return;
+    if (running !== undefined && result === RESULT_ACCEPTED) running.perhaps = true;
+    if (doubt.owed > 1) {
+      this.#doubts.set(command, { ...doubt, owed: doubt.owed - 1 });
+      return;
+    }
+    this.#doubts.delete(command);
+    // The next ack is its own: a send that was kept for later need not wait.
+    if (running === undefined || running.sent === 0) return;
+    running.timer.cancel();
+    const wait = Math.max(0, running.sentAt + RESEND_MS - this.#clock.now());
+    running.timer = this.#clock.after(wait, () => this.#transmit(running));
+  }
+
+  /** What is asked now stands between older requests and their repetition: an ack of those says nothing of this any more. */
+  #othersBegun({ command, key }: ExchangeJob): void {
+    for (const [other, doubt] of this.#doubts) {
+      if (other !== command || doubt.key !== key) this.#doubts.set(other, { ...doubt, key: null });
+    }
+  }
+
+  /** How long yet an ack may be that of an older request. */
+  #doubtMs(job: ExchangeJob): number {
+    const doubt = this.#doubts.get(job.command);
+    if (doubt === undefined || doubt.key === job.key || job.trusting === true) return 0;
+    return Math.max(0, doubt.until - this.#clock.now());
+  }
+
+  #finish(running: Running, result: number | null): void {
+    const { job } = running;
+    if (this.#running.get(job.command) !== running) return;
+    this.#running.delete(job.command);
+    running.timer.cancel();
+    job.signal?.removeEventListener('abort', running.onAbort);
+    this.#remember(running, result);
+    for (const resolve of running.resolves) resolve(result);
+    // An urgent one that ended us begins before those that wait.
+    queueMicrotask(() => this.#next(job.command));
+  }
+
+  /** Notes until when acks of an exchange that ends may still come, and how many. */
+  #remember({ job, sent, sentAt }: Running, result: number | null): void {
+    const now = this.#clock.now();
+    let owed = result === null || result === RESULT_IN_PROGRESS ? sent : sent - 1;
+    let until = (result === RESULT_IN_PROGRESS ? now : sentAt) + LATE_ACK_MS;
+    if (job.doubleAck === true) {
+      if (owed === 0) until = now + DOUBLE_ACK_MS;
+      owed += sent;
+    }
+    if (owed <= 0 || until <= now) return;
+    const before = this.#doubts.get(job.command);
+    const older = before === undefined || before.until <= now ? null : before;
+    this.#doubts.set(job.command, {
+      until: Math.max(until, older?.until ?? 0),
+      owed: owed + (older?.owed ?? 0),
+      key: older === null || older.key === job.key ? job.key : null,
+    });
+  }
+
+  #next(command: number): void {
+    if (this.#running.has(command)) return;
+    const next = this.#waiting.find((entry) => entry.job.command === command);
+    if (next === undefined) return;
+    this.#leave(next);
+    this.#begin(next.job, next.resolve);
+  }
+}

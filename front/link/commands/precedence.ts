@@ -1,0 +1,94 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { CommandName } from '../../../shared/flight/command-catalogue.ts';
+
+/** What a command is about. */
+type Subject = 'motors' | 'course' | 'home';
+
+const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
+  arm: 'motors',
+  disarm: 'motors',
+  killSwitch: 'motors',
+  takeoff: 'course',
+  land: 'course',
+  rtl: 'course',
+  mode: 'course',
+  goto: 'course',
+  stop: 'course',
+  missionStart: 'course',
+  pauseMission: 'course',
+  resumeMission: 'course',
+  setHome: 'home',
+};
+
+/** Whoever wants the motors off wants nothing of what was asked before. */
+const ENDS_ALL: ReadonlySet<CommandName> = new Set(['disarm', 'killSwitch']);
+
+/** These start motors, missionStart because PX4 arms with it. */
+const STARTS_MOTORS: ReadonlySet<CommandName> = new Set(['arm', 'missionStart']);
+
+interface Underway {
+  readonly cmd: CommandName;
+  readonly key: string;
+  readonly abort: AbortController;
+}
+
+/** A command's place among those under way. */
+export interface Turn {
+  /** Aborted when the client goes away, or when a newer command takes its place; that of a killSwitch never is. */
+  readonly signal: AbortSignal;
+  /** It is about to be sent: what is older gives way. A request that turns out to make no sense takes nobody's place. */
+  claim(): void;
+  end(): void;
+}
+
+/**
+ * The newest command about a thing is the one that counts. An older one that still waits for its ack must not be sent again
+ * after it: a `goto` whose ack was lost would otherwise fly on over the `stop` that followed. The same request
+ * again takes nothing away from the first.
+ *
+ * Except for a killSwitch: until it is acknowledged, or has been sent as often as it can be, nothing takes its place, not
+ * even the end of the client that asked for it, and what would start the motors again is refused.
+ */
+export class Precedence {
+  readonly #underway = new Set<Underway>();
+
+  /** @throws ApiError E_BUSY for what starts motors while a killSwitch is under way */
+  begin(cmd: CommandName, args: readonly (number | string)[], client: AbortSignal | undefined): Turn {
+    if (STARTS_MOTORS.has(cmd) && this.killing) {
+      throw new ApiError(
+        'E_BUSY',
+        `${cmd} was not sent: a killSwitch is under way that the vehicle has not acknowledged. Try again when it has ended.`,
+      );
+    }
+    const kill = cmd === 'killSwitch';
+    const own: Underway = { cmd, key: `${cmd} ${args.join(' ')}`, abort: new AbortController() };
+    this.#underway.add(own);
+    let claimed = false;
+    return {
+      signal: client === undefined || kill ? own.abort.signal : AbortSignal.any([own.abort.signal, client]),
+      claim: () => {
+        if (!claimed) this.#endOlder(own);
+        claimed = true;
+      },
+      end: () => {
+        this.#underway.delete(own);
+      },
+    };
+  }
+
+  /** A killSwitch has been asked for and has not ended. */
+  get killing(): boolean {
+    for (const { cmd } of this.#underway) if (cmd === 'killSwitch') return true;
+    return false;
+  }
+
+  #endOlder(own: Underway): void {
+    for (const older of this.#underway) {
+      if (older === own) return; // a set keeps the order
+      if (older.cmd === 'killSwitch') continue;
+      const subject = SUBJECTS[older.cmd];
+      const meant = ENDS_ALL.has(own.cmd) ? subject !== 'home' : subject === SUBJECTS[own.cmd];
+      if (meant && older.key !== own.key) older.abort.abort();
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { type Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Clock } from '../clock.ts';
+import { type Encoder, frameOf, type Target } from '../encode.ts';
+import type { ParamEntry } from '../params/param-table.ts';
+import { EVERYBODY, targetOf } from './addresses.ts';
+import { COMMAND_AT, FTP_AT, type WireRefusal } from './wire-guard.ts';
+
+/** One line for each reason and peer in this time: a ground station that repeats itself need not read it a hundred times. */
+const REPEAT_MS = 1000;
+/** Of what every frame of a peer runs into. */
+const UNSIGNED_REPEAT_MS = 30_000;
+const SEVERITY_WARNING = 4;
+
+// MAV_RESULT
+const TEMPORARILY_REJECTED = 1;
+const DENIED = 2;
+/** MAV_PARAM_ERROR_PERMISSION_DENIED */
+const PERMISSION_DENIED = 3;
+/** MAVLink FTP: opcode NAK, error "FileProtected". */
+const NAK = 129;
+const FILE_PROTECTED = 9;
+
+/** PARAM_ERROR of common.xml (2025): in no dialect that we ship yet. */
+const PARAM_ERROR = 345;
+const PARAM_ERROR_CRC_EXTRA = 209;
+
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [MSG.PARAM_SET, 'PARAM_SET'],
+  [MSG.SETUP_SIGNING, 'SETUP_SIGNING'],
+  [MSG.FILE_TRANSFER_PROTOCOL, 'FTP write'],
+]);
+
+export interface WireAnswersOptions {
+  readonly clock: Clock;
+  /** Says what we say in our own name. */
+  readonly encoder: Encoder;
+  readonly autopilot: () => Target | null;
+  /** The newest sequence number of the autopilot. */
+  readonly seq: () => number;
+  readonly param: (name: string) => ParamEntry | undefined;
+  /** How many parameters the vehicle has. */
+  readonly paramCount: () => number;
+}
+
+/**
+ * What a ground station hears when its frame was kept from the vehicle: the vehicle's own answer in the protocol that it
+ * used, in the vehicle's name because it listens to nobody else (the value as it is, a denied command, an FTP error), and a
+ * STATUSTEXT of ours with the reason.
+ */
+export class WireAnswers {
+  readonly #options: WireAnswersOptions;
+  readonly #payload = new Payload();
+
+  constructor(options: WireAnswersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param said when this peer was told what, on the clock; kept by whoever keeps the peer
+   * @returns the frames to send back; none for a reader, who knows that it only reads
+   */
+  answers(frame: Frame, why: WireRefusal, said: Map<string, number>): readonly Buffer[] {
+    if (why === 'read-only') return [];
+    const text = textOf(frame, why);
+    const answer = this.#asVehicle(frame, why);
+    const frames = answer === null ? [] : [answer];
+    const now = this.#options.clock.now();
+    const repeat = why === 'unsigned' ? UNSIGNED_REPEAT_MS : REPEAT_MS;
+    if (now - (said.get(text) ?? -Infinity) < repeat) return frames;
+    said.set(text, now);
+    return [...frames, this.#options.encoder.statusText(SEVERITY_WARNING, text)];
+  }
+
+  #asVehicle(frame: Frame, why: WireRefusal): Buffer | null {
+    const pilot = this.#options.autopilot();
+    const target = targetOf(frame);
+    if (pilot === null || (target !== EVERYBODY && target.system !== pilot.system)) return null;
+    const component = target.component === 0 ? pilot.component : target.component;
+    const own = component === pilot.component;
+    switch (frame.id) {
+      case MSG.PARAM_SET: {
+        const name = this.#payload.load(frame).text(6, 16);
+        const entry = own ? this.#options.param(name) : undefined;
+        return entry === undefined
+          ? this.#frame(component, PARAM_ERROR, paramError(frame, name), PARAM_ERROR_CRC_EXTRA)
+          : this.#frame(component, MSG.PARAM_VALUE, paramValue(name, entry, this.#options.paramCount()));
+      }
+      case MSG.COMMAND_LONG:
+      case MSG.COMMAND_INT: {
+        const result = why === 'killing' ? TEMPORARILY_REJECTED : DENIED;
+        const command = this.#payload.load(frame).u16(COMMAND_AT);
+        return this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, command, result));
+      }
+      case MSG.FILE_TRANSFER_PROTOCOL:
+        return this.#frame(component, MSG.FILE_TRANSFER_PROTOCOL, this.#nak(frame));
+      default:
+        return null;
+    }
+  }
+
+  #frame(component: number, id: number, payload: Buffer, extra?: number): Buffer {
+    const { encoder, autopilot, seq } = this.#options;
+    const system = autopilot()?.system ?? encoder.system;
+    const frame = frameOf({ id, payload, seq: seq(), system, component, extra });
+    return encoder.signer === null ? frame : encoder.signer.sign(frame);
+  }
+
+  #nak(frame: Frame): Buffer {
+    const request = this.#payload.load(frame);
+    const payload = Buffer.alloc(254);
+    payload.writeUInt8(frame.system, 1);
+    payload.writeUInt8(frame.component, 2);
+    payload.writeUInt16LE((request.u16(FTP_AT) + 1) & 0xffff, FTP_AT);
+    payload.writeUInt8(request.u8(FTP_AT + 2), FTP_AT + 2); // session
+    payload.writeUInt8(NAK, FTP_AT + 3);
+    payload.writeUInt8(1, FTP_AT + 4); // bytes of data: the error
+    payload.writeUInt8(request.u8(FTP_AT + 3), FTP_AT + 5); // the opcode that is refused
+    payload.writeUInt8(FILE_PROTECTED, FTP_AT + 12);
+    return payload;
+  }
+}
+
+function paramValue(name: string, { bits, type, index }: ParamEntry, count: number): Buffer {
+  const payload = Buffer.alloc(25);
+  payload.writeUInt32LE(bits, 0);
+  payload.writeUInt16LE(count, 4);
+  payload.writeUInt16LE(index, 6);
+  payload.write(name, 8, 16, 'latin1');
+  payload.writeUInt8(type, 24);
+  return payload;
+}
+
+function paramError({ system, component }: Frame, name: string): Buffer {
+  const payload = Buffer.alloc(21);
+  payload.writeInt16LE(-1, 0);
+  payload.writeUInt8(system, 2);
+  payload.writeUInt8(component, 3);
+  payload.write(name, 4, 16, 'latin1');
+  payload.writeUInt8(PERMISSION_DENIED, 20);
+  return payload;
+}
+
+function commandAck({ system, component }: Frame, command: number, result: number): Buffer {
+  const payload = Buffer.alloc(10);
+  payload.writeUInt16LE(command, 0);
+  payload.writeUInt8(result, 2);
+  payload.writeUInt8(system, 8);
+  payload.writeUInt8(component, 9);
+  return payload;
+}
+
+function textOf(frame: Frame, why: Exclude<WireRefusal, 'read-only'>): string {
+  switch (why) {
+    case 'serial-control':
+      return 'svc: SERIAL_CONTROL is switched off';
+    case 'unsigned':
+      return 'svc: refused: the vehicle takes signed frames only';
+    case 'killing':
+      return 'svc: arming refused: a kill is under way';
+    case 'armed':
+      return `svc: ${NAMES.get(frame.id) ?? 'storage/reboot'} refused while armed`;
+  }
+}

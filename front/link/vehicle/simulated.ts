@@ -1,0 +1,33 @@
+import { MSG } from '../../../shared/mavlink/messages.ts';
+
+const MAX_EVIDENCE = 8;
+
+/**
+ * What speaks for the vehicle being a simulated one (spec/decisions.md 6): parameters `SIM_*`, messages SIMSTATE and
+ * SIM_STATE. Absent evidence means a real vehicle; it is dropped whenever another vehicle may be at the other end.
+ */
+export class SimulatedEvidence {
+  #evidence: readonly string[] = [];
+
+  get list(): readonly string[] {
+    return this.#evidence;
+  }
+
+  message(id: number): void {
+    if (id === MSG.SIMSTATE) this.#add('message SIMSTATE');
+    else if (id === MSG.SIM_STATE) this.#add('message SIM_STATE');
+  }
+
+  parameter(name: string): void {
+    if (name.startsWith('SIM_')) this.#add(`parameter ${name}`);
+  }
+
+  clear(): void {
+    this.#evidence = [];
+  }
+
+  #add(text: string): void {
+    if (this.#evidence.length >= MAX_EVIDENCE || this.#evidence.includes(text)) return;
+    this.#evidence = [...this.#evidence, text];
+  }
+}

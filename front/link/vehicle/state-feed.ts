@@ -1,0 +1,72 @@
+import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { Clock, Timer } from '../clock.ts';
+
+const CHANGING_MS = 100;
+const IDLE_MS = 500;
+
+/**
+ * Sends LinkState to the clients at the rates of the protocol: at once when the connection, arming or mode changes, every
+ * 100 ms while telemetry comes, every 500 ms otherwise (a client without one for 3 s reads the link as unknown).
+ */
+export class StateFeed {
+  readonly #clock: Clock;
+  readonly #state: () => LinkState;
+  readonly #send: (state: LinkState) => void;
+  #timer: Timer | null = null;
+  #changed = false;
+  #sentAt = -Infinity;
+  #sentKey = '';
+
+  constructor(clock: Clock, state: () => LinkState, send: (state: LinkState) => void) {
+    this.#clock = clock;
+    this.#state = state;
+    this.#send = send;
+  }
+
+  start(): void {
+    // Also finds what changes by time alone: a heartbeat that grows stale.
+    this.#timer = this.#clock.every(CHANGING_MS, () => this.#look(true));
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  /** Some value has changed; it goes out with the next regular state. */
+  telemetryChanged(): void {
+    this.#changed = true;
+  }
+
+  /** Something that clients must know at once may have changed. */
+  importantChanged(): void {
+    this.#changed = true;
+    this.#look(false);
+  }
+
+  #look(regular: boolean): void {
+    const state = this.#state();
+    const key = importantPart(state);
+    const due = regular && (this.#changed || this.#clock.now() - this.#sentAt >= IDLE_MS);
+    if (key === this.#sentKey && !due) return;
+    this.#changed = false;
+    this.#sentAt = this.#clock.now();
+    this.#sentKey = key;
+    this.#send(state);
+  }
+}
+
+function importantPart(state: LinkState): string {
+  const { transport_open, mavlink_alive, heard, armed, system_id, simulated, params, telemetry, problems } =
+    state;
+  return [
+    transport_open,
+    mavlink_alive,
+    heard,
+    armed,
+    system_id,
+    simulated,
+    params.priming,
+    telemetry.mode,
+    ...problems.map(({ code }) => code),
+  ].join();
+}

@@ -1,0 +1,99 @@
+import type { StatusTextPart } from '../../../shared/mavlink/decode.ts';
+import type { Clock } from '../clock.ts';
+
+const KEEP = 10;
+const MAX_PARTS = 8;
+const MAX_OPEN = 4;
+/** A text whose rest does not come is shown as far as it came. */
+const PART_WAIT_MS = 1000;
+/** An event and the text that says the same come within this time. */
+const TWICE_MS = 1000;
+
+export interface StatusLine {
+  /** ISO 8601, wall clock of this node. */
+  readonly at: string;
+  /** MAV_SEVERITY: 0 emergency .. 7 debug */
+  readonly severity: number;
+  readonly text: string;
+}
+
+interface Open {
+  readonly key: number;
+  readonly severity: number;
+  readonly parts: (string | undefined)[];
+  readonly since: number;
+}
+
+/** Puts the parts of long STATUSTEXTs together and keeps the newest lines. */
+export class StatusTexts {
+  readonly #clock: Clock;
+  readonly #onLine: (line: StatusLine) => void;
+  #lines: StatusLine[] = [];
+  #open: Open[] = [];
+  /** Of the newest line: when it came, whether it ended in a tab, whether it was an event. */
+  #newest = { at: -Infinity, marked: false, isEvent: false };
+
+  constructor(clock: Clock, onLine: (line: StatusLine) => void) {
+    this.#clock = clock;
+    this.#onLine = onLine;
+  }
+
+  /** At most 10, oldest first. */
+  get newest(): readonly StatusLine[] {
+    return this.#lines;
+  }
+
+  /** @param component of the vehicle that speaks: text numbers count for each on its own */
+  add(part: StatusTextPart, component: number): void {
+    if (part.id === 0) {
+      this.#publish(part.severity, part.text);
+      return;
+    }
+    if (part.part >= MAX_PARTS) return;
+    const key = component * 0x10000 + part.id;
+    let open = this.#open.find((entry) => entry.key === key);
+    if (open === undefined) {
+      if (this.#open.length === MAX_OPEN) this.#close(this.#open[0]);
+      open = { key, severity: part.severity, parts: [], since: this.#clock.now() };
+      this.#open.push(open);
+    }
+    open.parts[part.part] = part.text;
+    if (part.final || part.part === MAX_PARTS - 1) this.#close(open);
+  }
+
+  /** An event of the vehicle in words. Many it also says as a text: those are shown once. */
+  say(severity: number, text: string): void {
+    this.#publish(severity, text, true);
+  }
+
+  /** Shows what has waited too long for its rest; called a few times a second. */
+  tick(): void {
+    const now = this.#clock.now();
+    for (const open of this.#open) if (now - open.since >= PART_WAIT_MS) this.#close(open);
+  }
+
+  clear(): void {
+    this.#lines = [];
+    this.#open = [];
+  }
+
+  #close(open: Open | undefined): void {
+    if (open === undefined) return;
+    this.#open = this.#open.filter((entry) => entry !== open);
+    this.#publish(open.severity, Array.from(open.parts, (text) => text ?? '…').join(''));
+  }
+
+  #publish(severity: number, said: string, isEvent = false): void {
+    // PX4 puts a tab behind what it also says as an EVENT.
+    const text = said.trimEnd();
+    const marked = text !== said;
+    const now = this.#clock.now();
+    const newest = this.#newest;
+    const alike = this.#lines.at(-1)?.text === text && now - newest.at < TWICE_MS;
+    if (alike && ((isEvent && newest.marked) || (marked && newest.isEvent))) return;
+    this.#newest = { at: now, marked, isEvent };
+    const line = { at: new Date(this.#clock.wall()).toISOString(), severity, text };
+    this.#lines = [...this.#lines.slice(1 - KEEP), line];
+    this.#onLine(line);
+  }
+}

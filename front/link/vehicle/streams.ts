@@ -1,0 +1,213 @@
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Clock } from '../clock.ts';
+import { type Exchange, RESULT_ACCEPTED, RESULT_UNSUPPORTED } from '../commands/exchange.ts';
+import type { Encoder, Params7 } from '../encode.ts';
+import type { Vehicle } from './vehicle.ts';
+
+// MAV_CMD
+const SET_MESSAGE_INTERVAL = 511;
+const REQUEST_MESSAGE = 512;
+const EXCHANGE_MS = 4000;
+/** Heartbeats come and telemetry does not: ask again. */
+const STOPPED_MS = 5000;
+/** Then what had no ack is asked for again, so many times. */
+const AGAIN_MS = 5000;
+const ROUNDS = 5;
+/** One message has stopped: not heard for so long, or for so many of its periods. */
+const SILENT_MS = 6000;
+const SILENT_PERIODS = 4;
+/** What does not come although it was asked for again (a vehicle may have nothing to tell) is asked for ever more rarely. */
+const MAX_SILENT_MS = 60_000;
+const DIRECT = 512;
+
+type Wanted = readonly (readonly [message: number, hz: number])[];
+
+/** What we want to hear, and how often (Hz). The first one also tells whether the vehicle knows the command. */
+const COMMON: Wanted = [
+  [MSG.ATTITUDE, 10],
+  [MSG.GLOBAL_POSITION_INT, 5],
+  [MSG.VFR_HUD, 2],
+  [MSG.GPS_RAW_INT, 2],
+  [MSG.SYS_STATUS, 2],
+  [MSG.RC_CHANNELS, 2],
+  [MSG.BATTERY_STATUS, 1],
+  [MSG.EXTENDED_SYS_STATE, 2],
+  [MSG.MISSION_CURRENT, 1],
+  [MSG.HOME_POSITION, 0.5],
+];
+const ARDUPILOT: Wanted = [
+  [MSG.EKF_STATUS_REPORT, 1],
+  [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
+];
+const PX4: Wanted = [[MSG.ESTIMATOR_STATUS, 1]];
+
+/** The same in MAV_DATA_STREAM groups, for a vehicle without SET_MESSAGE_INTERVAL. */
+const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
+  [10, 10], // EXTRA1: attitude
+  [6, 5], // POSITION
+  [11, 2], // EXTRA2: VFR_HUD
+  [2, 2], // EXTENDED_STATUS: SYS_STATUS, GPS_RAW_INT, MISSION_CURRENT
+  [3, 2], // RC_CHANNELS
+  [12, 1], // EXTRA3: BATTERY_STATUS, EKF_STATUS_REPORT, SIMSTATE
+];
+
+/** Messages that a vehicle sends when asked, not by themselves. */
+const ONCE: readonly number[] = [MSG.AUTOPILOT_VERSION, MSG.HOME_POSITION];
+
+export interface StreamsOptions {
+  readonly clock: Clock;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly exchange: Exchange;
+  readonly send: (bytes: Buffer) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** One message that we wait for. */
+interface Watched {
+  readonly hz: number;
+  askedAt: number;
+  /** Asked for since it was last heard. */
+  asks: number;
+}
+
+/**
+ * Asks the vehicle for the telemetry we want, and asks again when it stops: all of it, or one message, which any ground
+ * station may have switched off.
+ */
+export class Streams {
+  readonly #options: StreamsOptions;
+  #abort: AbortController | null = null;
+  #askedAt = -Infinity;
+  #telemetryAt = -Infinity;
+  /** When each message was last heard, by its id. */
+  readonly #heardAt = new Float64Array(DIRECT).fill(-Infinity);
+  readonly #watched = new Map<number, Watched>();
+  #asking = false;
+  /** Had no ack: lost on the way, or from a vehicle that does not answer for them. */
+  #unanswered: Wanted = [];
+  #round = 0;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+  }
+
+  /** A session of the vehicle begins: whatever was asked for is void. */
+  request(): void {
+    this.#round = 0;
+    this.#watched.clear();
+    const now = this.#options.clock.now();
+    for (const [message, hz] of this.#wanted()) this.#watched.set(message, { hz, askedAt: now, asks: 0 });
+    this.#begin(this.#wanted());
+  }
+
+  /** A message of the autopilot. @param telemetry it changed what we show */
+  onMessage(id: number, telemetry: boolean): void {
+    const now = this.#options.clock.now();
+    if (id < DIRECT) this.#heardAt[id] = now;
+    if (telemetry) this.#telemetryAt = now;
+  }
+
+  /** Called about once a second. */
+  tick(): void {
+    const { clock, vehicle } = this.#options;
+    if (!vehicle.alive) return;
+    const now = clock.now();
+    const incomplete = this.#unanswered.length > 0 || vehicle.version === null;
+    if (now - Math.max(this.#telemetryAt, this.#askedAt) >= STOPPED_MS) this.request();
+    else if (incomplete && this.#round < ROUNDS && now - this.#askedAt >= AGAIN_MS) {
+      this.#round++;
+      this.#begin(this.#unanswered);
+    } else if (!this.#asking) this.#askForSilent(now);
+  }
+
+  #askForSilent(now: number): void {
+    const silent: [number, number][] = [];
+    for (const [message, watched] of this.#watched) {
+      const heardAt = this.#heardAt[message] ?? -Infinity;
+      if (heardAt > watched.askedAt) watched.asks = 0;
+      const patience = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
+      if (now - Math.max(heardAt, watched.askedAt) < Math.min(patience, MAX_SILENT_MS)) continue;
+      watched.askedAt = now;
+      watched.asks = Math.min(watched.asks + 1, 8);
+      silent.push([message, watched.hz]);
+    }
+    if (silent.length > 0) this.#begin(silent);
+  }
+
+  stop(): void {
+    this.#abort?.abort();
+  }
+
+  #wanted(): Wanted {
+    switch (this.#options.vehicle.firmware) {
+      case 'ardupilot':
+        return [...COMMON, ...ARDUPILOT];
+      case 'px4':
+        return [...COMMON, ...PX4];
+      default:
+        return COMMON;
+    }
+  }
+
+  #begin(wanted: Wanted): void {
+    this.#abort?.abort();
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#askedAt = this.#options.clock.now();
+    this.#unanswered = [];
+    this.#asking = true;
+    this.#ask(wanted, abort.signal)
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => {
+        if (this.#abort === abort) this.#asking = false;
+      });
+  }
+
+  async #ask(wanted: Wanted, signal: AbortSignal): Promise<void> {
+    const { encoder, vehicle, send } = this.#options;
+    for (const [index, [message, hz]] of wanted.entries()) {
+      const result = await this.#setInterval(message, hz, signal);
+      if (signal.aborted) return;
+      // Any other refusal is about this one message (a vehicle without SIMSTATE, say): it is not waited for.
+      if (result !== null && result !== RESULT_ACCEPTED && result !== RESULT_UNSUPPORTED) {
+        this.#watched.delete(message);
+      }
+      if (result === RESULT_UNSUPPORTED || (index === 0 && result === null)) {
+        this.#askForGroups();
+        // Unanswered is not unsupported: on a bad line the next round may fare better.
+        if (result === null) this.#unanswered = wanted;
+        break;
+      }
+      this.#askedAt = this.#options.clock.now();
+      if (result === null) this.#unanswered = [...this.#unanswered, [message, hz]];
+    }
+    const { target } = vehicle;
+    if (target === null) return;
+    for (const message of ONCE) {
+      send(encoder.commandLong(target, REQUEST_MESSAGE, [message, 0, 0, 0, 0, 0, 0], 0));
+    }
+  }
+
+  async #setInterval(message: number, hz: number, signal: AbortSignal): Promise<number | null> {
+    const { clock, encoder, exchange, vehicle } = this.#options;
+    const { target } = vehicle;
+    if (target === null) return null;
+    const params: Params7 = [message, 1e6 / hz, 0, 0, 0, 0, 0];
+    return exchange.run({
+      command: SET_MESSAGE_INTERVAL,
+      key: String(message),
+      trusting: true, // what comes says whether it was heard
+      deadline: clock.now() + EXCHANGE_MS,
+      signal,
+      encode: (confirmation) => encoder.commandLong(target, SET_MESSAGE_INTERVAL, params, confirmation),
+    });
+  }
+
+  #askForGroups(): void {
+    const { encoder, send, vehicle } = this.#options;
+    const { target } = vehicle;
+    if (target === null) return;
+    for (const [stream, hz] of GROUPS) send(encoder.requestDataStream(target, stream, hz));
+  }
+}

@@ -1,0 +1,343 @@
+import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
+import {
+  type Attitude,
+  type BatteryStatus,
+  decodeAttitude,
+  decodeBatteryStatus,
+  decodeGlobalPosition,
+  decodeGpsRaw,
+  decodeHomePosition,
+  decodeRcChannels,
+  decodeSysStatus,
+  decodeVfrHud,
+  type GlobalPosition,
+  type GpsRaw,
+  type HomePosition,
+  type RcChannels,
+  type SysStatus,
+  type VfrHud,
+} from '../../../shared/mavlink/decode.ts';
+import {
+  decodeEkfStatus,
+  decodeEstimatorStatus,
+  decodeLandedState,
+  decodeMissionCurrent,
+  decodeMissionItemReached,
+  type MissionCurrent,
+} from '../../../shared/mavlink/decode-flight.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Telemetry } from '../../../shared/rpc/link.ts';
+import { applyEkf } from './ekf.ts';
+import { finite, scaled } from './known.ts';
+
+const U8_UNKNOWN = 0xff;
+const U16_UNKNOWN = 0xffff;
+const I16_UNKNOWN = 0x7fff;
+/** No cell of a flight battery has more; a "cell" above it is the whole pack, as ArduPilot sends it without a cell monitor. */
+const MAX_CELL_MV = 5000;
+/** In BATTERY_STATUS: a pack of more than 65.534 V goes on in the next place. */
+const CELL_OVERFLOW = 0xfffe;
+/** While the better message of two came within this time, the other one is not looked at. */
+const FRESH_MS = 3000;
+/** GPS_FIX_TYPE_3D_FIX: below it the receiver's altitude means nothing, and its position little. */
+const FIX_3D = 3;
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/** By MAV_LANDED_STATE; 0 is "undefined". */
+const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
+/** By MISSION_STATE; 0 is "not told". */
+const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
+
+/** Telemetry of which nothing was received. */
+export function emptyTelemetry(): Telemetry {
+  return {
+    mav_type: null,
+    autopilot: null,
+    armed: null,
+    mode: null,
+    position: { lat: null, lon: null, alt_msl: null, alt_rel: null, heading: null },
+    velocity: { vx: null, vy: null, vz: null, groundspeed: null, airspeed: null, climb: null },
+    attitude: { roll: null, pitch: null, yaw: null },
+    battery: { voltage: null, current: null, remaining: null, temperature: null, cell_voltages: null },
+    gps: { fix_type: null, satellites: null, eph: null, epv: null },
+    home: { lat: null, lon: null, alt_msl: null },
+    rc: { channels: null, rssi: null },
+    throttle: null,
+    ekf: {
+      source: null,
+      ok: null,
+      flags: null,
+      variances: {
+        velocity: null,
+        pos_horiz: null,
+        pos_vert: null,
+        compass: null,
+        terrain: null,
+        airspeed: null,
+      },
+    },
+    landed_state: null,
+    mission: { current: null, reached: null, total: null, state: null },
+    sources: { position: null, battery: null },
+    ages: {
+      position: null,
+      velocity: null,
+      attitude: null,
+      battery: null,
+      gps: null,
+      home: null,
+      rc: null,
+      ekf: null,
+      mission: null,
+      landed_state: null,
+    },
+    last_heartbeat: null,
+    last_update: null,
+  };
+}
+
+/**
+ * What the vehicle told of itself, in the units of the API, MAVLink's "unknown" as null. A message only stamps the moment
+ * of its group; ages are made when somebody reads.
+ *
+ * Two values have two messages. Position: GLOBAL_POSITION_INT, and the receiver's own GPS_RAW_INT (a fix of 3D or better)
+ * while that has had none for 3 s. Battery: SYS_STATUS, and BATTERY_STATUS of the first battery while that has no voltage.
+ * `sources` says which it was.
+ */
+export class TelemetryModel {
+  readonly #values = emptyTelemetry();
+  /** On the clock, ms. */
+  readonly #stamps: Record<TelemetryGroup, number> = {
+    position: NEVER,
+    velocity: NEVER,
+    attitude: NEVER,
+    battery: NEVER,
+    gps: NEVER,
+    home: NEVER,
+    rc: NEVER,
+    ekf: NEVER,
+    mission: NEVER,
+    landed_state: NEVER,
+  };
+  /** The newest GLOBAL_POSITION_INT: any, and one with a place. */
+  #estimateAt = NEVER;
+  #placeAt = NEVER;
+  /** The newest SYS_STATUS that has a voltage. */
+  #voltageAt = NEVER;
+  #now = 0;
+
+  /** As they are, with the ages of the newest `read`. */
+  get values(): Telemetry {
+    return this.#values;
+  }
+
+  /** @param now on the clock that `apply` was given */
+  read(now: number): Telemetry {
+    const { ages } = this.#values;
+    for (const group of TELEMETRY_GROUPS) {
+      const stamp = this.#stamps[group];
+      ages[group] = stamp === NEVER ? null : Math.round(now - stamp) / 1000;
+    }
+    return this.#values;
+  }
+
+  /**
+   * Takes one message of the vehicle.
+   * @param now ms, monotonic
+   * @returns the milliseconds since boot that the message carries, -1 when it carries none, null when it is not telemetry
+   */
+  apply(id: number, payload: Payload, now: number): number | null {
+    this.#now = now;
+    switch (id) {
+      case MSG.ATTITUDE:
+        return this.#attitude(decodeAttitude(payload));
+      case MSG.GLOBAL_POSITION_INT:
+        return this.#position(decodeGlobalPosition(payload));
+      case MSG.RC_CHANNELS:
+        return this.#rc(decodeRcChannels(payload));
+      case MSG.GPS_RAW_INT:
+        return this.#gps(decodeGpsRaw(payload));
+      case MSG.SYS_STATUS:
+        return this.#sysStatus(decodeSysStatus(payload));
+      case MSG.BATTERY_STATUS:
+        return this.#battery(decodeBatteryStatus(payload));
+      case MSG.VFR_HUD:
+        return this.#hud(decodeVfrHud(payload));
+      case MSG.HOME_POSITION:
+        return this.#home(decodeHomePosition(payload));
+      case MSG.EKF_STATUS_REPORT:
+        applyEkf(this.#values, 'EKF_STATUS_REPORT', decodeEkfStatus(payload));
+        return this.#stamp('ekf');
+      case MSG.ESTIMATOR_STATUS:
+        applyEkf(this.#values, 'ESTIMATOR_STATUS', decodeEstimatorStatus(payload));
+        return this.#stamp('ekf');
+      case MSG.EXTENDED_SYS_STATE:
+        this.#values.landed_state = LANDED_STATES[decodeLandedState(payload)] ?? null;
+        return this.#stamp('landed_state');
+      case MSG.MISSION_CURRENT:
+        return this.#mission(decodeMissionCurrent(payload));
+      case MSG.MISSION_ITEM_REACHED:
+        this.#values.mission.reached = decodeMissionItemReached(payload);
+        return this.#stamp('mission');
+      default:
+        return null;
+    }
+  }
+
+  /** @returns -1: the message carries no time since boot */
+  #stamp(group: TelemetryGroup): -1 {
+    this.#stamps[group] = this.#now;
+    return -1;
+  }
+
+  #attitude(message: Attitude): number {
+    const { attitude } = this.#values;
+    attitude.roll = finite(message.roll);
+    attitude.pitch = finite(message.pitch);
+    attitude.yaw = finite(message.yaw);
+    this.#stamp('attitude');
+    return message.timeBootMs;
+  }
+
+  #position(message: GlobalPosition): number {
+    const { position, velocity } = this.#values;
+    this.#estimateAt = this.#now;
+    // ArduPilot sends 0,0 until it knows where it is.
+    if (message.lat !== 0 || message.lon !== 0) {
+      this.#placeAt = this.#now;
+      this.#place('GLOBAL_POSITION_INT', message);
+    } else if (this.#values.sources.position === 'GLOBAL_POSITION_INT') {
+      this.#placeAt = NEVER; // the receiver's own word counts at once
+      this.#noPlace();
+    }
+    position.alt_rel = message.relativeAlt / 1000;
+    position.heading = scaled(message.hdg, U16_UNKNOWN, 100);
+    velocity.vx = scaled(message.vx, I16_UNKNOWN, 100);
+    velocity.vy = scaled(message.vy, I16_UNKNOWN, 100);
+    velocity.vz = scaled(message.vz, I16_UNKNOWN, 100);
+    this.#stamp('velocity');
+    return message.timeBootMs;
+  }
+
+  #place(source: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT', place: GlobalPosition | GpsRaw): void {
+    const { position, sources } = this.#values;
+    position.lat = place.lat / 1e7;
+    position.lon = place.lon / 1e7;
+    position.alt_msl = place.alt / 1000;
+    sources.position = source;
+    this.#stamp('position');
+  }
+
+  #noPlace(): void {
+    const { position, sources } = this.#values;
+    position.lat = null;
+    position.lon = null;
+    position.alt_msl = null;
+    sources.position = null;
+  }
+
+  #gps(message: GpsRaw): number {
+    const { gps, position, sources } = this.#values;
+    gps.fix_type = message.fixType;
+    gps.satellites = scaled(message.satellites, U8_UNKNOWN, 1);
+    gps.eph = scaled(message.eph, U16_UNKNOWN, 100);
+    gps.epv = scaled(message.epv, U16_UNKNOWN, 100);
+    this.#stamp('gps');
+    if (this.#now - this.#placeAt <= FRESH_MS) return -1;
+    if (message.fixType >= FIX_3D && (message.lat !== 0 || message.lon !== 0)) {
+      this.#place('GPS_RAW_INT', message);
+      if (this.#now - this.#estimateAt > FRESH_MS) {
+        position.alt_rel = null; // of the estimate that came no more, and not of this place
+        position.heading = null;
+      }
+    } else if (sources.position === 'GPS_RAW_INT') this.#noPlace();
+    return -1;
+  }
+
+  #rc(message: RcChannels): number {
+    const { rc } = this.#values;
+    // Without a receiver there are no channels; an unused one in between reads 0, as on a receiver that sends nothing on it.
+    rc.channels =
+      message.count === 0
+        ? null
+        : message.channels.slice(0, message.count).map((us) => (us === U16_UNKNOWN ? 0 : us));
+    rc.rssi = scaled(message.rssi, U8_UNKNOWN, 1);
+    this.#stamp('rc');
+    return message.timeBootMs;
+  }
+
+  #sysStatus(message: SysStatus): number {
+    const voltage = scaled(message.voltage, U16_UNKNOWN, 1000);
+    if (voltage === null) {
+      if (this.#values.sources.battery === 'SYS_STATUS') this.#charge(null, null, null, null);
+      return -1;
+    }
+    this.#voltageAt = this.#now;
+    return this.#charge(
+      'SYS_STATUS',
+      voltage,
+      scaled(message.current, -1, 100),
+      scaled(message.remaining, -1, 1),
+    );
+  }
+
+  #battery(message: BatteryStatus): number {
+    if (message.id !== 0) return -1; // the first battery is the one that SYS_STATUS speaks of
+    const { battery } = this.#values;
+    battery.temperature = scaled(message.temperature, I16_UNKNOWN, 100);
+    const cells = [
+      ...message.cells.filter((mv) => mv !== U16_UNKNOWN),
+      ...message.cellsExt.filter((mv) => mv !== 0 && mv !== U16_UNKNOWN),
+    ];
+    const perCell = cells.length > 0 && cells.every((mv) => mv <= MAX_CELL_MV);
+    battery.cell_voltages = perCell ? cells.map((mv) => mv / 1000) : null;
+    if (this.#now - this.#voltageAt <= FRESH_MS || cells.length === 0) return this.#stamp('battery');
+    const volts = cells.reduce((sum, mv) => sum + Math.min(mv, CELL_OVERFLOW), 0) / 1000;
+    return this.#charge(
+      'BATTERY_STATUS',
+      volts,
+      scaled(message.current, -1, 100),
+      scaled(message.remaining, -1, 1),
+    );
+  }
+
+  #charge(
+    source: Telemetry['sources']['battery'],
+    voltage: number | null,
+    current: number | null,
+    remaining: number | null,
+  ): number {
+    const { battery, sources } = this.#values;
+    sources.battery = source;
+    battery.voltage = voltage;
+    battery.current = current;
+    battery.remaining = remaining;
+    return source === null ? -1 : this.#stamp('battery');
+  }
+
+  #hud(message: VfrHud): number {
+    const { velocity } = this.#values;
+    velocity.airspeed = finite(message.airspeed);
+    velocity.groundspeed = finite(message.groundspeed);
+    velocity.climb = finite(message.climb);
+    this.#values.throttle = scaled(message.throttle, U16_UNKNOWN, 1);
+    return this.#stamp('velocity');
+  }
+
+  #home(message: HomePosition): number {
+    const { home } = this.#values;
+    home.lat = message.lat / 1e7;
+    home.lon = message.lon / 1e7;
+    home.alt_msl = message.alt / 1000;
+    return this.#stamp('home');
+  }
+
+  #mission(message: MissionCurrent): number {
+    const { mission } = this.#values;
+    mission.current = message.seq;
+    mission.total = message.total === U16_UNKNOWN ? 0 : scaled(message.total, 0, 1);
+    mission.state = MISSION_STATES[message.state] ?? null;
+    return this.#stamp('mission');
+  }
+}

@@ -1,0 +1,335 @@
+import {
+  type AutopilotVersion,
+  type CommandAck,
+  decodeAutopilotVersion,
+  decodeCommandAck,
+  decodeFtp,
+  decodeHeartbeat,
+  decodeParamValue,
+  decodeStatusText,
+  decodeSystemTimeBootMs,
+  type FtpMessage,
+  type Heartbeat,
+  type ParamValue,
+  type StatusTextPart,
+} from '../../../shared/mavlink/decode.ts';
+import {
+  decodeEvent,
+  decodeEventSequence,
+  decodeMetadataUri,
+  type VehicleEvent,
+} from '../../../shared/mavlink/decode-flight.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
+import type { Clock } from '../clock.ts';
+import type { Target } from '../encode.ts';
+import { isAutopilot } from './autopilot-heartbeat.ts';
+import { type Family, familyOf, modeName } from './modes.ts';
+import { TelemetryModel } from './telemetry.ts';
+
+/** A heartbeat older than this: the vehicle is not alive, its armed state unknown (spec/decisions.md 6). */
+export const ALIVE_MS = 3000;
+/** After this silence another vehicle may take the place of the learned one. */
+const FORGET_MS = 10_000;
+/** Boot time that goes back by more is a reboot, by less two messages that overtook each other. */
+const REBOOT_MS = 1000;
+/** After a new connection or a silence: boot time that lags behind our clock by more is a reboot; a line may hold up messages. */
+const LAG_MS = 3000;
+
+const AUTOPILOT_ARDUPILOT = 3;
+const AUTOPILOT_PX4 = 12;
+const FLAG_ARMED = 128;
+
+/** Why streams and parameters are asked for anew. */
+export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
+
+/** What the vehicle's messages mean to the rest of the link. */
+export interface VehicleListener {
+  /** Another stretch of the vehicle's life begins: nothing asked of it before holds any more. */
+  onSession(reason: SessionReason): void;
+  onArmedChange(): void;
+  onHeartbeat(): void;
+  /** A message that telemetry is made of, by its id. */
+  onTelemetry(id: number): void;
+  onAck(ack: CommandAck): void;
+  onParam(value: ParamValue): void;
+  onVersion(): void;
+  onFtp(message: FtpMessage): void;
+  onStatusText(part: StatusTextPart, component: number): void;
+  onEvent(event: VehicleEvent): void;
+  onEventSequence(sequence: number): void;
+  onMetadataUri(uri: string): void;
+  /** Any other message of the vehicle, by its id. */
+  onMessage(id: number): void;
+}
+
+/**
+ * The vehicle at the flight-controller side of the link, from its own frames only. The first heartbeat of an autopilot
+ * names it; from then on every other system is ignored until it has been silent for 10 s.
+ *
+ * When it is not alive its telemetry stays as it was last received: who shows it decides what that is worth
+ * (`alive`, `armed` say so). When it is back, on a new connection or after 10 s, it may have been rebooted meanwhile: until
+ * its boot time says that it was not, only what was heard since is shown.
+ */
+export class Vehicle {
+  /** Gaps in the autopilot's sequence numbers. */
+  lost = 0;
+  /** Null until AUTOPILOT_VERSION came. */
+  version: AutopilotVersion | null = null;
+  readonly #clock: Clock;
+  readonly #listener: VehicleListener;
+  readonly #payload = new Payload();
+  #target: Target | null = null;
+  #heartbeat: Heartbeat | null = null;
+  #heartbeatAt = 0;
+  #newConnection = true;
+  #armedByAck = false;
+  /** The newest boot time that it told, and when. */
+  #bootMs: number | null = null;
+  #bootAt = 0;
+  /** It may have rebooted unheard: the next boot time is compared with what it should be by now. */
+  #unheard = false;
+  /** What was known before that, shown again once it turns out to be of the same life. */
+  #former: TelemetryModel | null = null;
+  #seq: number | null = null;
+  #model = new TelemetryModel();
+  /** Wall clock of the newest telemetry message, null when `last_update` says it already. */
+  #updatedAt: number | null = null;
+
+  constructor(clock: Clock, listener: VehicleListener) {
+    this.#clock = clock;
+    this.#listener = listener;
+  }
+
+  /** What was last received, with its ages. Made anew by another vehicle or a reboot, else the same object each time. */
+  get telemetry(): Telemetry {
+    const telemetry = this.#model.read(this.#clock.now());
+    if (this.#updatedAt !== null) telemetry.last_update = new Date(this.#updatedAt).toISOString();
+    this.#updatedAt = null;
+    return telemetry;
+  }
+
+  /** The learned autopilot, null before its first heartbeat. */
+  get target(): Target | null {
+    return this.#target;
+  }
+
+  get heard(): boolean {
+    return this.#heartbeat !== null;
+  }
+
+  /** ms since the newest heartbeat, null before the first one. */
+  get heartbeatAge(): number | null {
+    return this.#heartbeat === null ? null : this.#clock.now() - this.#heartbeatAt;
+  }
+
+  get alive(): boolean {
+    return this.#heartbeat !== null && this.#clock.now() - this.#heartbeatAt <= ALIVE_MS;
+  }
+
+  /**
+   * Heartbeat bit 128, or an arming that the vehicle accepted since; `unknown` when the newest heartbeat is older than 3 s;
+   * false while none was ever heard.
+   */
+  get armed(): Armed {
+    if (this.#heartbeat === null) return false;
+    if (!this.alive) return 'unknown';
+    return this.#armedByAck || (this.#heartbeat.baseMode & FLAG_ARMED) !== 0;
+  }
+
+  /**
+   * The vehicle has accepted an arming. The motors run before the next heartbeat says so, up to a second later; whoever
+   * asks meanwhile must not hear "disarmed". A disarming is believed only from the heartbeat.
+   */
+  noteArmed(): void {
+    this.#armedByAck = true;
+    this.#model.values.armed = true;
+    this.#listener.onArmedChange();
+  }
+
+  get firmware(): 'ardupilot' | 'px4' | 'unknown' | null {
+    if (this.#heartbeat === null) return null;
+    if (this.#heartbeat.autopilot === AUTOPILOT_ARDUPILOT) return 'ardupilot';
+    return this.#heartbeat.autopilot === AUTOPILOT_PX4 ? 'px4' : 'unknown';
+  }
+
+  get family(): Family | null {
+    return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
+  }
+
+  /** The newest sequence number of the autopilot. */
+  get seq(): number {
+    return this.#seq ?? 0;
+  }
+
+  /** Low 32 bits of MAV_PROTOCOL_CAPABILITY, null until they are known. */
+  get capabilities(): number | null {
+    return this.version?.capabilities ?? null;
+  }
+
+  /** custom_mode of the newest heartbeat. */
+  get customMode(): number | null {
+    return this.#heartbeat?.customMode ?? null;
+  }
+
+  /** The transport has connected again: the far end may have lost what it was asked, or be another vehicle. */
+  connectionOpened(): void {
+    this.#newConnection = true;
+    this.#unheard = true;
+    this.#seq = null;
+  }
+
+  /** One frame of the flight-controller side. */
+  handle(frame: Frame): void {
+    if (frame.id === MSG.HEARTBEAT && frame.known) this.#onHeartbeat(frame);
+    const target = this.#target;
+    if (target === null || frame.system !== target.system) return;
+    if (frame.id === MSG.STATUSTEXT) {
+      this.#listener.onStatusText(decodeStatusText(this.#payload.load(frame)), frame.component);
+    }
+    if (frame.component !== target.component) return;
+    this.#countLost(frame.seq);
+    if (frame.known) this.#onVehicleMessage(frame);
+  }
+
+  #onVehicleMessage(frame: Frame): void {
+    const { id } = frame;
+    switch (id) {
+      case MSG.HEARTBEAT:
+      case MSG.STATUSTEXT:
+        return;
+      case MSG.COMMAND_ACK:
+        this.#listener.onAck(decodeCommandAck(this.#payload.load(frame)));
+        return;
+      case MSG.PARAM_VALUE:
+        this.#listener.onParam(decodeParamValue(this.#payload.load(frame)));
+        return;
+      case MSG.AUTOPILOT_VERSION:
+        this.version = decodeAutopilotVersion(this.#payload.load(frame));
+        this.#listener.onVersion();
+        return;
+      case MSG.FILE_TRANSFER_PROTOCOL:
+        this.#listener.onFtp(decodeFtp(this.#payload.load(frame)));
+        return;
+      case MSG.EVENT:
+        this.#listener.onEvent(decodeEvent(this.#payload.load(frame)));
+        return;
+      case MSG.CURRENT_EVENT_SEQUENCE:
+        this.#listener.onEventSequence(decodeEventSequence(this.#payload.load(frame)));
+        return;
+      case MSG.COMPONENT_METADATA:
+        this.#listener.onMetadataUri(decodeMetadataUri(this.#payload.load(frame)));
+        return;
+      case MSG.SYSTEM_TIME:
+        this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
+        return;
+      default:
+        this.#onTelemetry(frame);
+    }
+  }
+
+  #onTelemetry(frame: Frame): void {
+    const now = this.#clock.now();
+    const bootMs = this.#model.apply(frame.id, this.#payload.load(frame), now);
+    if (bootMs === null) {
+      this.#listener.onMessage(frame.id);
+      return;
+    }
+    if (bootMs >= 0 && this.#onBootTime(bootMs)) {
+      // What is shown is another model now, which has not seen the present message.
+      this.#model.apply(frame.id, this.#payload.load(frame), now);
+    }
+    this.#updatedAt = this.#clock.wall();
+    this.#listener.onTelemetry(frame.id);
+  }
+
+  #onHeartbeat(frame: Frame): void {
+    const heartbeat = decodeHeartbeat(this.#payload.load(frame));
+    if (!isAutopilot(heartbeat)) return;
+    const now = this.#clock.now();
+    const target = this.#target;
+    const same = target?.system === frame.system && target.component === frame.component;
+    const forgotten = target !== null && now - this.#heartbeatAt > FORGET_MS;
+    if (target !== null && !same && !forgotten) return;
+
+    this.#heartbeat = heartbeat;
+    this.#heartbeatAt = now;
+    this.#armedByAck = false;
+    let reason: SessionReason | null = null;
+    if (!same) {
+      this.#target = { system: frame.system, component: frame.component };
+      this.#model = new TelemetryModel();
+      this.#seq = null;
+      this.version = null;
+      this.#bootMs = null;
+      reason = 'learned';
+    } else if (this.#newConnection) reason = 'connected';
+    else if (forgotten) {
+      this.#unheard = true;
+      reason = 'returned';
+    }
+    if (reason === 'connected' || reason === 'returned') {
+      this.#former ??= this.#model;
+      this.#model = new TelemetryModel();
+    } else if (reason === 'learned') this.#former = null;
+    this.#writeHeartbeat(heartbeat);
+    if (reason !== null) this.#beginSession(reason);
+    this.#listener.onHeartbeat();
+  }
+
+  #writeHeartbeat(heartbeat: Heartbeat): void {
+    const telemetry = this.#model.values;
+    telemetry.mav_type = heartbeat.type;
+    telemetry.autopilot = heartbeat.autopilot;
+    telemetry.armed = (heartbeat.baseMode & FLAG_ARMED) !== 0;
+    telemetry.mode = modeName(this.family, heartbeat.customMode);
+    telemetry.last_heartbeat = new Date(this.#clock.wall()).toISOString();
+    telemetry.last_update = telemetry.last_heartbeat;
+    this.#updatedAt = null;
+  }
+
+  /** @param model what is known of the vehicle from now on, besides its newest heartbeat */
+  #show(model: TelemetryModel): void {
+    this.#model = model;
+    this.#former = null;
+    if (this.#heartbeat !== null) this.#writeHeartbeat(this.#heartbeat);
+  }
+
+  #beginSession(reason: SessionReason): void {
+    this.#newConnection = false;
+    this.#listener.onSession(reason);
+  }
+
+  /**
+   * A vehicle that has booted since the message before, be it on another connection, has told nothing yet.
+   * @returns whether `telemetry` is another one now
+   */
+  #onBootTime(bootMs: number): boolean {
+    const before = this.#bootMs;
+    const now = this.#clock.now();
+    const unheard = this.#unheard;
+    this.#unheard = false;
+    const lags = before !== null && unheard && bootMs < before + (now - this.#bootAt) - LAG_MS;
+    if (before !== null && (lags || bootMs < before - REBOOT_MS)) {
+      this.#show(new TelemetryModel()); // what there is belongs to the life before
+      this.version = null; // it may have got another firmware
+      this.#bootMs = bootMs;
+      this.#bootAt = now;
+      this.#beginSession('rebooted');
+      return true;
+    }
+    this.#bootMs = Math.max(bootMs, before ?? 0);
+    this.#bootAt = now;
+    if (this.#former === null) return false;
+    this.#show(this.#former);
+    return true;
+  }
+
+  #countLost(seq: number): void {
+    const gap = this.#seq === null ? 0 : (seq - this.#seq - 1) & 0xff;
+    if (gap < 128) this.lost += gap; // more is a frame that came late, not 128 lost ones
+    this.#seq = seq;
+  }
+}

@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs';
+import { normaliseProfile } from '../../../shared/config/agent.ts';
+import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import { coerce } from './coerce.ts';
+
+const MASK = '***';
+
+export interface Written {
+  readonly key: string;
+  readonly value: unknown;
+  readonly persisted: boolean;
+  readonly restart_required: readonly string[];
+  /** Secrets that were cleared, because they would be sent to another host than before. */
+  readonly cleared: readonly string[];
+}
+
+/** The config file, read and written one key at a time; comments and order in the file survive. */
+export class ConfigStore {
+  readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** What the file of that version says; parsed once, however often it is asked for. */
+  #masked: { readonly version: string; readonly config: Config } | null = null;
+
+  constructor(paths: Pick<Paths, 'config' | 'configLastGood'>) {
+    this.#paths = paths;
+  }
+
+  /** The config in force, with its secrets masked. */
+  async read(): Promise<Config> {
+    const version = fileVersion(this.#paths.config);
+    if (this.#masked?.version !== version) {
+      const { config, problem } = await loadConfig(this.#paths);
+      for (const key of keysWith('x-secret')) mask(config, key.split('.'));
+      if (problem !== null) return config; // it may be readable the next time
+      this.#masked = { version, config };
+    }
+    return this.#masked.config;
+  }
+
+  /**
+   * One secret as it stands in the config, for whoever has to enter it elsewhere. Other keys are refused, so that the
+   * right to read a secret is never needed for what is none.
+   * @throws ApiError E_UNKNOWN_KEY
+   */
+  async secret(key: string): Promise<{ key: string; value: unknown; set: boolean }> {
+    const leaf = configLeaf(key);
+    if (leaf?.['x-secret'] !== true) {
+      const reason = leaf === null ? 'There is no such config key' : 'This config key is no secret';
+      throw new ApiError(
+        'E_UNKNOWN_KEY',
+        `${reason}: ${key}. Secret keys: ${keysWith('x-secret').join(', ')}.`,
+      );
+    }
+    const { config } = await loadConfig(this.#paths);
+    const value = valueAt(config, key);
+    const set = value !== undefined && value !== '';
+    return { key, value: set ? value : null, set };
+  }
+
+  /**
+   * Writes one key.
+   * @param value a JSON value of the key's type, or its text
+   * @throws ApiError E_UNKNOWN_KEY, E_INVALID_VALUE, E_STORE; nothing is written then
+   */
+  async write(key: string, value: unknown): Promise<Written> {
+    const leaf = configLeaf(key);
+    if (leaf === null)
+      throw new ApiError(
+        'E_UNKNOWN_KEY',
+        `There is no config key ${key}. GET /api/config/schema lists them.`,
+      );
+    if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
+    const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
+    const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
+    this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
+    const cleared = await done;
+    const shown = leaf['x-secret'] === true ? MASK : coerced;
+    return { key, value: shown, persisted: true, restart_required: restartOf(leaf), cleared };
+  }
+}
+
+/** Another text for every other content: rename gives the file a new inode, writing in place a new time. */
+function fileVersion(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? 'absent' : `${found.ino} ${found.mtimeNs} ${found.size}`;
+}
+
+function restartOf(leaf: ConfigNode): readonly string[] {
+  return leaf['x-restart'] ?? [];
+}
+
+function mask(value: unknown, path: readonly string[]): void {
+  const [head, ...rest] = path;
+  if (head === undefined || typeof value !== 'object' || value === null) return;
+  const record = value as Record<string, unknown>;
+  if (rest.length > 0) mask(record[head], rest);
+  else if (record[head] !== undefined && record[head] !== '') record[head] = MASK;
+}

@@ -1,0 +1,133 @@
+import { cpus, loadavg } from 'node:os';
+import { every } from '../../../shared/async/every.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { LinkState } from '../../../shared/rpc/link.ts';
+import { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { LogStore } from './log-store.ts';
+
+const SAMPLE_MS = 1000;
+/** Without a vehicle nothing happens that is worth a write a second (attack case I9). */
+const IDLE_SAMPLES = 300;
+const FRESH_MS = 3000;
+
+const SEVERITY = { info: 2, warn: 3 } as const;
+
+export interface FlightRecorderOptions {
+  readonly linkSocket: string;
+  readonly store: LogStore;
+  readonly log: Logger;
+  /** Monotonic clock, ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Writes metrics of the vehicle and of this machine once a second while a vehicle is heard, opens a flight session when it
+ * arms and closes it when it disarms, and keeps what happens to the link as events.
+ */
+export class FlightRecorder {
+  readonly #options: FlightRecorderOptions;
+  readonly #client: RpcClient;
+  #state: LinkState | null = null;
+  #stateAt = -Infinity;
+  #armed = false;
+  #alive = false;
+  #timer: NodeJS.Timeout | null = null;
+  #samples = 0;
+  #failed = false;
+  #first = true;
+
+  constructor(options: FlightRecorderOptions) {
+    this.#options = options;
+    this.#client = new RpcClient({
+      path: options.linkSocket,
+      peer: 'svc-link',
+      onEvent: (event, data) => {
+        if (event === 'state') this.#onState(data as LinkState);
+      },
+    });
+  }
+
+  start(): void {
+    this.#client.start();
+    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#guarded(() => this.#sample()));
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#client.stop();
+  }
+
+  #onState(state: LinkState): void {
+    this.#state = state;
+    this.#stateAt = this.#options.now();
+    this.#guarded(() => this.#follow(state));
+  }
+
+  #follow(state: LinkState): void {
+    this.#followArming(state);
+    // Only what the first word on arming says can be about a flight that began before this process.
+    if (state.armed !== 'unknown' && state.heard) this.#first = false;
+    const { store } = this.#options;
+    if (state.mavlink_alive !== this.#alive) {
+      this.#alive = state.mavlink_alive;
+      if (this.#alive) store.event('fc_connected', 'svc-link', SEVERITY.info, { port: state.fc_port });
+      else store.event('fc_lost', 'svc-link', SEVERITY.warn, { heartbeat_age_s: state.heartbeat_age_s });
+    }
+  }
+
+  #followArming(state: LinkState): void {
+    const { store } = this.#options;
+    if (!state.heard) return;
+    // `unknown` ends no flight: the vehicle may be in the air, out of earshot.
+    if (state.armed === true && !this.#armed) {
+      this.#armed = true;
+      if (this.#first && store.resumeFlight()) return;
+      store.beginSession('flight', 'armed', { simulated: state.simulated, firmware: state.firmware });
+      store.event('armed', 'svc-link', SEVERITY.info, { mode: state.telemetry.mode });
+    } else if (state.armed === false && (this.#armed || (this.#first && store.resumeFlight()))) {
+      this.#armed = false;
+      store.event('disarmed', 'svc-link', SEVERITY.info);
+      store.endSession('flight');
+    }
+  }
+
+  #sample(): void {
+    const state = this.#options.now() - this.#stateAt <= FRESH_MS ? this.#state : null;
+    const live = state?.mavlink_alive === true;
+    if (!live && this.#samples++ % IDLE_SAMPLES !== 0) return;
+    const values: Record<string, number | null> = {
+      'node.load': (loadavg()[0] ?? 0) / cpus().length,
+      'node.memory_mb': Math.round(process.memoryUsage.rss() / 1048576),
+    };
+    if (live) Object.assign(values, vehicleMetrics(state));
+    const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
+    this.#options.store.metrics(Object.fromEntries(known));
+  }
+
+  /** A store that cannot be written loses what happens meanwhile; it is said once. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+      this.#failed = false;
+    } catch (error) {
+      if (!this.#failed) this.#options.log.error(`recorder: ${messageOf(error)}`);
+      this.#failed = true;
+    }
+  }
+}
+
+function vehicleMetrics(state: LinkState): Readonly<Record<string, number | null>> {
+  const { telemetry, counters } = state;
+  return {
+    'battery.voltage': telemetry.battery.voltage,
+    'battery.current': telemetry.battery.current,
+    'battery.remaining': telemetry.battery.remaining,
+    'gps.satellites': telemetry.gps.satellites,
+    'position.alt_rel': telemetry.position.alt_rel,
+    'velocity.groundspeed': telemetry.velocity.groundspeed,
+    'link.rx_lost': counters.rx_lost,
+    'link.rx_bad_crc': counters.rx_bad_crc,
+    'rc.rssi': telemetry.rc.rssi,
+  };
+}

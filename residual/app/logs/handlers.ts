@@ -1,0 +1,158 @@
+import { Readable } from 'node:stream';
+import { ApiError } from '../../../shared/errors.ts';
+import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { logsRows } from '../../../shared/routes/logs.ts';
+import { openApiDocument } from '../../../shared/routes/openapi.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { MOST } from '../../../shared/schemas/logs.ts';
+import { VERSION } from '../../../shared/version.ts';
+import { entryOf } from './log-entry.ts';
+import { type LogFilter, type Members, readCount, readFilter, wrong } from './log-filter.ts';
+import { AGGREGATES, type Aggregate, type LogQuery } from './log-query.ts';
+import type { LogStore } from './log-store.ts';
+import type { LogTail } from './log-tail.ts';
+
+const MAX_EXPORTS = 2;
+const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1h': 3600e6 };
+/** With bucket=auto: about this many. */
+const AUTO_BUCKETS = 200;
+const HOUR_US = 3600e6;
+/** Rows between two turns of the event loop, so that an export holds nobody up. */
+const EXPORT_CHUNK = 500;
+
+export interface LogDeps {
+  readonly query: LogQuery;
+  readonly store: LogStore;
+  readonly tail: LogTail;
+  /** The rows that the log API's own OpenAPI document is about. */
+  readonly rows: readonly Row[];
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+export function logHandlers({
+  query,
+  store,
+  tail,
+  rows,
+  now,
+}: LogDeps): HandlersOf<typeof logsRows, 'residual'> {
+  let exports = 0;
+  const exporting = new Set<string>();
+  const filterOf = (members: Members): LogFilter => readFilter(members, now());
+  return {
+    'logs.get': ({ query: text }) => {
+      const members = membersOf(text);
+      const filter = filterOf(members);
+      const limit = readCount(members, 'limit', 50, MOST.page);
+      const offset = readCount(members, 'offset', 0, MOST.offset, 0);
+      const { rows: found } = query.page(filter, limit, null, offset);
+      return { entries: found.map(entryOf), total: query.count(filter), limit, offset };
+    },
+
+    'logs.stream.get': ({ query: text, principal }) => {
+      const members = membersOf(text);
+      const filter = filterOf(members);
+      const replay = readCount(members, 'replay', 100, MOST.replay, 0);
+      const { rows: found } = query.page(filter, Math.max(1, replay), null);
+      const entries = replay === 0 ? [] : found.map(entryOf).toReversed();
+      return new Reply(200, tail.open(filter, entries, principal), 'text/event-stream');
+    },
+
+    'logs.export.get': ({ query: text, principal }) => {
+      const members = membersOf(text);
+      const filter = filterOf(members);
+      const limit = readCount(members, 'limit', MOST.export, MOST.export);
+      if (exports >= MAX_EXPORTS)
+        throw new ApiError('E_RATE_LIMITED', `At most ${MAX_EXPORTS} exports run at a time.`);
+      if (principal.kind === 'token' && exporting.has(principal.id))
+        throw new ApiError('E_RATE_LIMITED', 'At most one export of a token runs at a time.');
+      exports++;
+      exporting.add(principal.id);
+      const stream = Readable.from(linesOf(query, filter, limit));
+      stream.once('close', () => {
+        exports--;
+        exporting.delete(principal.id);
+      });
+      return new Reply(200, stream, 'application/x-ndjson');
+    },
+
+    'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
+
+    'logs.stats.get': () => ({ ...store.stats(), ingest_accepted: store.accepted }),
+
+    'observability.query.get': ({ query: text }) => {
+      const members = membersOf(text);
+      const filter = filterOf(members);
+      const limit = readCount(members, 'limit', 200, MOST.query);
+      const { rows: found, next } = query.page(filter, limit, members['cursor'] ?? null);
+      return envelope(found, next, now());
+    },
+
+    'observability.aggregate.get': ({ query: text }) => {
+      const members = membersOf(text);
+      const filter = filterOf({ ...members, kind: 'metrics' });
+      if (filter.metrics.length === 0) throw wrong('metric', 'names at least one metric');
+      const how = members['agg'] ?? 'avg';
+      if (!isAggregate(how)) throw wrong('agg', `is one of ${AGGREGATES.join(', ')}`);
+      const toUs = filter.toUs ?? now() * 1000;
+      const fromUs = filter.fromUs ?? toUs - HOUR_US;
+      const bucket = bucketOf(members['bucket'] ?? 'auto', toUs - fromUs);
+      return envelope(query.aggregate({ ...filter, fromUs, toUs }, bucket, how), null, now());
+    },
+
+    'observability.sessions.get': ({ query: text }) => {
+      const members = membersOf(text);
+      const { kind, ...others } = members;
+      if (kind !== undefined && kind !== 'boot' && kind !== 'flight')
+        throw wrong('kind', 'is boot or flight');
+      const limit = readCount(members, 'limit', 100, MOST.page);
+      const found = query.sessions(filterOf(others), kind ?? null, members['open'] === '1', limit);
+      return envelope(found, null, now());
+    },
+  };
+}
+
+function envelope(
+  data: readonly unknown[],
+  next: string | null,
+  nowMs: number,
+): Readonly<Record<string, unknown>> {
+  return {
+    data,
+    page: { next_cursor: next, count: data.length },
+    meta: { source: 'svc-residual', v: 1, ts: new Date(nowMs).toISOString() },
+  };
+}
+
+function membersOf(text: string): Members {
+  const members = parseQuery(text);
+  if (members === null) throw new ApiError('E_INVALID_VALUE', 'The query names a member twice.');
+  return members;
+}
+
+function isAggregate(text: string): text is Aggregate {
+  return (AGGREGATES as readonly string[]).includes(text);
+}
+
+function bucketOf(text: string, spanUs: number): number {
+  const fixed = BUCKETS_US[text];
+  if (fixed !== undefined) return fixed;
+  if (text !== 'auto') throw wrong('bucket', 'is auto, 1s, 1m or 1h');
+  return Object.values(BUCKETS_US).find((width) => spanUs / width <= AUTO_BUCKETS) ?? HOUR_US;
+}
+
+async function* linesOf(query: LogQuery, filter: LogFilter, limit: number): AsyncGenerator<string> {
+  let lines: string[] = [];
+  for (const row of query.all(filter, limit)) {
+    lines.push(JSON.stringify(row));
+    if (lines.length < EXPORT_CHUNK) continue;
+    yield `${lines.join('\n')}\n`;
+    lines = [];
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  if (lines.length > 0) yield `${lines.join('\n')}\n`;
+}

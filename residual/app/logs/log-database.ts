@@ -1,0 +1,104 @@
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+
+const VERSION = 1;
+const BUSY_MS = 5000;
+/** Corrupt files that are kept for a look at them. */
+const KEEP_BROKEN = 2;
+
+const SCHEMA = `
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, started_us INTEGER NOT NULL, ended_us INTEGER, reason TEXT, meta TEXT
+);
+CREATE TABLE logs (
+  id INTEGER PRIMARY KEY, ts_us INTEGER NOT NULL, session INTEGER, source TEXT NOT NULL, level INTEGER NOT NULL,
+  msg TEXT NOT NULL, fields TEXT
+);
+CREATE INDEX logs_ts ON logs (ts_us);
+CREATE INDEX logs_source_ts ON logs (source, ts_us);
+CREATE VIRTUAL TABLE logs_fts USING fts5 (msg, content = 'logs', content_rowid = 'id');
+CREATE TRIGGER logs_ai AFTER INSERT ON logs BEGIN
+  INSERT INTO logs_fts (rowid, msg) VALUES (new.id, new.msg);
+END;
+CREATE TRIGGER logs_ad AFTER DELETE ON logs BEGIN
+  INSERT INTO logs_fts (logs_fts, rowid, msg) VALUES ('delete', old.id, old.msg);
+END;
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, ts_us INTEGER NOT NULL, session INTEGER, kind TEXT NOT NULL, source TEXT NOT NULL,
+  severity INTEGER NOT NULL, detail TEXT
+);
+CREATE INDEX events_ts ON events (ts_us);
+CREATE TABLE metric_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE metrics (
+  metric INTEGER NOT NULL, ts_us INTEGER NOT NULL, value REAL NOT NULL, session INTEGER,
+  PRIMARY KEY (metric, ts_us)
+) WITHOUT ROWID;
+CREATE TABLE shippers (id TEXT PRIMARY KEY, last_seq INTEGER NOT NULL, seen_us INTEGER NOT NULL);
+PRAGMA user_version = ${VERSION};
+`;
+
+/** The open database and how it came to be. */
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** Where a file that could not be used was put aside; null when there was none. */
+  readonly setAside: string | null;
+}
+
+/**
+ * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose the last moments, never
+ * the file). A file that is damaged, or of another version, is set aside and a new one begun: a log that cannot be written
+ * would be worse than an old one that must be read by hand.
+ */
+export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenDatabase {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
+  try {
+    return { db: open(path), setAside: null };
+  } catch (error) {
+    const aside = `${path}.broken-${nowMs}`;
+    log.error(`log store ${path}: ${messageOf(error)}; set aside as ${aside}`);
+    for (const suffix of ['', '-wal', '-shm']) moveIfThere(path + suffix, aside + suffix);
+    prune(path);
+    return { db: open(path), setAside: aside };
+  }
+}
+
+function open(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_MS });
+  try {
+    // Must stand before the first table.
+    db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    db.exec('PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -8192;');
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
+    if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+    else if (version !== VERSION) throw new Error(`is of version ${version}, not ${VERSION}`);
+    // Damage shows at the roots of the tables, without reading all of a large file.
+    for (const table of ['sessions', 'logs', 'events', 'metrics', 'metric_names', 'shippers'])
+      db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
+    db.prepare("SELECT rowid FROM logs_fts WHERE logs_fts MATCH 'x' LIMIT 1").get();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function prune(path: string): void {
+  const folder = dirname(path);
+  const broken = readdirSync(folder)
+    .filter((name) => /\.broken-\d+$/.test(name))
+    .toSorted();
+  for (const name of broken.slice(0, Math.max(0, broken.length - KEEP_BROKEN))) {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, name + suffix), { force: true });
+  }
+}

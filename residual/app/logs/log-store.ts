@@ -1,0 +1,273 @@
+import { statSync } from 'node:fs';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
+
+const US_PER_DAY = 86_400_000_000;
+const DELETE_BATCH = 2000;
+/** Down to this part of the cap, so that not every new record evicts an old one. */
+const EVICT_TO = 0.85;
+/** Deletions of one pass; the rest waits for the next, so that no pass holds the process up for long. */
+const MAX_BATCHES = 20;
+
+export interface NumberedRecord {
+  readonly seq: number;
+  readonly record: LogRecord;
+}
+
+export interface StoreLimits {
+  readonly maxBytes: number;
+  readonly maxAgeDays: number;
+}
+
+export type SessionKind = 'boot' | 'flight';
+
+export interface StoreStats {
+  readonly db_size_bytes: number;
+  readonly wal_size_bytes: number;
+  readonly rows: {
+    readonly logs: number;
+    readonly events: number;
+    readonly metrics: number;
+    readonly sessions: number;
+  };
+  readonly oldest_ts_us: number | null;
+  readonly newest_ts_us: number | null;
+  /** What the store keeps at most. */
+  readonly limits: { readonly max_mb: number; readonly max_age_days: number };
+}
+
+/** Writes to the database; its only writer. All calls are synchronous and short. */
+export class LogStore {
+  readonly #db: DatabaseSync;
+  readonly #path: string;
+  readonly #limits: StoreLimits;
+  readonly #nowUs: () => number;
+  readonly #insertLog: StatementSync;
+  readonly #insertEvent: StatementSync;
+  readonly #insertMetric: StatementSync;
+  readonly #saveShipper: StatementSync;
+  readonly #metricIds = new Map<string, number>();
+  #boot: number | null = null;
+  #flight: number | null = null;
+  accepted = 0;
+
+  /** @param nowUs wall clock, microseconds since 1970 */
+  constructor(db: DatabaseSync, path: string, limits: StoreLimits, nowUs: () => number) {
+    this.#db = db;
+    this.#path = path;
+    this.#limits = limits;
+    this.#nowUs = nowUs;
+    this.#insertLog = db.prepare(
+      'INSERT INTO logs (ts_us, session, source, level, msg, fields) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#insertEvent = db.prepare(
+      'INSERT INTO events (ts_us, session, kind, source, severity, detail) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    this.#insertMetric = db.prepare(
+      'INSERT OR REPLACE INTO metrics (metric, ts_us, value, session) VALUES (?, ?, ?, ?)',
+    );
+    this.#saveShipper = db.prepare(
+      'INSERT INTO shippers (id, last_seq, seen_us) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET last_seq = excluded.last_seq, seen_us = excluded.seen_us',
+    );
+  }
+
+  /** The newest record of a shipper that is on disk, 0 for one that is new. */
+  lastSeq(shipper: string): number {
+    const row = this.#db.prepare('SELECT last_seq FROM shippers WHERE id = ?').get(shipper);
+    return row === undefined ? 0 : Number(row['last_seq']);
+  }
+
+  /** Stores records and how far their shipper has come, in one transaction. */
+  append(shipper: string, records: readonly NumberedRecord[]): void {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    this.#transaction(() => {
+      const session = this.#session;
+      for (const { record } of records) {
+        const { tsUs, source, level, message, fields } = record;
+        this.#insertLog.run(
+          tsUs,
+          session,
+          source,
+          LOG_LEVELS.indexOf(level),
+          message,
+          fields === null ? null : JSON.stringify(fields),
+        );
+      }
+      this.#saveShipper.run(shipper, last.seq, this.#nowUs());
+    });
+    this.accepted += records.length;
+  }
+
+  event(
+    kind: string,
+    source: string,
+    severity: number,
+    detail: Readonly<Record<string, unknown>> = {},
+  ): void {
+    this.#insertEvent.run(this.#nowUs(), this.#session, kind, source, severity, JSON.stringify(detail));
+  }
+
+  /** Values of one moment. */
+  metrics(values: Readonly<Record<string, number>>): void {
+    const at = this.#nowUs();
+    this.#transaction(() => {
+      for (const [name, value] of Object.entries(values))
+        this.#insertMetric.run(this.#metricId(name), at, value, this.#session);
+    });
+  }
+
+  /**
+   * A new stretch of time begins. An open one of the same kind that was never closed (the power went) ends where its newest
+   * record is.
+   */
+  beginSession(kind: SessionKind, reason: string, meta: Readonly<Record<string, unknown>> = {}): void {
+    this.#transaction(() => {
+      // A flight ends with its boot at the latest.
+      const open = this.#db
+        .prepare("SELECT id, started_us FROM sessions WHERE ended_us IS NULL AND (kind = ? OR ? = 'boot')")
+        .all(kind, kind);
+      for (const { id, started_us: started } of open) {
+        const newest = this.#db
+          .prepare('SELECT max(ts_us) AS ts FROM logs WHERE session = ?')
+          .get(id ?? null);
+        this.#db
+          .prepare(
+            "UPDATE sessions SET ended_us = ?, reason = coalesce(reason, '') || ' (cut off)' WHERE id = ?",
+          )
+          .run(newest?.['ts'] ?? started ?? 0, id ?? null);
+      }
+      const { lastInsertRowid } = this.#db
+        .prepare('INSERT INTO sessions (kind, started_us, reason, meta) VALUES (?, ?, ?, ?)')
+        .run(kind, this.#nowUs(), reason, JSON.stringify(meta));
+      if (kind === 'boot') this.#boot = Number(lastInsertRowid);
+      else this.#flight = Number(lastInsertRowid);
+    });
+  }
+
+  endSession(kind: SessionKind): void {
+    const id = kind === 'boot' ? this.#boot : this.#flight;
+    if (id === null) return;
+    this.#db.prepare('UPDATE sessions SET ended_us = ? WHERE id = ?').run(this.#nowUs(), id);
+    if (kind === 'boot') this.#boot = null;
+    else this.#flight = null;
+  }
+
+  /** Goes on with the boot session of this run of the node, if there is one: only the residual was restarted. */
+  resumeBoot(bootId: string): boolean {
+    const row = this.#db
+      .prepare(
+        "SELECT id FROM sessions WHERE kind = 'boot' AND ended_us IS NULL AND json_extract(meta, '$.boot') = ?",
+      )
+      .get(bootId);
+    if (row === undefined) return false;
+    this.#boot = Number(row['id']);
+    return true;
+  }
+
+  /** Goes on with a flight that was open when the residual was restarted. */
+  resumeFlight(): boolean {
+    const row = this.#db
+      .prepare("SELECT id FROM sessions WHERE kind = 'flight' AND ended_us IS NULL ORDER BY id DESC LIMIT 1")
+      .get();
+    if (row === undefined) return false;
+    this.#flight = Number(row['id']);
+    return true;
+  }
+
+  /** Deletes what is older than the limit, then the oldest while the file is larger than its cap. */
+  retain(): { readonly deleted: number } {
+    const before = this.#nowUs() - this.#limits.maxAgeDays * US_PER_DAY;
+    let deleted = 0;
+    let batches = 0;
+    const old = this.#db.prepare(
+      'DELETE FROM logs WHERE id IN (SELECT id FROM logs WHERE ts_us < ? ORDER BY ts_us LIMIT ?)',
+    );
+    for (let gone = DELETE_BATCH; gone === DELETE_BATCH && batches < MAX_BATCHES; batches++) {
+      gone = Number(old.run(before, DELETE_BATCH).changes);
+      deleted += gone;
+    }
+    this.#db.prepare('DELETE FROM events WHERE ts_us < ?').run(before);
+    this.#db.prepare('DELETE FROM metrics WHERE ts_us < ?').run(before);
+    this.#db.prepare('DELETE FROM sessions WHERE ended_us < ?').run(before);
+    this.#db.prepare('DELETE FROM shippers WHERE seen_us < ?').run(before);
+    const oldest = this.#db.prepare('DELETE FROM logs WHERE id IN (SELECT id FROM logs ORDER BY id LIMIT ?)');
+    const { maxBytes } = this.#limits;
+    if (this.#usedBytes() > maxBytes) {
+      while (this.#usedBytes() > maxBytes * EVICT_TO && batches++ < MAX_BATCHES) {
+        const gone = Number(oldest.run(DELETE_BATCH).changes);
+        deleted += gone;
+        if (gone < DELETE_BATCH) {
+          this.#evictMetrics();
+          break;
+        }
+      }
+    }
+    if (deleted > 0) this.#db.exec('PRAGMA incremental_vacuum(2000)');
+    return { deleted };
+  }
+
+  stats(): StoreStats {
+    const count = (table: string): number =>
+      Number(this.#db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'] ?? 0);
+    const ends = this.#db.prepare('SELECT min(ts_us) AS oldest, max(ts_us) AS newest FROM logs').get();
+    return {
+      db_size_bytes: sizeOf(this.#path),
+      wal_size_bytes: sizeOf(`${this.#path}-wal`),
+      rows: {
+        logs: count('logs'),
+        events: count('events'),
+        metrics: count('metrics'),
+        sessions: count('sessions'),
+      },
+      oldest_ts_us: ends?.['oldest'] === null ? null : Number(ends?.['oldest']),
+      newest_ts_us: ends?.['newest'] === null ? null : Number(ends?.['newest']),
+      limits: { max_mb: this.#limits.maxBytes / (1024 * 1024), max_age_days: this.#limits.maxAgeDays },
+    };
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** The narrower of the sessions that are open. */
+  get #session(): number | null {
+    return this.#flight ?? this.#boot;
+  }
+
+  #metricId(name: string): number {
+    const known = this.#metricIds.get(name);
+    if (known !== undefined) return known;
+    this.#db.prepare('INSERT OR IGNORE INTO metric_names (name) VALUES (?)').run(name);
+    const id = Number(this.#db.prepare('SELECT id FROM metric_names WHERE name = ?').get(name)?.['id']);
+    this.#metricIds.set(name, id);
+    return id;
+  }
+
+  /** No logs are left to evict: the older half of the metrics goes. */
+  #evictMetrics(): void {
+    this.#db.exec('DELETE FROM metrics WHERE ts_us < (SELECT (min(ts_us) + max(ts_us)) / 2 FROM metrics)');
+  }
+
+  #usedBytes(): number {
+    const pragma = (name: string): number => Number(this.#db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+    return (
+      (pragma('page_count') - pragma('freelist_count')) * pragma('page_size') + sizeOf(`${this.#path}-wal`)
+    );
+  }
+
+  #transaction(work: () => void): void {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,95 @@
+import { PassThrough } from 'node:stream';
+import { every } from '../../../shared/async/every.ts';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
+import { entryOf } from './log-entry.ts';
+import type { LogFilter } from './log-filter.ts';
+
+const MAX_READERS = 16;
+/** So that clients leave room for the operator. */
+const MAX_PER_TOKEN = 4;
+const MAX_BY_TOKENS = 12;
+const KEEP_ALIVE_MS = 15_000;
+/** A reader that is further behind loses entries, and is told how many. */
+const MAX_BEHIND_BYTES = 256 * 1024;
+
+interface Reader {
+  readonly stream: PassThrough;
+  readonly filter: LogFilter;
+  readonly owner: Pick<Principal, 'kind' | 'id'>;
+  lost: number;
+}
+
+/** New log entries as they are stored, to any number of readers (16 at most), as server-sent events. */
+export class LogTail {
+  readonly #readers = new Set<Reader>();
+  #timer: NodeJS.Timeout | null = null;
+
+  start(): void {
+    this.#timer = every(KEEP_ALIVE_MS, 'log readers', () => {
+      for (const { stream } of this.#readers) stream.write(': keep-alive\n\n');
+    });
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const { stream } of this.#readers) stream.end();
+  }
+
+  /**
+   * @param replay entries to begin with, oldest first
+   * @param owner for whom
+   * @throws ApiError E_RATE_LIMITED when 16 read already, or 4 of this token
+   */
+  open(
+    filter: LogFilter,
+    replay: readonly Readonly<Record<string, unknown>>[],
+    { kind, id }: Principal,
+  ): PassThrough {
+    const byTokens = [...this.#readers].filter(({ owner }) => owner.kind === 'token');
+    const own = byTokens.filter(({ owner }) => owner.id === id).length;
+    if (kind === 'token' && (own >= MAX_PER_TOKEN || byTokens.length >= MAX_BY_TOKENS))
+      throw new ApiError(
+        'E_RATE_LIMITED',
+        `At most ${MAX_PER_TOKEN} readers of one token, and ${MAX_BY_TOKENS} of all, follow the log at a time.`,
+      );
+    if (this.#readers.size >= MAX_READERS)
+      throw new ApiError('E_RATE_LIMITED', `At most ${MAX_READERS} readers follow the log at a time.`);
+    const stream = new PassThrough({ highWaterMark: MAX_BEHIND_BYTES });
+    const reader: Reader = { stream, filter, owner: { kind, id }, lost: 0 };
+    this.#readers.add(reader);
+    stream.once('close', () => this.#readers.delete(reader));
+    stream.write(': follows\n\n'); // the headers go out at once, also while there is nothing to tell
+    for (const entry of replay) stream.write(`data: ${JSON.stringify(entry)}\n\n`);
+    return stream;
+  }
+
+  push(records: readonly LogRecord[]): void {
+    for (const reader of this.#readers) {
+      for (const record of records) {
+        if (fits(record, reader.filter)) this.#tell(reader, record);
+      }
+    }
+  }
+
+  #tell(reader: Reader, record: LogRecord): void {
+    const { stream } = reader;
+    if (stream.writableLength > MAX_BEHIND_BYTES) {
+      reader.lost++;
+      return;
+    }
+    if (reader.lost > 0)
+      stream.write(`data: ${JSON.stringify({ kind: 'lagged', dropped: reader.lost })}\n\n`);
+    reader.lost = 0;
+    const { tsUs, source, level, message, fields } = record;
+    stream.write(
+      `data: ${JSON.stringify(entryOf({ id: null, ts_us: tsUs, source, level, msg: message, fields }))}\n\n`,
+    );
+  }
+}
+
+function fits({ level, source }: LogRecord, { minLevel, sources }: LogFilter): boolean {
+  if (minLevel !== null && LOG_LEVELS.indexOf(level) < minLevel) return false;
+  return sources.length === 0 || sources.includes(source);
+}

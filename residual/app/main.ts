@@ -1,0 +1,75 @@
+/** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectionProof } from '../../shared/auth/principal-mark.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { pathsFrom } from '../../shared/paths.ts';
+import { type Init, runService, type Service } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import type { Handler } from '../../shared/routes/handler.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { type ResidualRow, ROWS } from '../../shared/routes/table.ts';
+import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { findCameras } from '../../shared/video/cameras.ts';
+import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
+import { configHandlers } from './config/handlers.ts';
+import { ConfigStore } from './config/store.ts';
+import { pageHandlers } from './dashboard/page.ts';
+import { openLogService } from './logs/log-service.ts';
+import { createResidualServer } from './server.ts';
+import { openVideo } from './video/video.ts';
+
+type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
+
+async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Service> {
+  const paths = pathsFrom(process.env);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.run, { recursive: true, mode: 0o755 });
+  await sweepTemporary([recordingsDirectory(config, paths)], Date.now(), (sentence) => log.warn(sentence));
+  const logs = openLogService({
+    paths,
+    limits: config.logging.store,
+    // The same for every process of this run of the node.
+    bootId: String(nodeStartedAt),
+    profile: config.agent.profile,
+    log,
+  });
+  const video = await openVideo({
+    config,
+    paths,
+    log,
+    cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+  });
+  const handlers: ResidualHandlers = {
+    ...configHandlers(new ConfigStore(paths)),
+    ...logs.handlers,
+    ...video.handlers,
+    ...pageHandlers(join(import.meta.dirname, '../web/static')),
+  };
+  const server = createResidualServer({
+    rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
+    // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
+    handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    proof: connectionProof(secret),
+    end: (ids) => video.end(ids),
+    log,
+  });
+  await logs.start();
+  video.start();
+  await listenUnix(server, paths.residualSocket);
+  return {
+    info: {},
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      video.stop();
+      await logs.stop(); // ends the streams, which would keep their connections open
+      await closed;
+    },
+  };
+}
+
+const log = createLogger('svc-residual', process.env['SVC_LOG_LEVEL']);
+await runService(log, async (init) => start(init, log));

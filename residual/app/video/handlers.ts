@@ -1,0 +1,116 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
+import type { videoRows } from '../../../shared/routes/video.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
+import type { EngineClient } from './engine-client.ts';
+import { LEASE_SECONDS } from './leases.ts';
+import type { Recordings } from './recordings.ts';
+import type { VideoService } from './video-service.ts';
+
+export interface VideoDeps {
+  readonly engine: EngineClient;
+  readonly service: VideoService;
+  readonly recordings: Recordings;
+  readonly cameras: () => CameraList;
+  readonly viewers: () => number;
+  readonly maxViewers: number;
+  /** The config wants no video. */
+  readonly off: boolean;
+}
+
+/** What is known of a pipeline that does not answer: nothing. */
+const UNKNOWN = {
+  problem: null,
+  source: null,
+  encoder: null,
+  profile: null,
+  fps: null,
+  bitrate_kbps: null,
+  frames: null,
+  dropped: null,
+  last_frame_age_ms: null,
+  restarts: null,
+  recording: null,
+  recording_problem: null,
+  radio: null,
+} as const;
+
+export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 'residual'> {
+  const { engine, service, recordings } = deps;
+  return {
+    'video.get': () => {
+      const {
+        consumers: _,
+        consumer_drops: __,
+        ...status
+      } = engine.status ?? {
+        ...UNKNOWN,
+        state: deps.off ? 'off' : 'down',
+        consumers: 0,
+        consumer_drops: 0,
+      };
+      return { ...status, viewers: deps.viewers(), max_viewers: deps.maxViewers, whep_url: '/whep' };
+    },
+
+    'video.snapshot.get': async () => {
+      const { jpeg, capturedAt } = await snapshot(engine);
+      return new Reply(200, jpeg, 'image/jpeg', { 'x-captured-at': capturedAt });
+    },
+
+    'video.snapshot.post': async () => {
+      const { jpeg, capturedAt } = await snapshot(engine);
+      return { ...(await recordings.storeSnapshot(jpeg, capturedAt)), captured_at: capturedAt };
+    },
+
+    'video.profile.get': async () => service.profile(),
+
+    'video.profile.post': async ({ body: { profile, holder, lease_s: seconds } }) => {
+      if (holder !== undefined) return service.hold(holder, profile, seconds ?? LEASE_SECONDS.default);
+      if (seconds === undefined) return service.moveBase(profile);
+      throw new ApiError('E_INVALID_VALUE', 'lease_s means nothing without a holder.', {
+        errors: [{ path: '/holder', message: 'is missing' }],
+      });
+    },
+
+    'video.profile.delete': async ({ query }) => service.release(parseQuery(query)?.['holder'] ?? ''),
+
+    'video.cameras.get': () => ({ ...deps.cameras(), source: engine.status?.source ?? null }),
+
+    'video.record.start.post': async ({ body }) => service.startRecording(body?.name ?? null),
+
+    'video.record.stop.post': async () => service.stopRecording(),
+
+    'video.recordings.get': async () => ({
+      recordings: await recordings.list(),
+      recording: engine.status?.recording ?? null,
+      free_bytes: await recordings.freeBytes(),
+    }),
+
+    'video.recordings.name.get': async ({ params }) => {
+      const { name, kind } = await recordings.find(params.name);
+      return new FileReply(await recordings.open(name), kind === 'recording' ? 'video/mp4' : 'image/jpeg');
+    },
+
+    'video.recordings.name.delete': async ({ params }) => {
+      if (engine.status?.recording?.name === params.name)
+        throw new ApiError(
+          'E_RECORDING_ACTIVE',
+          `${params.name} is being written. Stop the recording first.`,
+        );
+      await recordings.remove(params.name);
+      return { name: params.name, deleted: true };
+    },
+  };
+}
+
+/** Without a pipeline there is no picture either: the code says what the caller asked for. */
+async function snapshot(engine: EngineClient): ReturnType<EngineClient['snapshot']> {
+  try {
+    return await engine.snapshot();
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'E_NO_PIPELINE')
+      throw new ApiError('E_NO_FRAME', error.message, {}, error.headers);
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+import { ApiError } from '../../../shared/errors.ts';
+
+/**
+ * Who wants the full picture, and until when (spec/specification.md 3, video lease).
+ * The node shows `hero` while any lease is live, and the base profile otherwise.
+ */
+
+export type ProfileName = 'hero' | 'thumbnail';
+
+export interface Lease {
+  readonly holder: string;
+  readonly profile: 'hero';
+  readonly lease_s: number;
+  /** Unix time of its lapse, ms. */
+  readonly expiresAt: number;
+}
+
+export const LEASE_SECONDS = { least: 5, most: 120, default: 30 } as const;
+/** The node's own vision; nobody else may hold a lease by this name. */
+export const RESERVED_HOLDER = 'vision';
+const MAX_LEASES = 64;
+
+export class LeaseBook {
+  readonly #now: () => number;
+  readonly #leases = new Map<string, Lease>();
+  #base: ProfileName;
+
+  /** @param now Unix time, ms */
+  constructor(base: ProfileName, now: () => number) {
+    this.#base = base;
+    this.#now = now;
+  }
+
+  get base(): ProfileName {
+    return this.#base;
+  }
+
+  /** Moves the base profile; live leases stay. */
+  moveBase(profile: ProfileName): void {
+    this.#base = profile;
+  }
+
+  /**
+   * Creates or renews the holder's lease; `thumbnail` releases it.
+   * @param seconds 5 to 120, counted from now
+   * @throws ApiError E_INVALID_VALUE for the reserved holder, E_RATE_LIMITED when 64 others hold one
+   */
+  hold(holder: string, profile: ProfileName, seconds: number): void {
+    if (holder === RESERVED_HOLDER) {
+      throw new ApiError('E_INVALID_VALUE', `The holder ${RESERVED_HOLDER} is the node's own.`, {
+        errors: [{ path: '/holder', message: 'is reserved' }],
+      });
+    }
+    if (profile === 'thumbnail') {
+      this.release(holder);
+      return;
+    }
+    const live = this.live();
+    const first = live[0];
+    if (live.length >= MAX_LEASES && first !== undefined && !this.#leases.has(holder)) {
+      const wait = Math.max(1, Math.ceil((first.expiresAt - this.#now()) / 1000));
+      throw new ApiError(
+        'E_RATE_LIMITED',
+        `${MAX_LEASES} leases are live already.`,
+        {},
+        { 'retry-after': String(wait) },
+      );
+    }
+    const expiresAt = this.#now() + seconds * 1000;
+    this.#leases.set(holder, { holder, profile, lease_s: seconds, expiresAt });
+  }
+
+  /** Does nothing where there is none. */
+  release(holder: string): void {
+    this.#leases.delete(holder);
+  }
+
+  /** Live leases, the next to lapse first. A lease lapses at its very millisecond. */
+  live(): readonly Lease[] {
+    const now = this.#now();
+    for (const { holder, expiresAt } of this.#leases.values()) {
+      if (expiresAt <= now) this.#leases.delete(holder);
+    }
+    return [...this.#leases.values()].toSorted((a, b) => a.expiresAt - b.expiresAt);
+  }
+
+  /** What the encoder is to do now. */
+  get wanted(): ProfileName {
+    return this.live().length > 0 ? 'hero' : this.#base;
+  }
+}

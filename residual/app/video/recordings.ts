@@ -1,0 +1,122 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+
+/** The files that video leaves behind: recordings (.mp4) and stored pictures (.jpg), in one folder. */
+
+export interface StoredFile {
+  readonly name: string;
+  readonly kind: 'recording' | 'snapshot';
+  readonly size_bytes: number;
+  /** RFC 3339. */
+  readonly modified_at: string;
+}
+
+const KINDS = { '.mp4': 'recording', '.jpg': 'snapshot' } as const;
+// Oldest first out: a client that stores pictures for ever must not fill the disk.
+const MAX_SNAPSHOTS = 500;
+const MAX_LISTED = 2000;
+
+export class Recordings {
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Newest first, at most 2000. */
+  async list(): Promise<readonly StoredFile[]> {
+    const names = await readdir(this.directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return []; // nothing was recorded yet
+      throw error;
+    });
+    // Names begin with their time; only so many are looked at.
+    const newest = names
+      .filter((name) => kindOf(name) !== null)
+      .toSorted()
+      .toReversed();
+    const files = await Promise.all(newest.slice(0, MAX_LISTED).map(async (name) => this.#describe(name)));
+    return files.filter((file) => file !== null);
+  }
+
+  /** @throws ApiError E_NOT_FOUND */
+  async find(name: string): Promise<StoredFile> {
+    const file = await this.#describe(name);
+    if (file === null) throw notThere(name);
+    return file;
+  }
+
+  /**
+   * Opens one for reading; whoever gets it closes it. Never what a link in the folder leads to.
+   * @throws ApiError E_NOT_FOUND
+   */
+  async open(name: string): Promise<FileHandle> {
+    if (kindOf(name) === null) throw notThere(name);
+    const handle = await open(
+      join(this.directory, name),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    ).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ELOOP') throw notThere(name);
+      throw error;
+    });
+    const isFile = await handle.stat().then((found) => found.isFile());
+    if (isFile) return handle;
+    await handle.close();
+    throw notThere(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.find(name);
+    await unlink(join(this.directory, name));
+  }
+
+  /** Writes one picture whole or not at all. @returns what was stored */
+  async storeSnapshot(jpeg: Buffer, capturedAt: string): Promise<StoredFile> {
+    await mkdir(this.directory, { recursive: true, mode: 0o750 });
+    const free = await this.freeBytes();
+    // As large as the picture again, so that what else writes on this disk is not the one to fail.
+    if (free !== null && free < 2 * jpeg.length) throw new ApiError('E_DISK_FULL');
+    const name = `${capturedAt.replaceAll(/[-:]/g, '')}.jpg`;
+    await writeAtomic(join(this.directory, name), jpeg, 0o640);
+    await this.#forgetOldSnapshots();
+    return this.find(name);
+  }
+
+  /** Bytes that are free for whoever is not root; null where the folder is not there yet. */
+  async freeBytes(): Promise<number | null> {
+    const found = await statfs(this.directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    return found === null ? null : found.bavail * found.bsize;
+  }
+
+  async #forgetOldSnapshots(): Promise<void> {
+    const names = (await readdir(this.directory)).filter((name) => kindOf(name) === 'snapshot').toSorted();
+    for (const name of names.slice(0, Math.max(0, names.length - MAX_SNAPSHOTS)))
+      await unlink(join(this.directory, name));
+  }
+
+  async #describe(name: string): Promise<StoredFile | null> {
+    const kind = kindOf(name);
+    if (kind === null) return null;
+    const found = await lstat(join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null; // deleted meanwhile
+      throw error;
+    });
+    if (found === null || !found.isFile()) return null;
+    return { name, kind, size_bytes: found.size, modified_at: found.mtime.toISOString() };
+  }
+}
+
+function notThere(name: string): ApiError {
+  return new ApiError('E_NOT_FOUND', `There is no recording ${name}.`);
+}
+
+function kindOf(name: string): StoredFile['kind'] | null {
+  if (name.startsWith('.') || name.includes('/')) return null;
+  const ending = name.slice(-4);
+  return ending === '.mp4' || ending === '.jpg' ? KINDS[ending] : null;
+}

@@ -1,0 +1,190 @@
+import { readFile } from 'node:fs/promises';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Profile } from '../../video/engine/picture.ts';
+import type { EngineStatus } from '../../video/protocol.ts';
+import type { EngineClient } from './engine-client.ts';
+import { LeaseBook, type ProfileName } from './leases.ts';
+
+export interface AppliedProfile extends Profile {
+  readonly profile: ProfileName;
+  readonly base_profile: ProfileName;
+  readonly leases: readonly {
+    readonly holder: string;
+    readonly profile: ProfileName;
+    readonly lease_s: number;
+    /** RFC 3339. */
+    readonly expires_at: string;
+  }[];
+}
+
+export interface VideoServiceOptions {
+  readonly engine: EngineClient;
+  readonly profiles: Readonly<Record<ProfileName, Profile>>;
+  /** Where the base profile is kept. */
+  readonly file: string;
+  /** Unix time, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Keeps the encoder at what the leases and the base profile ask for, also over a restart of svc-video. */
+export class VideoService {
+  readonly #options: VideoServiceOptions;
+  readonly #leases: LeaseBook;
+  #applied: { readonly name: ProfileName; readonly profile: Profile } | null = null;
+  #lapse: NodeJS.Timeout | null = null;
+  /** A recording that somebody started and nobody stopped: it goes on after svc-video died. */
+  #recording: string | null | undefined = undefined;
+
+  private constructor(options: VideoServiceOptions, base: ProfileName) {
+    this.#options = options;
+    this.#leases = new LeaseBook(base, options.now);
+  }
+
+  static async open(options: VideoServiceOptions): Promise<VideoService> {
+    return new VideoService(options, await readBase(options.file, options.log));
+  }
+
+  stop(): void {
+    if (this.#lapse !== null) clearTimeout(this.#lapse);
+  }
+
+  /** To be told what svc-video says. */
+  heard(status: EngineStatus, isNew: boolean): void {
+    if (isNew) this.#applied = null;
+    if (status.state !== 'running' || status.profile === null) return;
+    if (this.#applied === null) this.#follow();
+    if (status.recording_problem !== null) this.#recording = undefined;
+    else if (this.#recording !== undefined && status.recording === null && isNew)
+      this.#resume(this.#recording);
+  }
+
+  /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT */
+  async profile(): Promise<AppliedProfile> {
+    this.#check();
+    return this.#apply();
+  }
+
+  /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT, E_STORE */
+  async moveBase(profile: ProfileName): Promise<AppliedProfile> {
+    this.#check();
+    try {
+      await writeAtomic(this.#options.file, JSON.stringify({ base_profile: profile }), 0o600);
+    } catch (error) {
+      throw new ApiError('E_STORE', `The base profile cannot be kept: ${messageOf(error)}.`);
+    }
+    this.#leases.moveBase(profile);
+    return this.#apply();
+  }
+
+  /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT, E_INVALID_VALUE, E_RATE_LIMITED */
+  async hold(holder: string, profile: ProfileName, seconds: number): Promise<AppliedProfile> {
+    this.#check();
+    this.#leases.hold(holder, profile, seconds);
+    return this.#apply();
+  }
+
+  /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT */
+  async release(holder: string): Promise<AppliedProfile> {
+    this.#leases.release(holder);
+    this.#check();
+    return this.#apply();
+  }
+
+  /** @param hint goes into the name */
+  async startRecording(hint: string | null): Promise<unknown> {
+    const started = await this.#options.engine.startRecording(hint);
+    this.#recording = hint;
+    return started;
+  }
+
+  async stopRecording(): Promise<unknown> {
+    this.#recording = undefined;
+    return this.#options.engine.stopRecording();
+  }
+
+  /** @throws ApiError E_NO_PIPELINE when no pictures come */
+  checkRunning(): EngineStatus {
+    const status = this.#options.engine.status;
+    if (status === null)
+      throw new ApiError(
+        'E_NO_PIPELINE',
+        'The video process is not running at the moment.',
+        {},
+        { 'retry-after': '1' },
+      );
+    if (status.state !== 'running')
+      throw new ApiError('E_NO_PIPELINE', status.problem ?? `The camera is ${status.state}.`);
+    return status;
+  }
+
+  /** Before anything changes: a lease that no encoder follows would be a lie. */
+  #check(): void {
+    const status = this.checkRunning();
+    if (status.encoder === null)
+      throw new ApiError(
+        'E_NO_PIPELINE',
+        'The pictures come encoded from the drone; its profile is set there.',
+      );
+  }
+
+  async #apply(): Promise<AppliedProfile> {
+    const name = this.#leases.wanted;
+    const wanted = this.#options.profiles[name];
+    if (this.#applied?.name !== name) {
+      this.#applied = { name, profile: await this.#options.engine.profile(wanted) };
+    }
+    this.#schedule();
+    const { now } = this.#options;
+    const applied = this.#applied;
+    return {
+      profile: applied.name,
+      ...applied.profile,
+      base_profile: this.#leases.base,
+      leases: this.#leases.live().map(({ holder, profile, lease_s, expiresAt }) => ({
+        holder,
+        profile,
+        lease_s,
+        expires_at: new Date(Math.max(expiresAt, now())).toISOString(),
+      })),
+    };
+  }
+
+  /** At the next lapse the encoder goes back by itself. */
+  #schedule(): void {
+    if (this.#lapse !== null) clearTimeout(this.#lapse);
+    const next = this.#leases.live()[0];
+    this.#lapse =
+      next === undefined ? null : setTimeout(() => this.#follow(), next.expiresAt - this.#options.now());
+  }
+
+  #follow(): void {
+    this.#apply().catch((error: unknown) => {
+      this.#options.log.warn(`video profile: ${messageOf(error)}`); // the next status tries again
+    });
+  }
+
+  #resume(hint: string | null): void {
+    this.#options.log.warn('video: svc-video died while it recorded; the recording goes on in a new file');
+    this.#options.engine.startRecording(hint).catch((error: unknown) => {
+      this.#recording = undefined;
+      this.#options.log.error(`video: the recording cannot go on: ${messageOf(error)}`);
+    });
+  }
+}
+
+async function readBase(file: string, log: Logger): Promise<ProfileName> {
+  try {
+    const stored: unknown = JSON.parse(await readFile(file, 'utf8'));
+    const base =
+      typeof stored === 'object' && stored !== null && 'base_profile' in stored ? stored.base_profile : null;
+    if (base === 'hero' || base === 'thumbnail') return base;
+    log.error(`video: ${file} holds no base profile; hero it is`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+      log.error(`video: ${file}: ${messageOf(error)}; hero it is`);
+  }
+  return 'hero';
+}

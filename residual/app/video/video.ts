@@ -1,0 +1,81 @@
+import type { Principal } from '../../../shared/auth/principal.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { videoRows } from '../../../shared/routes/video.ts';
+import type { whepRows } from '../../../shared/routes/whep.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
+import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
+import { whepHandlers } from '../whep/handlers.ts';
+import { WhepService } from '../whep/whep-service.ts';
+import { EngineClient } from './engine-client.ts';
+import { videoHandlers } from './handlers.ts';
+import { Recordings } from './recordings.ts';
+import { VideoService } from './video-service.ts';
+
+export interface Video {
+  readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
+  /** Ends what these principals watch. @returns who else watches */
+  end(ids: ReadonlySet<string>): readonly Principal[];
+  start(): void;
+  stop(): void;
+}
+
+export interface VideoOptions {
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly log: Logger;
+  readonly cameras: () => CameraList;
+}
+
+/** Everything that the residual does about video: svc-video's client, profiles and leases, viewers, files. */
+export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
+  const { video } = config;
+  const engine = new EngineClient({
+    controlSocket: paths.videoSocket,
+    mediaSocket: paths.videoMediaSocket,
+    onStatus: (status, isNew) => service.heard(status, isNew),
+    onUnit: (unit) => whep.push(unit),
+  });
+  const service = await VideoService.open({
+    engine,
+    profiles: { hero: video.hero, thumbnail: video.thumbnail },
+    file: paths.videoProfile,
+    now: Date.now,
+    log,
+  });
+  const whep = new WhepService({
+    maxViewers: video.whep.max_viewers,
+    check: () => service.checkRunning(),
+    // 60 ms and 20 MB that a node without viewers does not spend.
+    open: async (offer, hooks) => (await import('../whep/viewer.ts')).Viewer.open(offer, hooks, Math.random),
+    onWatched: (watched) => engine.watch(watched),
+    requestKey: () => engine.requestKey(),
+    now: () => performance.now(),
+    log,
+  });
+  return {
+    handlers: {
+      ...videoHandlers({
+        engine,
+        service,
+        recordings: new Recordings(recordingsDirectory(config, paths)),
+        cameras,
+        viewers: () => whep.viewers,
+        maxViewers: video.whep.max_viewers,
+        off: video.source === 'none',
+      }),
+      ...whepHandlers(whep),
+    },
+    end: (ids) => whep.endOf(ids),
+    start() {
+      if (video.source !== 'none') engine.start();
+    },
+    stop() {
+      whep.stop();
+      service.stop();
+      engine.stop();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { FormatContext, Packet, Rational, type Stream } from 'node-av';
+import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { dictionary, must } from '../engine/av.ts';
+import type { AccessUnit } from '../engine/picture.ts';
+
+// Each fragment ends with its key frame interval and stands for itself: what was written before a power cut plays.
+const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
+const MICROSECONDS = new Rational(1, 1_000_000);
+const DEFAULT_DURATION_US = 33_333;
+
+/** One fragmented MP4 while it is written. Calls may not overlap. */
+export class Mp4File {
+  readonly #context: FormatContext;
+  readonly #stream: Stream;
+  readonly #handle: FileHandle;
+  readonly #packet = new Packet();
+  #first: number | null = null;
+  #last = -1;
+
+  private constructor(context: FormatContext, stream: Stream, handle: FileHandle) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#handle = handle;
+    this.#packet.alloc();
+  }
+
+  /**
+   * @param path must not exist yet
+   * @param parameterSets SPS and PPS in Annex B: an MP4's head needs them before the first picture
+   * @throws Error with the reason, ENOSPC among them
+   */
+  static async create(path: string, parameterSets: Buffer): Promise<Mp4File> {
+    // Made by us first, so that nothing that is there already is ever written over, and to have something to fsync.
+    const handle = await open(path, 'wx', 0o640);
+    const context = new FormatContext();
+    try {
+      must(context.allocOutputContext2(null, 'mp4', path), 'mp4');
+      const stream = context.newStream();
+      const { codecpar } = stream;
+      codecpar.codecType = AVMEDIA_TYPE_VIDEO;
+      codecpar.codecId = AV_CODEC_ID_H264;
+      codecpar.extradata = parameterSets;
+      must(codecpar.parseExtradata(), 'SPS');
+      stream.timeBase = MICROSECONDS;
+      must(await context.openOutput(), 'open');
+      must(await context.writeHeader(dictionary(OPTIONS)), 'header');
+      return new Mp4File(context, stream, handle);
+    } catch (error) {
+      await context.closeOutput().catch(() => undefined); // the first error is the one to tell
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** @throws Error when it cannot be written; the file is to be closed then */
+  async write(unit: AccessUnit): Promise<void> {
+    this.#first ??= unit.at;
+    const at = Math.max(this.#last + 1, Math.round(unit.at - this.#first));
+    this.#last = at;
+    const packet = this.#packet;
+    packet.data = unit.data;
+    packet.streamIndex = this.#stream.index;
+    packet.pts = BigInt(at);
+    packet.dts = packet.pts;
+    packet.duration = BigInt(DEFAULT_DURATION_US);
+    if (unit.key) packet.setFlags(AV_PKT_FLAG_KEY);
+    packet.rescaleTs(MICROSECONDS, this.#stream.timeBase);
+    try {
+      must(await this.#context.writeFrame(packet), 'write');
+      if (unit.key) {
+        await this.#context.flush();
+        must(this.#context.pb?.error ?? 0, 'write');
+        await this.#handle.datasync();
+      }
+    } finally {
+      packet.unref();
+    }
+  }
+
+  /** Seconds from the first picture to the last. */
+  get seconds(): number {
+    return Math.max(0, this.#last) / 1e6;
+  }
+
+  async size(): Promise<number> {
+    return (await this.#handle.stat()).size;
+  }
+
+  /** Ends the last fragment and closes, also where the disk is full: what went before plays all the same. */
+  async close(): Promise<void> {
+    try {
+      await this.#context.writeTrailer();
+      await this.#context.closeOutput();
+      await this.#handle.datasync();
+    } finally {
+      this.#packet.free();
+      this.#context.freeContext();
+      await this.#handle.close();
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import { mkdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { parameterSets } from '../engine/h264.ts';
+import type { AccessUnit, VideoClock } from '../engine/picture.ts';
+import { Mp4File } from './mp4-file.ts';
+
+export interface RecordingStatus {
+  /** The file that is written at the moment. */
+  readonly name: string;
+  /** RFC 3339. */
+  readonly started_at: string;
+  readonly duration_seconds: number;
+  readonly size_bytes: number;
+}
+
+export interface Recorded extends RecordingStatus {
+  /** All files of it: a change of the picture's size begins a new one. */
+  readonly files: readonly string[];
+  readonly stopped_at: string;
+}
+
+export interface RecorderOptions {
+  readonly directory: string;
+  /** Free space that is left alone. */
+  readonly reserveBytes: number;
+  readonly clock: VideoClock;
+  readonly log: Logger;
+  readonly requestKey: () => void;
+}
+
+// Four seconds at 30 pictures a second: a disk that is further behind does not catch up.
+const MAX_QUEUED = 120;
+
+interface Session {
+  readonly stem: string;
+  readonly startedAt: number;
+  readonly files: string[];
+  file: Mp4File | null;
+  name: string;
+  sets: Buffer | null;
+  seconds: number;
+  bytes: number;
+  firstAt: number;
+}
+
+/** Writes what the pipeline encodes into fragmented MP4 files, one recording at a time. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #session: Session | null = null;
+  #tail: Promise<void> = Promise.resolve();
+  #queued = 0;
+  /** Why the last recording ended by itself; null when it did not. */
+  #problem: string | null = null;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  status(): RecordingStatus | null {
+    const session = this.#session;
+    return session === null ? null : describe(session);
+  }
+
+  /**
+   * Begins with the next key frame, which is asked for.
+   * @param hint goes into the name
+   * @throws ApiError E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE
+   */
+  async start(hint: string | null): Promise<RecordingStatus> {
+    if (this.#session !== null)
+      throw new ApiError('E_RECORDING_ACTIVE', `${this.#session.name} is being recorded already.`);
+    const { directory, clock, requestKey } = this.#options;
+    const startedAt = clock.wall();
+    const stem = `${stamp(startedAt)}${hint === null ? '' : `_${hint}`}`;
+    const session: Session = {
+      stem,
+      startedAt,
+      files: [],
+      file: null,
+      name: `${stem}.mp4`,
+      sets: null,
+      seconds: 0,
+      bytes: 0,
+      firstAt: 0,
+    };
+    this.#session = session;
+    this.#problem = null;
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o750 });
+      await this.#checkSpace();
+    } catch (error) {
+      this.#session = null;
+      throw error instanceof ApiError ? error : new ApiError('E_STORE', `${directory}: ${messageOf(error)}`);
+    }
+    requestKey();
+    return describe(session);
+  }
+
+  /** @throws ApiError E_RECORDING_NOT_ACTIVE */
+  async stop(): Promise<Recorded> {
+    const session = this.#session;
+    if (session === null) throw new ApiError('E_RECORDING_NOT_ACTIVE');
+    this.#session = null;
+    await this.#tail;
+    await this.#close(session);
+    return {
+      ...describe(session),
+      files: session.files,
+      stopped_at: new Date(this.#options.clock.wall()).toISOString(),
+    };
+  }
+
+  /** Never waits: pictures queue up while the disk is busy, and beyond the bound the recording ends. */
+  push(unit: AccessUnit): void {
+    const session = this.#session;
+    if (session === null) return;
+    if (this.#queued >= MAX_QUEUED) {
+      this.#fail(session, 'the disk is too slow');
+      return;
+    }
+    this.#queued++;
+    this.#tail = this.#tail
+      .then(async () => this.#write(session, unit))
+      .catch((error: unknown) => this.#fail(session, messageOf(error)))
+      .finally(() => this.#queued--);
+  }
+
+  async #write(session: Session, unit: AccessUnit): Promise<void> {
+    if (this.#session !== session) return;
+    if (unit.key) await this.#fit(session, unit);
+    const { file } = session;
+    if (file === null) return; // before its first key frame
+    await file.write(unit);
+    session.seconds = (unit.at - session.firstAt) / 1e6;
+    if (!unit.key) return;
+    session.bytes = await file.size();
+    await this.#checkSpace();
+  }
+
+  /** A key frame with other parameter sets cannot stand in the same file. */
+  async #fit(session: Session, unit: AccessUnit): Promise<void> {
+    const sets = parameterSets(unit.data);
+    if (sets === null || session.sets?.equals(sets) === true) return;
+    if (session.file !== null) await this.#close(session);
+    else session.firstAt = unit.at;
+    session.sets = sets;
+    const number = session.files.length + 1;
+    session.name = `${session.stem}${number === 1 ? '' : `-${number}`}.mp4`;
+    session.file = await Mp4File.create(join(this.#options.directory, session.name), sets);
+    session.files.push(session.name);
+  }
+
+  async #checkSpace(): Promise<void> {
+    const { directory, reserveBytes } = this.#options;
+    const { bavail, bsize } = await statfs(directory);
+    if (bavail * bsize < reserveBytes) {
+      throw new ApiError(
+        'E_DISK_FULL',
+        `${directory} has ${Math.floor((bavail * bsize) / 1e6)} MB left; recording leaves ${Math.round(reserveBytes / 1e6)} MB alone.`,
+      );
+    }
+  }
+
+  #fail(session: Session, why: string): void {
+    if (this.#session !== session) return;
+    this.#session = null;
+    this.#problem = why;
+    this.#options.log.error(`video: recording ${session.name} ended: ${why}`);
+    this.#tail = this.#tail.then(async () => this.#close(session));
+  }
+
+  async #close(session: Session): Promise<void> {
+    const { file } = session;
+    session.file = null;
+    if (file === null) return;
+    try {
+      await file.close();
+    } catch (error) {
+      this.#options.log.warn(`video: closing ${session.name}: ${messageOf(error)}`);
+    }
+  }
+}
+
+function describe({ name, startedAt, seconds, bytes }: Session): RecordingStatus {
+  return {
+    name,
+    started_at: new Date(startedAt).toISOString(),
+    duration_seconds: Math.round(seconds * 10) / 10,
+    size_bytes: bytes,
+  };
+}
+
+/** `20261121T014500.123Z`: sorts by time, and holds nothing that a path or a URL must encode. */
+function stamp(timeMs: number): string {
+  return new Date(timeMs).toISOString().replaceAll(/[-:]/g, '');
+}

@@ -1,0 +1,104 @@
+import { Codec, CodecContext, FormatContext, Frame, InputFormat, Packet, type Stream } from 'node-av';
+import { AV_CODEC_FLAG_LOW_DELAY, AVERROR_EAGAIN, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { dictionary, isDrained, must } from '../engine/av.ts';
+import type { VideoClock } from '../engine/picture.ts';
+import type { SourceSink, VideoSource } from './source.ts';
+
+/** A camera that FFmpeg opens and decodes: V4L2 or RTSP. */
+export interface AvInput {
+  /** What a person reads; no password in it. */
+  readonly name: string;
+  readonly url: string;
+  /** FFmpeg's name of the input format; null lets it find out. */
+  readonly format: string | null;
+  readonly options: Readonly<Record<string, string | number>>;
+}
+
+// As much as H.264 with the worst damage needs before it decodes again; more is a camera that sends something else.
+const MAX_BAD_PACKETS = 300;
+
+export class AvSource implements VideoSource {
+  readonly #input: AvInput;
+  readonly #clock: VideoClock;
+
+  constructor(clock: VideoClock, input: AvInput) {
+    this.#clock = clock;
+    this.#input = input;
+  }
+
+  get name(): string {
+    return this.#input.name;
+  }
+
+  async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
+    const { url, format, options } = this.#input;
+    const context = new FormatContext();
+    context.allocContext();
+    // FFmpeg's reads block: this wakes them.
+    const interrupt = (): void => context.interrupt();
+    signal.addEventListener('abort', interrupt, { once: true });
+    let opened = false;
+    try {
+      const forced = format === null ? null : InputFormat.findInputFormat(format);
+      must(await context.openInput(url, forced, dictionary(options)), 'open');
+      opened = true;
+      must(await context.findStreamInfo(), 'stream');
+      const index = must(context.findBestStream(AVMEDIA_TYPE_VIDEO), 'it has no picture');
+      const stream = context.streams[index];
+      if (stream === undefined) throw new Error('it has no picture');
+      await this.#decode(context, stream, sink, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      signal.removeEventListener('abort', interrupt);
+      if (opened) await context.closeInput();
+    }
+  }
+
+  async #decode(
+    context: FormatContext,
+    stream: Stream,
+    sink: SourceSink,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    if (codec === null) throw new Error('no decoder for what it sends');
+    const decoder = new CodecContext();
+    decoder.allocContext3(codec);
+    const packet = new Packet();
+    const frame = new Frame();
+    packet.alloc();
+    frame.alloc();
+    let bad = 0;
+    try {
+      must(decoder.parametersToContext(stream.codecpar), 'decoder');
+      decoder.setFlags(AV_CODEC_FLAG_LOW_DELAY);
+      decoder.threadCount = 1; // threads would hold back one picture each
+      must(await decoder.open2(codec), 'decoder');
+      while (!signal.aborted) {
+        const read = await context.readFrame(packet);
+        if (read === AVERROR_EAGAIN) continue;
+        must(read, 'read');
+        try {
+          if (packet.streamIndex !== stream.index) continue;
+          const capturedAt = this.#clock.wall();
+          const at = this.#clock.micros();
+          const sent = await decoder.sendPacket(packet);
+          // Damaged by loss on the way: the next key frame mends it.
+          bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;
+          if (bad > MAX_BAD_PACKETS) must(sent, 'decode');
+          while ((await decoder.receiveFrame(frame)) >= 0) {
+            sink.onPicture({ frame, capturedAt, at });
+            frame.unref();
+          }
+        } finally {
+          packet.unref();
+        }
+      }
+    } finally {
+      packet.free();
+      frame.free();
+      decoder.freeContext();
+    }
+  }
+}

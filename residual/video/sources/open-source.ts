@@ -1,0 +1,82 @@
+import {
+  parseVideoSource,
+  started,
+  type VideoSource as VideoAddress,
+} from '../../../shared/config/addresses.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import type { CameraList } from '../../../shared/video/cameras.ts';
+import type { VideoClock } from '../engine/picture.ts';
+import { AvSource } from './av-source.ts';
+import { RtpSource } from './rtp-source.ts';
+import type { VideoSource } from './source.ts';
+import { TestSource } from './test-source.ts';
+
+export interface SourceDeps {
+  readonly clock: VideoClock;
+  readonly size: { readonly width: number; readonly height: number; readonly fps: number };
+  readonly cameras: () => CameraList;
+  /** For an RTSP camera; an empty name is none. */
+  readonly login: { readonly username: string; readonly password: string };
+}
+
+// Microseconds; FFmpeg's own limits, below the engine's.
+const RTSP_TIMEOUT_US = 3_000_000;
+
+/** What a ground station receives from the radio (spec/decisions.md 7). */
+const FROM_RADIO: VideoAddress = { kind: 'rtp', host: '0.0.0.0', port: 5600 };
+
+/** Where this node's pictures come from. @throws Error naming the key where `video.source` is none of its forms */
+export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>): VideoAddress {
+  const address = started('video.source', video.source, parseVideoSource);
+  return address.kind === 'auto' && agent.profile === 'ground-station' ? FROM_RADIO : address;
+}
+
+/** The source for one attempt; null where there is none at the moment. */
+export function openVideoSource(spec: VideoAddress, deps: SourceDeps): VideoSource | null {
+  const { clock, size, cameras } = deps;
+  switch (spec.kind) {
+    case 'none':
+      return null;
+    case 'test':
+      return new TestSource(clock, size);
+    case 'rtp':
+      return new RtpSource(clock, spec.host, spec.port);
+    case 'rtsp':
+      return new AvSource(clock, {
+        name: spec.url,
+        url: withLogin(spec.url, deps.login),
+        format: 'rtsp',
+        options: {
+          rtsp_transport: 'tcp',
+          timeout: RTSP_TIMEOUT_US,
+          fflags: 'nobuffer',
+          flags: 'low_delay',
+          probesize: 500_000,
+          analyzeduration: 500_000,
+        },
+      });
+    case 'v4l2':
+      return v4l2(clock, spec.device, size);
+    case 'auto': {
+      const camera = cameras().cameras[0];
+      return camera === undefined ? null : v4l2(clock, camera.device_path, size);
+    }
+  }
+}
+
+function v4l2(clock: VideoClock, device: string, { width, height, fps }: SourceDeps['size']): VideoSource {
+  return new AvSource(clock, {
+    name: `v4l2:${device}`,
+    url: device,
+    format: 'v4l2',
+    options: { video_size: `${width}x${height}`, framerate: fps, fflags: 'nobuffer' },
+  });
+}
+
+function withLogin(url: string, { username, password }: SourceDeps['login']): string {
+  if (username === '') return url;
+  const parsed = new URL(url);
+  parsed.username = encodeURIComponent(username);
+  parsed.password = encodeURIComponent(password);
+  return parsed.href;
+}

@@ -1,0 +1,53 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Frame } from 'node-av';
+import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
+import { must } from '../engine/av.ts';
+import type { VideoClock } from '../engine/picture.ts';
+import type { SourceSink, VideoSource } from './source.ts';
+import { TestPicture } from './test-picture.ts';
+
+/** A camera that is none: the moving test picture with its clock, at a steady rate. */
+export class TestSource implements VideoSource {
+  readonly name = 'test';
+  readonly #clock: VideoClock;
+  readonly #size: { readonly width: number; readonly height: number; readonly fps: number };
+
+  constructor(
+    clock: VideoClock,
+    size: { readonly width: number; readonly height: number; readonly fps: number },
+  ) {
+    this.#clock = clock;
+    this.#size = size;
+  }
+
+  async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
+    const { width, height, fps } = this.#size;
+    const picture = new TestPicture(width, height);
+    const began = this.#clock.micros();
+    for (let number = 0; !signal.aborted; ) {
+      using frame = blank(width, height);
+      const [y, u, v] = frame.data ?? [];
+      if (y === undefined || u === undefined || v === undefined)
+        throw new Error('no memory for the test picture');
+      const [strideY = 0, strideU = 0, strideV = 0] = frame.linesize;
+      const capturedAt = this.#clock.wall();
+      const at = this.#clock.micros();
+      picture.draw({ y, u, v, strides: [strideY, strideU, strideV] }, capturedAt, number);
+      sink.onPicture({ frame, capturedAt, at });
+      // The next due moment that is still to come: a stall skips frames instead of sending a burst.
+      number = Math.max(number + 1, Math.ceil(((this.#clock.micros() - began) * fps) / 1e6));
+      const wait = (began + (number * 1e6) / fps - this.#clock.micros()) / 1000;
+      await delay(Math.max(0, wait), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
+    }
+  }
+}
+
+function blank(width: number, height: number): Frame {
+  const frame = new Frame();
+  frame.alloc();
+  frame.format = AV_PIX_FMT_YUV420P;
+  frame.width = width;
+  frame.height = height;
+  must(frame.getBuffer(), 'test picture');
+  return frame;
+}

@@ -1,0 +1,304 @@
+/**
+ * What svc-link says to its clients (the front, the CLI) over `link.sock` with the framing of `rpc.ts`.
+ *
+ * Events: `state` with a LinkState, at once on connect, on every change of connection, arming or mode, and at least every
+ * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
+ *
+ * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot;
+ * `param_set` ParamWriteRequest -> ParamWriteResult; `signing` {} -> SigningState; `signing_enrol`
+ * SigningEnrolRequest -> SigningEnrolled; `signing_disable` {force} -> {success}; `endpoints` {} -> EndpointStatus[].
+ *
+ * Raw frames go over a socket of their own, `mavlink.sock`: one line with a FeedHello, answered by one line with a
+ * FeedReply, then MAVLink both ways.
+ */
+import type { CommandName } from '../flight/command-catalogue.ts';
+import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
+
+/** Names and units: reference/node-api.md 2.4. A value that was never received is null. */
+export interface Telemetry {
+  mav_type: number | null;
+  autopilot: number | null;
+  armed: boolean | null;
+  mode: string | null;
+  position: {
+    lat: number | null;
+    lon: number | null;
+    alt_msl: number | null;
+    alt_rel: number | null;
+    heading: number | null;
+  };
+  velocity: {
+    vx: number | null;
+    vy: number | null;
+    vz: number | null;
+    groundspeed: number | null;
+    airspeed: number | null;
+    climb: number | null;
+  };
+  attitude: { roll: number | null; pitch: number | null; yaw: number | null };
+  battery: {
+    voltage: number | null;
+    current: number | null;
+    remaining: number | null;
+    temperature: number | null;
+    cell_voltages: number[] | null;
+  };
+  gps: { fix_type: number | null; satellites: number | null; eph: number | null; epv: number | null };
+  home: { lat: number | null; lon: number | null; alt_msl: number | null };
+  rc: { channels: number[] | null; rssi: number | null };
+  throttle: number | null;
+  /** The estimator of position and attitude; variances as MAVLink has them (front/link/vehicle/ekf.ts says what `ok` means). */
+  ekf: {
+    source: 'EKF_STATUS_REPORT' | 'ESTIMATOR_STATUS' | null;
+    ok: boolean | null;
+    /** EKF_STATUS_FLAGS or ESTIMATOR_STATUS_FLAGS, by `source`. */
+    flags: number | null;
+    variances: {
+      velocity: number | null;
+      pos_horiz: number | null;
+      pos_vert: number | null;
+      compass: number | null;
+      terrain: number | null;
+      airspeed: number | null;
+    };
+  };
+  /** EXTENDED_SYS_STATE */
+  landed_state: 'on_ground' | 'in_air' | 'takeoff' | 'landing' | null;
+  /** Sequence numbers of items; `total` and `state` are null where the vehicle does not tell them. */
+  mission: {
+    current: number | null;
+    reached: number | null;
+    total: number | null;
+    state: 'none' | 'not_started' | 'active' | 'paused' | 'complete' | null;
+  };
+  /** The message that a value is from, where there are two. */
+  sources: {
+    position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | null;
+    battery: 'SYS_STATUS' | 'BATTERY_STATUS' | null;
+  };
+  /** Seconds since each part was last received, null for never. */
+  ages: Record<TelemetryGroup, number | null>;
+  /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
+  last_heartbeat: string | null;
+  last_update: string | null;
+}
+
+/** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */
+export type Armed = boolean | 'unknown';
+
+/** What is wrong with the link, for people. */
+export interface LinkProblem {
+  code: /** `mavlink.source` leads to one of the node's own endpoints, and is not opened. */
+    | 'source_is_own_endpoint'
+    /** What the node sends to the source comes back from it. */
+    | 'source_loops'
+    /** An endpoint for ground stations could not be opened; it is tried again. */
+    | 'endpoint_closed'
+    /** The vehicle signs what it sends, with a key that the node does not have. */
+    | 'signing_lost';
+  /** A sentence that says what it is and what to do. */
+  detail: string;
+}
+
+export interface LinkState {
+  /** The configured source as text, for example `tcp:127.0.0.1:5762`. */
+  source: string;
+  /** What the source is open on (a device path or `tcp:host:port`), null while it is closed. */
+  fc_port: string | null;
+  /** Baud rate of a serial source, null for any other. */
+  fc_baud: number | null;
+  transport_open: boolean;
+  /** A heartbeat of the autopilot came within the last 3 s. */
+  mavlink_alive: boolean;
+  /** An autopilot heartbeat came at least once since this process started. */
+  heard: boolean;
+  heartbeat_age_s: number | null;
+  /** False while no heartbeat was ever heard (spec/decisions.md 6). */
+  armed: Armed;
+  system_id: number | null;
+  component_id: number | null;
+  firmware: 'ardupilot' | 'px4' | 'unknown' | null;
+  /** As AUTOPILOT_VERSION says, `4.5.7`; null until it came. */
+  firmware_version: string | null;
+  simulated: boolean;
+  simulated_evidence: string[];
+  /** Newest STATUSTEXT lines of the vehicle, at most 10, oldest first. Severity as in MAV_SEVERITY. */
+  statustext: { at: string; severity: number; text: string }[];
+  telemetry: Telemetry;
+  params: ParamsProgress;
+  problems: LinkProblem[];
+  /** Counted since this process started. */
+  counters: {
+    rx_frames: number;
+    rx_bytes: number;
+    rx_bad_crc: number;
+    rx_garbage_bytes: number;
+    /** Gaps in the vehicle's sequence numbers. */
+    rx_lost: number;
+    /** Frames of our own that came back from the source. */
+    rx_looped: number;
+    tx_frames: number;
+    tx_bytes: number;
+    reconnects: number;
+  };
+}
+
+export interface ParamsProgress {
+  cached: number;
+  expected: number | null;
+  /** Grows by one whenever a cached value changes or a download ends. */
+  generation: number;
+  /** A download is under way. */
+  priming: boolean;
+  /** The newest download gave up with indexes missing. */
+  timed_out: boolean;
+}
+
+export interface ParamsSnapshot extends ParamsProgress {
+  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. */
+  params: Record<string, { value: number; type: number; index: number }>;
+}
+
+export interface ParamWriteRequest {
+  name: string;
+  value: number;
+  /** The armed guard was overridden. */
+  force: boolean;
+}
+
+/** After the vehicle told the value that was asked for. */
+export interface ParamWriteResult {
+  name: string;
+  value: number;
+  ack: boolean;
+  /** What the vehicle told last; null when it never told. */
+  cached_value: number | null;
+  /** MAV_PARAM_TYPE */
+  type: number;
+}
+
+/** Signing between this node and the flight controller. */
+export interface SigningState {
+  capability: SigningCapability;
+  /** The vehicle's SIGNING_REQUIRE; null where it has none, or has not told. */
+  require: boolean | null;
+  /** Counted since svc-link started. */
+  counters: {
+    /** Frames of ours that went out signed. */
+    tx_signed_count: number;
+    /** Signed frames of the vehicle, whatever key they were signed with. */
+    rx_signed_count: number;
+    /** Of those, signed with the key that was enrolled. */
+    rx_verified_count: number;
+    rx_bad_signature_count: number;
+    /** ISO 8601, wall clock of this node. */
+    last_signed_rx_at: string | null;
+  };
+  /** Our own frames are signed. */
+  signing: boolean;
+  /** First 8 hex characters of the SHA-256 of the key in use. */
+  key_id: string | null;
+}
+
+export interface SigningCapability {
+  supported: boolean;
+  reason:
+    | 'ok'
+    | 'fc_not_connected'
+    | 'firmware_px4_no_persistent_store'
+    | 'firmware_not_supported'
+    | 'firmware_too_old';
+  firmware_name: string | null;
+  firmware_version: string | null;
+  /** The vehicle has parameters named SIGNING_*. */
+  signing_params_present: boolean;
+}
+
+export interface SigningEnrolRequest {
+  /** 64 hex characters. Kept by svc-link in a 0600 file; no answer ever shows it. */
+  key_hex: string;
+  link_id: number;
+  force: boolean;
+}
+
+export interface SigningEnrolled {
+  success: true;
+  key_id: string;
+  /** ISO 8601, seconds. */
+  enrolled_at: string;
+}
+
+export interface CommandRequest {
+  cmd: CommandName;
+  args: readonly (number | string)[];
+  /** Bound on the whole exchange, ms; default 8000 + three sends. */
+  timeout_ms?: number;
+}
+
+export interface CommandResult {
+  status: 'accepted' | 'rejected' | 'no_ack';
+  cmd: CommandName;
+  ack: {
+    observed: boolean;
+    result: number | null;
+    /** MAV_RESULT without its prefix: ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED, IN_PROGRESS, CANCELLED. */
+    result_name: string | null;
+    accepted: boolean;
+    /**
+     * The vehicle's words when it was not accepted: its newest while the command was under way and shortly after, or what it
+     * told before of what keeps it from arming.
+     */
+    statustext?: string;
+    /** All of its reasons, oldest first, at most 8. */
+    reasons?: string[];
+  };
+  /** The flight mode that did it, where the vehicle refused the command for it, or has none. */
+  mode?: string;
+}
+
+/** How a client of `mavlink.sock` begins. What it may do has been decided by the edge. */
+export interface FeedHello {
+  /** Shown in the diagnostics. */
+  readonly name: string;
+  /** False: what it sends is dropped and counted. */
+  readonly write: boolean;
+  /** The armed guard on the wire is overridden. */
+  readonly force: boolean;
+  /** Messages it wants, `ATTITUDE@5,HEARTBEAT`; null for all. */
+  readonly msgs: string | null;
+}
+
+export type FeedReply = { readonly ok: true } | { readonly ok: false; readonly detail: string };
+
+/** One place where ground stations reach the vehicle. Frames and bytes are counted since the peer came. */
+export interface EndpointStatus {
+  name: string;
+  open: boolean;
+  /** Why it is not open, in words; null while it is. */
+  problem: string | null;
+  /** Peers that found no room. */
+  peers_turned_away: number;
+  peers: PeerStatus[];
+}
+
+/** tx: to the peer; rx: from it. */
+export interface PeerStatus {
+  name: string;
+  tx_frames: number;
+  tx_bytes: number;
+  /** It did not read. */
+  tx_dropped: number;
+  rx_frames: number;
+  rx_bytes: number;
+  /** The flight controller's side was closed or full. */
+  rx_dropped: number;
+  /** Kept from the vehicle by the armed guard, or because the peer may only read. */
+  rx_refused: number;
+  /** Kept from the vehicle because the peer sends more than 1000 frames a second. */
+  rx_limited: number;
+  /** The vehicle's own frames, sent back. */
+  rx_looped: number;
+  rx_bad_crc: number;
+  /** Seconds since its newest frame, null before the first. */
+  last_seen_s: number | null;
+}

@@ -1,0 +1,254 @@
+/**
+ * Calls and events between our own processes over a Unix socket, one JSON object a line:
+ *   request  {id, method, params}      answer {id, result} | {id, error: {code, detail, extras}}
+ *   event    {event, data}             from the server to every client, dropped for a client that does not read
+ * Every call has a time-out, every line and every outgoing queue a bound.
+ */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Backoff } from '../async/backoff.ts';
+import { ApiError, isErrorCode, messageOf } from '../errors.ts';
+import { LineSplitter } from './lines.ts';
+import { listenUnix } from './socket-file.ts';
+
+const MAX_LINE_CHARS = 4 * 1024 * 1024;
+const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+const MAX_PENDING = 256;
+
+export type RpcMethod = (params: unknown, signal: AbortSignal) => unknown;
+
+interface Wire {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code?: unknown; readonly detail?: unknown; readonly extras?: unknown };
+  readonly event?: unknown;
+  readonly data?: unknown;
+}
+
+function parse(line: string): Wire | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+export interface RpcServerOptions {
+  readonly path: string;
+  readonly methods: Readonly<Record<string, RpcMethod>>;
+  /** Events that a new client gets at once, so that it never waits for the next change. */
+  readonly greeting?: () => ReadonlyArray<readonly [event: string, data: unknown]>;
+  readonly onError: (error: unknown) => void;
+}
+
+export class RpcServer {
+  readonly #options: RpcServerOptions;
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+  /** Events not sent because a client did not read. */
+  dropped = 0;
+
+  constructor(options: RpcServerOptions) {
+    this.#options = options;
+    this.#server = createServer((socket) => this.#accept(socket));
+  }
+
+  async start(): Promise<void> {
+    await listenUnix(this.#server, this.#options.path);
+  }
+
+  async stop(): Promise<void> {
+    for (const client of this.#clients) client.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  broadcast(event: string, data: unknown): void {
+    if (this.#clients.size === 0) return;
+    const line = `${JSON.stringify({ event, data })}\n`;
+    for (const client of this.#clients) {
+      if (client.writableLength > MAX_QUEUED_BYTES) this.dropped++;
+      else client.write(line);
+    }
+  }
+
+  #accept(socket: Socket): void {
+    this.#clients.add(socket);
+    const gone = new AbortController();
+    const splitter = new LineSplitter(MAX_LINE_CHARS);
+    socket.on('error', (error) => this.#options.onError(error));
+    socket.on('close', () => {
+      this.#clients.delete(socket);
+      gone.abort();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        splitter.push(chunk, (line) => {
+          this.#serve(socket, line, gone.signal).catch((error: unknown) => this.#options.onError(error));
+        });
+      } catch (error) {
+        this.#options.onError(error);
+        socket.destroy();
+      }
+    });
+    for (const [event, data] of this.#options.greeting?.() ?? []) {
+      socket.write(`${JSON.stringify({ event, data })}\n`);
+    }
+  }
+
+  async #serve(socket: Socket, line: string, signal: AbortSignal): Promise<void> {
+    // Nothing behind a line that was none of ours is served: the body of an HTTP request could be a call.
+    if (socket.destroyed) return;
+    const wire = parse(line);
+    if (wire === null || typeof wire.method !== 'string') {
+      socket.destroy();
+      return;
+    }
+    const reply = await this.#answer(wire.method, wire.params, signal);
+    if (!socket.destroyed) socket.write(`${JSON.stringify({ id: wire.id, ...reply })}\n`);
+  }
+
+  async #answer(method: string, params: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const run = Object.hasOwn(this.#options.methods, method) ? this.#options.methods[method] : undefined;
+    if (run === undefined)
+      return { error: { code: 'E_NOT_IMPLEMENTED', detail: `no method ${method}`, extras: {} } };
+    try {
+      return { result: (await run(params, signal)) ?? null };
+    } catch (error) {
+      if (error instanceof ApiError)
+        return { error: { code: error.code, detail: error.message, extras: error.extras } };
+      this.#options.onError(error);
+      return { error: { code: 'E_INTERNAL', detail: messageOf(error), extras: {} } };
+    }
+  }
+}
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export interface RpcClientOptions {
+  readonly path: string;
+  /** What the peer is called in error sentences, for example `svc-link`. */
+  readonly peer: string;
+  readonly onEvent?: (event: string, data: unknown) => void;
+  readonly onConnection?: (connected: boolean) => void;
+}
+
+/** A client that stays connected, and connects again with back-off (50 ms doubling to 1 s) while the peer is away. */
+export class RpcClient {
+  readonly #options: RpcClientOptions;
+  readonly #pending = new Map<number, Pending>();
+  readonly #backoff = new Backoff(50, 1000);
+  #socket: Socket | null = null;
+  #connected = false;
+  #retry: NodeJS.Timeout | null = null;
+  #stopped = true;
+  #lastId = 0;
+
+  constructor(options: RpcClientOptions) {
+    this.#options = options;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  start(): void {
+    this.#stopped = false;
+    this.#open();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#socket?.destroy();
+  }
+
+  /**
+   * @param timeoutMs an answer that takes longer is `E_TIMEOUT`
+   * @throws ApiError the peer's own error, `E_UPSTREAM_DOWN` when it is away, `E_UPSTREAM` when it went away meanwhile
+   */
+  async call(method: string, params: unknown, timeoutMs: number): Promise<unknown> {
+    const socket = this.#socket;
+    const { peer } = this.#options;
+    if (socket === null || !this.#connected || this.#pending.size >= MAX_PENDING) {
+      throw new ApiError('E_UPSTREAM_DOWN', `${peer} is not answering at the moment. Try again shortly.`);
+    }
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(id);
+        reject(new ApiError('E_TIMEOUT', `${peer} did not answer within ${timeoutMs} ms.`));
+      }, timeoutMs);
+      this.#pending.set(id, { resolve, reject, timer });
+      socket.write(`${JSON.stringify({ id, method, params })}\n`);
+    });
+  }
+
+  #open(): void {
+    const socket = connect(this.#options.path);
+    this.#socket = socket;
+    const splitter = new LineSplitter(MAX_LINE_CHARS);
+    socket.on('connect', () => {
+      this.#connected = true;
+      this.#backoff.reset();
+      this.#options.onConnection?.(true);
+    });
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        splitter.push(chunk, (line) => this.#receive(line));
+      } catch (error) {
+        socket.destroy(error instanceof Error ? error : undefined);
+      }
+    });
+    // 'close' follows every 'error'; the peer being away is the normal case that the back-off handles.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#closed());
+  }
+
+  #closed(): void {
+    const was = this.#connected;
+    this.#connected = false;
+    this.#socket = null;
+    for (const [id, pending] of this.#pending) {
+      clearTimeout(pending.timer);
+      this.#pending.delete(id);
+      pending.reject(new ApiError('E_UPSTREAM', `${this.#options.peer} went away before it answered.`));
+    }
+    if (was) this.#options.onConnection?.(false);
+    if (!this.#stopped) this.#retry = setTimeout(() => this.#open(), this.#backoff.next());
+  }
+
+  #receive(line: string): void {
+    const wire = parse(line);
+    if (wire === null) {
+      this.#socket?.destroy();
+      return;
+    }
+    if (typeof wire.event === 'string') {
+      this.#options.onEvent?.(wire.event, wire.data);
+      return;
+    }
+    const pending = typeof wire.id === 'number' ? this.#pending.get(wire.id) : undefined;
+    if (pending === undefined || typeof wire.id !== 'number') return; // an answer after its time-out
+    this.#pending.delete(wire.id);
+    clearTimeout(pending.timer);
+    if (wire.error === undefined) {
+      pending.resolve(wire.result);
+      return;
+    }
+    const { code, detail, extras } = wire.error;
+    pending.reject(
+      new ApiError(
+        isErrorCode(code) ? code : 'E_INTERNAL',
+        typeof detail === 'string' ? detail : undefined,
+        typeof extras === 'object' && extras !== null ? { ...extras } : {},
+      ),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../errors.ts';
+
+/** One V4L2 device that captures, as the kernel shows it in sysfs. */
+export interface Camera {
+  readonly device_path: string;
+  readonly type: 'v4l2';
+  /** The driver's name of it; null where sysfs does not tell. */
+  readonly label: string | null;
+  /** Not asked: opening a camera that somebody uses would disturb it. */
+  readonly width: null;
+  readonly height: null;
+}
+
+export interface CameraList {
+  readonly cameras: readonly Camera[];
+  /** Why the list may be incomplete. */
+  readonly problem: string | null;
+}
+
+/**
+ * The V4L2 capture devices in the order of their numbers. A camera has several nodes; the one with index 0 gives the pictures.
+ * @param sys `/sys`, @param dev `/dev`; elsewhere in tests
+ */
+export function findCameras(sys = '/sys', dev = '/dev'): CameraList {
+  const folder = join(sys, 'class/video4linux');
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT'; // a kernel without any camera driver loaded
+    return { cameras: [], problem: absent ? null : messageOf(error) };
+  }
+  const number = (name: string): number => Number(name.slice('video'.length));
+  const cameras = names
+    .filter((name) => /^video\d+$/.test(name) && (read(join(folder, name, 'index')) ?? '0') === '0')
+    // Codecs and image processors of the board are V4L2 devices too, and no cameras.
+    .filter(
+      (name) => !/codec|isp|decoder|encoder|m2m|rpivid|hevc/i.test(read(join(folder, name, 'name')) ?? ''),
+    )
+    .toSorted((a, b) => number(a) - number(b))
+    .map((name): Camera => {
+      const label = read(join(folder, name, 'name'));
+      return { device_path: join(dev, name), type: 'v4l2', label, width: null, height: null };
+    });
+  return { cameras, problem: null };
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
