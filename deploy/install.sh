@@ -37,9 +37,10 @@ new=$opt/.svc.new
 rm -rf "$new"
 mkdir "$new"
 cp -R "$root/dist" "$root/node_modules" "$new/"
-# What only the making of programs needs: types, source maps, descriptions, headers. A ninth of the size.
+# Not what libraries bring for people who write programs: types, source maps, descriptions, tests, headers.
 find "$new/node_modules" -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) \
   ! -iname 'licen[cs]e*' -delete
+rm -rf "$new"/node_modules/*/test "$new"/node_modules/*/examples
 rm -rf "$new"/node_modules/node-linux-*/include "$new"/node_modules/node-linux-*/share
 install -D -m 0755 "$root/bin/svc.js" "$new/bin/svc.js"
 install -D -m 0755 "$root/bin/svc-mcp.js" "$new/bin/svc-mcp.js"

