@@ -25,6 +25,7 @@ import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
 import type { EdgeState } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
+import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
@@ -37,8 +38,9 @@ import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
+import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
-import { FrontServer } from './server.ts';
+import { FrontServer, SERVER_LIMITS } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
@@ -206,8 +208,12 @@ async function start(init: Init, log: Logger): Promise<Service> {
     ),
     sockets,
     proxy,
-    onBox: createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
-    audit,
+    origins: new Origins(
+      createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
+      SERVER_LIMITS.maxConnections,
+    ),
+    records: new Records(budgets, audit),
+    longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
     tenures,
     drainMs: Number(values['drain-ms']),

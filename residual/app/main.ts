@@ -49,9 +49,10 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     ...pageHandlers(join(import.meta.dirname, '../web/static')),
   };
   const server = createResidualServer({
-    rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
+    rows: ROWS,
     // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
+    upgrades: new Map(), // no WebSocket row of the residual is built yet
     proof: connectionProof(secret),
     end: (ids) => video.end(ids),
     log,

@@ -51,7 +51,7 @@ export const dashboardRows = [
     armed: '-',
     params: { name: PARAM.file },
     limits: LIMITS.upload,
-    bodyKind: 'raw',
+    bodyKind: 'stream',
     summary: 'store a map file',
     blast: 'config',
   },

@@ -257,7 +257,7 @@ export const groundStationRows = [
     armed: 'inner',
     limits: LIMITS.upload,
     params: { device_id: PARAM.id, path: PARAM.rest },
-    bodyKind: 'raw',
+    bodyKind: 'stream',
     summary: 'forward to a linked drone; classes are those of the inner route',
     blast: 'link',
   },

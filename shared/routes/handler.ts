@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -15,13 +16,15 @@ type BodyOf<R extends Row> = R['body'] extends JsonSchema
   ? FromSchema<R['body']>
   : R['bodyKind'] extends 'raw'
     ? Buffer
-    : unknown;
+    : R['bodyKind'] extends 'stream'
+      ? Readable
+      : unknown;
 
 export interface Call<R extends Row> {
   readonly params: Readonly<Record<PathParams<R['path']>, string>>;
   /** The query as it came, without the question mark; most routes have none to parse. */
   readonly query: string;
-  /** Validated against the row's schema; the bytes as a Buffer where the row takes them raw. */
+  /** Validated against the row's schema; a Buffer or a Readable where the row takes the bytes raw or as a stream. */
   readonly body: BodyOf<R>;
   /** For the few that mean something to a handler (`if-match`, `range`); behind the proxy no credential is among them. */
   readonly headers: IncomingHttpHeaders;

@@ -5,18 +5,24 @@ import type { Limits, PathParam, ResponseSpec } from './row.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+/** A document; a sender that takes longer is not sending it. */
+const BODY_MS = 60_000;
+/** 64 MiB at 1 Mbit/s take nine minutes. */
+const UPLOAD_MS = 900_000;
 
 export const LIMITS = {
   /** A read: no body. */
-  read: { bodyBytes: 0, timeoutMs: 10_000 },
+  read: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 10_000 },
   /** A small JSON document. */
-  json: { bodyBytes: 64 * KIB, timeoutMs: 10_000 },
+  json: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 10_000 },
   /** A JSON document whose effect takes a while: a restart, a radio hop, a command with its acknowledgement. */
-  slow: { bodyBytes: 64 * KIB, timeoutMs: 30_000 },
+  slow: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 30_000 },
   /** An archive or a model. */
-  upload: { bodyBytes: 64 * MIB, timeoutMs: 120_000 },
+  upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
+  /** A whole version of the node. */
+  bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
   /** A stream that ends when the client goes. */
-  stream: { bodyBytes: 0, timeoutMs: 30_000 },
+  stream: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 30_000 },
 } as const satisfies Record<string, Limits>;
 
 // Unreserved characters of RFC 3986; other characters of a value arrive percent-encoded.

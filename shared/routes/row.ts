@@ -18,12 +18,14 @@ export interface PathParam {
 export interface Limits {
   /** Largest request body accepted; 0 where the route takes none. */
   readonly bodyBytes: number;
+  /** From the head of the request to the last byte of its body. */
+  readonly bodyMs: number;
   /** From the complete request to the first byte of the answer. */
   readonly timeoutMs: number;
 }
 
-/** `json`: parsed and validated at the edge. `raw`: passed on as it comes (uploads, SDP). `none`: no body. */
-export type BodyKind = 'none' | 'json' | 'raw';
+/** `json`: parsed and validated at the edge. `raw`: small, and handed over as bytes (SDP). `stream`: never held in memory. */
+export type BodyKind = 'none' | 'json' | 'raw' | 'stream';
 
 export interface ResponseSpec {
   readonly description: string;

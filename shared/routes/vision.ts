@@ -36,7 +36,7 @@ export const visionRows = [
     relay: 'ok',
     armed: '-',
     limits: LIMITS.upload,
-    bodyKind: 'raw',
+    bodyKind: 'stream',
     summary: 'upload a model',
     blast: 'config',
   },

@@ -104,7 +104,11 @@ describe('the route table', () => {
         /match the same paths/,
       ],
       ['a socket without a ticket scope', [{ ...status, method: 'WS', access: 'ws' }], /no ticket scope/],
-      ['a body with no room', [{ ...unpair, limits: { bodyBytes: 0, timeoutMs: 1 } }], /limit of 0 bytes/],
+      [
+        'a body with no room',
+        [{ ...unpair, limits: { bodyBytes: 0, bodyMs: 1000, timeoutMs: 1 } }],
+        /limit of 0 bytes/,
+      ],
     ];
     for (const [name, list, why] of broken) it(name, () => expect(() => compileTable(list)).to.throw(why));
   });

@@ -20,7 +20,6 @@ import {
   PROOF_HEADER,
 } from '../../shared/auth/principal-mark.ts';
 import { createLogger } from '../../shared/process/logger.ts';
-import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { KEY } from '../support/edge.ts';
 import { type LoneFront, SECRET, startFront } from '../support/front.ts';
@@ -206,8 +205,14 @@ describe('the residual alone', () => {
   before(async () => {
     dir = await tempDir();
     server = createResidualServer({
-      rows: new Map((ROWS as readonly Row[]).map((row) => [row.id, row])),
-      handlers: new Map([['config.get', ({ principal }) => ({ who: principal.id })]]),
+      rows: ROWS,
+      upgrades: new Map(),
+      handlers: new Map(
+        ['config.get', 'config.key.get', 'logs.get'].map((id) => [
+          id,
+          ({ principal }) => ({ who: principal.id }),
+        ]),
+      ),
       proof: connectionProof(SECRET),
       end: (ids) => {
         ended.push(...ids);
@@ -225,10 +230,14 @@ describe('the residual alone', () => {
     await removeDir(dir);
   });
 
-  async function ask(headers: Record<string, string>, through: Agent | false = false): Promise<number> {
+  async function ask(
+    headers: Record<string, string>,
+    through: Agent | false = false,
+    path = '/api/config',
+  ): Promise<number> {
     const req = request({
       socketPath: join(dir, 'residual.sock'),
-      path: '/api/config',
+      path,
       agent: through,
       headers,
     });
@@ -251,6 +260,14 @@ describe('the residual alone', () => {
     expect(await ask(proof, agent)).to.equal(200);
     expect(await ask({ [PRINCIPAL_HEADER]: mark }, agent)).to.equal(200);
     expect(await ask({ [PRINCIPAL_HEADER]: mark })).to.equal(401);
+  });
+
+  it('refuses a request that was decided as one row and comes in as another', async () => {
+    const headers = { [PRINCIPAL_HEADER]: mark, [PROOF_HEADER]: connectionProof(SECRET) ?? '' };
+    expect(await ask(headers, false, '/api/config/agent.name')).to.equal(500);
+    expect(await ask(headers, false, '/api/logs')).to.equal(500);
+    expect(await ask(headers, false, '/api/nowhere')).to.equal(500);
+    expect(await ask(headers, false, '/api/config?a=1')).to.equal(200);
   });
 
   it('a process without a secret believes nobody', () => {

@@ -5,7 +5,6 @@ import {
   type ClientRequestArgs,
   request as httpRequest,
   type IncomingMessage,
-  type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,10 +18,12 @@ import {
   PROOF_HEADER,
 } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { readBytes } from '../../../shared/http/json-body.ts';
+import { hasBody, readBytes } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName } from '../edge/headers.ts';
+import type { Step } from '../exchange.ts';
 import type { Tenures } from '../tenures.ts';
 
 /**
@@ -51,6 +52,7 @@ const MAX_SOCKETS = 128;
 const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
+const MAX_UPGRADED = 256;
 const MAX_TENANTS = 1024;
 const CALL_MS = 500;
 const END_TRIES = 5;
@@ -68,10 +70,13 @@ export interface ResidualProxyOptions {
 
 interface Forwarded {
   readonly pass: Pass;
-  readonly raw: Buffer | null;
+  readonly req: IncomingMessage;
+  /** The body where it has been read, else undefined and it streams. */
+  readonly raw: Buffer | undefined;
   readonly fail: (error: ApiError) => void;
   /** Monotonic, ms; the first byte of the answer comes before it, or the request ends. */
-  readonly deadline: number;
+  deadline: number;
+  /** Null while no connection is free. */
   request: ClientRequest | null;
 }
 
@@ -123,17 +128,19 @@ export class ResidualProxy {
     maxFreeSockets: 64,
     timeout: IDLE_MS,
   });
-  readonly #middleware: ReturnType<typeof createProxyMiddleware>;
+  readonly #proxy: ReturnType<typeof createProxyMiddleware>;
   /** Requests without an answer yet; one timer looks at them all. */
   readonly #waiting = new Set<Forwarded>();
   readonly #sweep: NodeJS.Timeout;
+  /** WebSockets that go through us. */
+  #upgraded = 0;
   /** Who may have left something open in the residual, by id: oldest first. */
   readonly #tenants = new Map<string, () => void>();
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
     this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate()).unref();
-    this.#middleware = createProxyMiddleware({
+    this.#proxy = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
       xfwd: false,
@@ -143,13 +150,31 @@ export class ResidualProxy {
         (proxy) => {
           proxy.on('proxyReq', (proxyReq, req) => {
             const forwarded = (req as Tagged)[FORWARDED];
-            if (forwarded === undefined) return;
+            if (forwarded === undefined) {
+              proxyReq.destroy(); // it was answered while it waited for a connection
+              return;
+            }
             forwarded.request = proxyReq;
             proxyReq.once('close', () => this.#waiting.delete(forwarded));
-            if (forwarded.raw !== null) {
+            if (forwarded.raw !== undefined) {
               proxyReq.setHeader('content-length', forwarded.raw.length);
               proxyReq.write(forwarded.raw);
             }
+          });
+          proxy.on('proxyReqWs', (proxyReq, req, socket) => {
+            const forwarded = (req as Tagged)[FORWARDED];
+            if (forwarded === undefined) return;
+            forwarded.request = proxyReq;
+            const answered = (): void => void this.#waiting.delete(forwarded);
+            proxyReq.once('response', answered).once('close', answered);
+            const gone = (): void => void proxyReq.destroy();
+            socket.once('close', gone);
+            // The library lets one side live on when the other was cut off.
+            proxyReq.once('upgrade', (_answer, ours: Duplex) => {
+              answered();
+              socket.off('close', gone).once('close', () => ours.destroy());
+              ours.once('close', () => socket.destroy());
+            });
           });
           proxy.on('proxyRes', (proxyRes, req, res) => {
             const forwarded = (req as Tagged)[FORWARDED];
@@ -171,32 +196,100 @@ export class ResidualProxy {
     this.#agent.destroy();
   }
 
-  /**
-   * @param raw the body where the edge has already read it, else null and it streams
-   * @param fail called once instead of an answer when there is none
-   */
-  forward(
-    req: IncomingMessage,
-    res: ServerResponse,
-    pass: Pass,
-    raw: Buffer | null,
-    fail: (error: ApiError) => void,
-  ): void {
-    const { proof, now } = this.#options;
-    const { row, params, principal, forced } = pass;
-    const headers = cleanHeaders(req.headers);
-    headers[PROOF_HEADER] = proof;
-    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
-    // Set for a verified token alone; a client's own was taken off above (spec/specification.md 5.6).
-    if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
-    if (raw === null && req.headers['transfer-encoding'] !== undefined)
+  /** Forwards what has been decided and settled, and answers what comes back. */
+  readonly middleware: Step = (req, res, next) => {
+    const { pass, raw, announced } = res.locals;
+    const { row, principal } = pass;
+    if (announced !== undefined) {
+      // Behind the proxy the status is all that is known; without one the client went before there was an answer.
+      res.once('close', () => {
+        const { statusCode: status } = res;
+        if (!res.headersSent) announced.settle(499, 'unknown');
+        else announced.settle(status, status < 400 ? 'done' : 'failed');
+      });
+    }
+    // An answer may go on for hours (a log that is followed); it ends with whom it is for.
+    res.once(
+      'close',
+      this.#options.tenures.begin(principal, () => res.destroy()),
+    );
+    const headers = this.#headersFor(req, pass);
+    if (raw === undefined && req.headers['transfer-encoding'] !== undefined)
       headers['transfer-encoding'] = 'chunked';
     req.headers = headers;
-    const forwarded: Forwarded = { pass, raw, fail, deadline: now() + row.limits.timeoutMs, request: null };
+    const forwarded: Forwarded = {
+      pass,
+      req,
+      raw,
+      fail: next,
+      deadline: this.#deadline(row, 0),
+      request: null,
+    };
+    if (raw === undefined && hasBody(req)) {
+      forwarded.deadline = this.#deadline(row, row.limits.bodyMs);
+      req.once('end', () => {
+        forwarded.deadline = this.#deadline(row, 0);
+      });
+    }
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
+    // Answered by somebody else (its body came too late), or the client went: nobody is told of what happens then.
+    res.once('close', () => {
+      delete (req as Tagged)[FORWARDED];
+      if (this.#waiting.delete(forwarded)) forwarded.request?.destroy();
+    });
     if (row.method !== 'GET') this.#watch(principal);
-    void this.#middleware(req, res, () => undefined); // errors come through the event, so that they come once
+    void this.#proxy(req, res, () => undefined); // errors come through the event, so that they come once
+  };
+
+  get full(): boolean {
+    return this.#upgraded >= MAX_UPGRADED;
+  }
+
+  /**
+   * Hands the socket of an upgrade that was decided and settled to the residual, which completes the handshake or refuses it.
+   * The socket ends with whoever opened it.
+   * @param fail called instead of an answer when there is none
+   */
+  upgrade(
+    req: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    pass: Pass,
+    fail: (error: ApiError) => void,
+  ): void {
+    const { connection, upgrade } = req.headers;
+    req.headers = { ...this.#headersFor(req, pass), connection, upgrade };
+    const forwarded: Forwarded = {
+      pass,
+      req,
+      raw: undefined,
+      fail,
+      deadline: this.#deadline(pass.row, 0),
+      request: null,
+    };
+    (req as Tagged)[FORWARDED] = forwarded;
+    this.#waiting.add(forwarded);
+    this.#upgraded++;
+    const release = this.#options.tenures.begin(pass.principal, () => socket.destroy());
+    socket.once('close', () => {
+      this.#upgraded--;
+      release();
+    });
+    this.#proxy.upgrade(req, socket as Socket, head);
+  }
+
+  #headersFor(req: IncomingMessage, { row, params, principal, forced }: Pass): IncomingMessage['headers'] {
+    const headers = cleanHeaders(req.headers);
+    headers[PROOF_HEADER] = this.#options.proof;
+    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
+    // Set for a verified token alone; a client's own was taken off above.
+    if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
+    return headers;
+  }
+
+  #deadline(row: Row, bodyMs: number): number {
+    return this.#options.now() + bodyMs + row.limits.timeoutMs;
   }
 
   /** After a start: whoever has something open there since before is watched again. */
@@ -274,9 +367,11 @@ export class ResidualProxy {
 
   #endLate(): void {
     const now = this.#options.now();
-    for (const { deadline, request, pass } of this.#waiting) {
+    for (const { deadline, request, pass, req } of this.#waiting) {
       if (deadline > now) continue;
-      request?.destroy(new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`));
+      const late = new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`);
+      if (request !== null) request.destroy(late);
+      else this.#failed(late, req);
     }
   }
 

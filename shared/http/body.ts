@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
 import secureJson from 'secure-json-parse';
 import { ApiError, messageOf } from '../errors.ts';
@@ -51,6 +52,27 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
       throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
     throw new ApiError('E_BAD_REQUEST', `The body did not arrive completely: ${messageOf(error)}.`);
   }
+}
+
+/**
+ * The body as it comes in, for what is too large to hold in memory.
+ * @param limit bytes; beyond it the stream fails with ApiError E_TOO_LARGE, and for a body that breaks off with E_BAD_REQUEST
+ */
+export function bodyStream(req: IncomingMessage, limit: number): Readable {
+  let received = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      received += chunk.length;
+      if (received <= limit) done(null, chunk);
+      else done(new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit }));
+    },
+  });
+  // Not by `pipeline`, which would cut the connection on an error, and with it the answer that tells of it.
+  req.pipe(counted);
+  req.once('close', () => {
+    if (!req.complete) counted.destroy(new ApiError('E_BAD_REQUEST', 'The body did not arrive completely.'));
+  });
+  return counted;
 }
 
 function parsed(raw: Buffer): JsonBody {

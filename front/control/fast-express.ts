@@ -1,9 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 
-export type Handle = (req: IncomingMessage, res: ServerResponse) => void;
-
-export interface ExpressApp {
+export interface FastExpress {
   /** For `http.createServer(options, app)`. */
   readonly options: {
     readonly IncomingMessage: typeof IncomingMessage;
@@ -13,11 +11,11 @@ export interface ExpressApp {
 }
 
 /**
- * An Express 5 application around one handler, at full speed (spec/decisions.md 1). Express gives each request and
- * response its own prototype by `Object.setPrototypeOf`, which makes V8 throw away what it learned about their shape. Here
- * the server creates them with Express's members already in the prototype chain, so that call changes nothing.
+ * An Express 5 application at full speed. Express gives each request and response its own prototype by
+ * `Object.setPrototypeOf`, which makes V8 throw away what it learned about their shape. Here the server creates them with
+ * Express's members already in the prototype chain, so that call changes nothing.
  */
-export function createExpressApp(handle: Handle): ExpressApp {
+export function createFastExpress(): FastExpress {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -38,6 +36,5 @@ export function createExpressApp(handle: Handle): ExpressApp {
   }
   // Express reads these two when a request comes in; its types call them read-only.
   Object.assign(app, { request: Request.prototype, response: Response.prototype });
-  app.use((req, res) => handle(req, res));
   return { options: { IncomingMessage: Request, ServerResponse: Response }, app };
 }

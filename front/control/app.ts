@@ -1,0 +1,39 @@
+import { ApiError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { Handler } from '../../shared/routes/handler.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { createFastExpress, type FastExpress } from './fast-express.ts';
+import { body } from './middleware/body.ts';
+import { type EdgeParts, edge } from './middleware/edge.ts';
+import { errors } from './middleware/errors.ts';
+import { native } from './middleware/native.ts';
+import { settle } from './middleware/settle.ts';
+import type { ResidualProxy } from './residual-proxy/residual-proxy.ts';
+import type { Tenures } from './tenures.ts';
+
+export interface AppParts extends EdgeParts {
+  /** By row id. */
+  readonly handlers: ReadonlyMap<string, Handler<Row>>;
+  readonly tenures: Tenures;
+  /** Null in a build without the residual. */
+  readonly proxy: ResidualProxy | null;
+  readonly log: Logger;
+}
+
+/** The front, in the order in which a request walks through it. */
+export function createApp(parts: AppParts): FastExpress {
+  const { state, records, handlers, tenures, proxy, log } = parts;
+  const fast = createFastExpress();
+  const { app } = fast;
+  app.use(edge(parts));
+  app.use(body());
+  app.use(settle(state, records));
+  app.use(native(handlers, tenures));
+  app.use(proxy?.middleware ?? notBuilt);
+  app.use(errors(log));
+  return fast;
+}
+
+function notBuilt(): never {
+  throw new ApiError('E_NOT_IMPLEMENTED');
+}

@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
+import { ConnectionCaps } from './connections.ts';
+import type { Peer } from './decide.ts';
+import { hasRoutable } from './interfaces.ts';
+import type { OnBoxRule } from './on-box.ts';
+
+/** Where a connection comes from; the same for each of its requests. */
+export interface Origin {
+  readonly kind: Peer['kind'];
+  /** The peer's address, `unix` for control.sock. */
+  readonly ip: string;
+  /** Whom budgets, locks and counts are kept for. */
+  readonly peer: string;
+  readonly address: Peer['address'];
+  readonly trusted: () => boolean;
+}
+
+// Kept on the socket: classified once a connection, and no WeakMap for the collector to walk.
+const ORIGIN = Symbol('origin');
+type Tagged = Socket & { [ORIGIN]?: Origin };
+
+/** Looks at each new connection once: where it is from, and whether its peer has too many already. */
+export class Origins {
+  readonly #onBox: OnBoxRule;
+  readonly #caps: ConnectionCaps;
+
+  /** @param maxConnections of one listener */
+  constructor(onBox: OnBoxRule, maxConnections: number) {
+    this.#onBox = onBox;
+    this.#caps = new ConnectionCaps(maxConnections);
+  }
+
+  /** Before a byte of it is read: nobody takes every connection. A connection too many is cut off. */
+  admit(socket: Socket, kind: Peer['kind']): void {
+    const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
+    const origin: Origin = {
+      kind,
+      ip,
+      peer: peerKey(ip),
+      address:
+        kind === 'unix'
+          ? 'loopback'
+          : classifyAddress(socket.remoteAddress, {
+              local: socket.localAddress,
+              isRoutable: (local) => hasRoutable(networkInterfaces(), local),
+            }),
+      trusted: () => kind === 'unix' || this.#onBox.trusts(socket),
+    };
+    (socket as Tagged)[ORIGIN] = origin;
+    if (kind === 'unix') return;
+    if (!this.#caps.open(origin.peer, origin.address === 'loopback')) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => this.#caps.close(origin.peer));
+  }
+
+  /** @throws Error for a socket that was never admitted */
+  of(socket: Socket): Origin {
+    const origin = (socket as Tagged)[ORIGIN];
+    if (origin === undefined) throw new Error('a request on a connection that was not admitted');
+    return origin;
+  }
+
+  /** This peer has shown a credential of its own, and may have more connections. */
+  know({ peer }: Origin): void {
+    this.#caps.know(peer);
+  }
+}

@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+import type { Pass, RequestHead } from './edge/decide.ts';
+import type { Origin } from './edge/origins.ts';
+import type { PeerBudgets } from './edge/rate.ts';
+import type { Announced } from './stores/audit.ts';
+
+/** What one middleware leaves for the next in `res.locals`. */
+export interface Exchange extends Record<string, unknown> {
+  origin: Origin;
+  /** Set by `edge`, completed by `settle`. */
+  pass: Pass;
+  /** The body's bytes where `edge` or `body` has read them, else undefined. */
+  raw?: Buffer;
+  /** The parsed body of a JSON row. */
+  body?: unknown;
+  /** The change that the answer is about, until its outcome is known. */
+  announced?: Announced;
+}
+
+/** One middleware of the front. */
+export type Step = (req: Request, res: Response<unknown, Exchange>, next: NextFunction) => void;
+
+/**
+ * What `decide` is asked about.
+ * @param body the body's bytes where a relay ticket is bound to them, else null
+ */
+export function headOf(
+  req: IncomingMessage,
+  origin: Origin,
+  budgets: Pick<PeerBudgets, 'limitedFor' | 'lockedFor'>,
+  upgrade: boolean,
+  body: Buffer | null,
+): RequestHead {
+  return {
+    method: req.method ?? '',
+    target: req.url ?? '',
+    rawHeaders: req.rawHeaders,
+    upgrade,
+    bodyHash: body === null ? null : hash('sha256', body, 'hex'),
+    peer: {
+      kind: origin.kind,
+      address: origin.address,
+      limitedFor: budgets.limitedFor(origin.peer),
+      lockedFor: budgets.lockedFor(origin.peer),
+      trusted: origin.trusted,
+    },
+  };
+}

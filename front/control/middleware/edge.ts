@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Response } from 'express';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { sendFailure } from '../../../shared/http/answer.ts';
+import { hasBody, readBytes } from '../../../shared/http/body.ts';
+import { decide, type EdgeState, type Refusal } from '../edge/decide.ts';
+import type { Origins } from '../edge/origins.ts';
+import type { PeerBudgets } from '../edge/rate.ts';
+import { type Exchange, headOf, type Step } from '../exchange.ts';
+import type { Records } from '../records.ts';
+
+export interface EdgeParts {
+  readonly state: EdgeState;
+  readonly origins: Origins;
+  readonly budgets: PeerBudgets;
+  readonly records: Records;
+  /** Uses up a credential that holds once; false when somebody else was faster. */
+  readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
+}
+
+// As much as the largest JSON body that any row takes.
+const MAX_RELAYED_BYTES = 64 * 1024;
+
+/** Who has shown a credential of his own. */
+const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
+  'key',
+  'session',
+  'token',
+  'ticket',
+]);
+
+/** Target, CORS, row, credential: what the head alone decides. Synchronous for all but a relay ticket. */
+export function edge(parts: EdgeParts): Step {
+  const { state, origins, budgets, records, spend } = parts;
+  const decided = (
+    req: IncomingMessage,
+    res: Response<unknown, Exchange>,
+    early: Buffer | null,
+    next: () => void,
+  ): void => {
+    const origin = origins.of(req.socket);
+    const decision = decide(headOf(req, origin, budgets, false, early), state);
+    res.locals.origin = origin;
+    switch (decision.kind) {
+      case 'preflight':
+        res.writeHead(204, decision.headers).end();
+        return;
+      case 'refuse':
+        refuse(res, decision, records);
+        return;
+      case 'pass':
+        if (decision.counted) budgets.spend(origin.peer);
+        if (SHOWN.has(decision.principal.kind)) origins.know(origin);
+        if (decision.cors !== null) allowOrigin(res, decision.cors);
+        if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+        res.locals.pass = decision;
+        next();
+    }
+  };
+  return (req, res, next) => {
+    if (req.headers['x-svc-relay-ticket'] === undefined) {
+      decided(req, res, null, next);
+      return;
+    }
+    // A relay ticket is bound to the body, so here alone the body is read before the decision, and only a small one.
+    readBytes(req, MAX_RELAYED_BYTES)
+      .then((raw) => {
+        res.locals.raw = raw;
+        decided(req, res, raw, next);
+      })
+      .catch(next);
+  };
+}
+
+/** Answers a refusal, of `decide` or of `settle`, and writes it down. */
+export function refuse(res: Response<unknown, Exchange>, refusal: Refusal, records: Records): void {
+  const { req } = res;
+  records.refused(refusal, res.locals.origin);
+  if (refusal.cors !== null && !res.hasHeader('vary')) allowOrigin(res, refusal.cors);
+  sendFailure(res, refusal, endsWithAnswer(req));
+}
+
+/** A body that nobody reads: the connection ends with the answer. */
+export function endsWithAnswer(req: IncomingMessage): Readonly<Record<string, string>> {
+  return hasBody(req) && !req.complete ? { connection: 'close' } : {};
+}
+
+function allowOrigin(res: Response, origin: string): void {
+  res.setHeader('access-control-allow-origin', origin);
+  res.setHeader('vary', 'Origin');
+}

@@ -1,0 +1,21 @@
+import type { NextFunction, Request, Response } from 'express';
+import { ApiError, ERRORS, messageOf } from '../../../shared/errors.ts';
+import { failureOf, sendFailure } from '../../../shared/http/answer.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Exchange } from '../exchange.ts';
+import { endsWithAnswer } from './edge.ts';
+
+/** Whatever was thrown or handed to `next`, as the one error body. A client that has part of an answer is cut off. */
+export function errors(log: Logger) {
+  return (error: unknown, req: Request, res: Response<unknown, Exchange>, _next: NextFunction): void => {
+    const failure = failureOf(error);
+    res.locals.announced?.settle(ERRORS[failure.code][0], failure.code);
+    if (!(error instanceof ApiError)) {
+      log.error(`request failed: ${messageOf(error)}`, {
+        stack: error instanceof Error ? error.stack : undefined,
+      });
+    }
+    if (res.headersSent) res.destroy();
+    else if (!res.destroyed) sendFailure(res, failure, endsWithAnswer(req));
+  };
+}

@@ -1,0 +1,65 @@
+import { ApiError } from '../../../shared/errors.ts';
+import { sendValue } from '../../../shared/http/answer.ts';
+import { bodyStream } from '../../../shared/http/body.ts';
+import { type Handler, Reply } from '../../../shared/routes/handler.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import type { Step } from '../exchange.ts';
+import type { Tenures } from '../tenures.ts';
+
+/** The features whose changes end principals. */
+const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
+
+/**
+ * The rows whose code stands in this process. What a handler returns or throws becomes the answer.
+ * @param handlers by row id
+ */
+export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Tenures): Step {
+  return (req, res, next) => {
+    const { pass, body, origin, announced } = res.locals;
+    const { row, params, query, principal, forced } = pass;
+    if (row.lane !== 'front') {
+      next();
+      return;
+    }
+    const handler = handlers.get(row.id);
+    if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
+    const { bodyBytes, bodyMs, timeoutMs } = row.limits;
+    const streams = row.bodyKind === 'stream';
+    const result = handler({
+      params,
+      query,
+      body: streams ? bodyStream(req, bodyBytes) : body,
+      principal,
+      peer: origin.peer,
+      forced,
+      headers: req.headers,
+    });
+    if (!(result instanceof Promise)) {
+      sendValue(res, result);
+      announced?.settle(res.statusCode, 'done');
+      return;
+    }
+    within(result, streams ? bodyMs + timeoutMs : timeoutMs)
+      .then((value: unknown) => {
+        if (ENDING.has(row.feature)) tenures.recheck();
+        if (!res.destroyed) sendValue(res, value);
+        announced?.settle(value instanceof Reply ? value.status : 200, 'done');
+      })
+      .catch(next);
+  };
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new ApiError('E_TIMEOUT', `No answer within ${timeoutMs} ms.`)),
+      timeoutMs,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

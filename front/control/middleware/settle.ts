@@ -1,0 +1,20 @@
+import { type EdgeState, settle as settlePass } from '../edge/decide.ts';
+import type { Step } from '../exchange.ts';
+import type { Records } from '../records.ts';
+import { refuse } from './edge.ts';
+
+/** The rest of the decision, which needs the body: override, armed guard, validation. What is changed is announced. */
+export function settle(state: EdgeState, records: Records): Step {
+  return (_req, res, next) => {
+    const { pass, body, origin } = res.locals;
+    const settled = settlePass(pass, body, state);
+    if (settled.kind === 'refuse') {
+      refuse(res, settled, records);
+      return;
+    }
+    res.locals.pass = settled;
+    const announced = records.announce(settled, body, origin);
+    if (announced !== undefined) res.locals.announced = announced;
+    next();
+  };
+}

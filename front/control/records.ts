@@ -1,0 +1,53 @@
+import { ApiError } from '../../shared/errors.ts';
+import type { Pass, Refusal } from './edge/decide.ts';
+import { changedBy, needsAudit } from './edge/evidence.ts';
+import type { Origin } from './edge/origins.ts';
+import type { PeerBudgets } from './edge/rate.ts';
+import type { Announced, AuditLog } from './stores/audit.ts';
+
+/** What stays of a decision: its cost to the peer, and its record in the audit. For requests and upgrades alike. */
+export class Records {
+  readonly #budgets: PeerBudgets;
+  readonly #audit: Pick<AuditLog, 'refused' | 'announce'>;
+
+  constructor(budgets: PeerBudgets, audit: Pick<AuditLog, 'refused' | 'announce'>) {
+    this.#budgets = budgets;
+    this.#audit = audit;
+  }
+
+  refused(refusal: Refusal, origin: Origin): void {
+    if (refusal.counted) this.#budgets.spend(origin.peer);
+    if (refusal.failedCredential) this.#budgets.fail(origin.peer);
+    this.#audit.refused(origin.peer, { ...recordOf(refusal, origin), outcome: refusal.code });
+  }
+
+  /**
+   * Writes down what is about to be changed, or which secret is about to be read: who has it since when is what an owner asks
+   * afterwards. Undefined for what is neither.
+   * @throws ApiError E_AUDIT for what is not done unless it is written down
+   */
+  announce(pass: Pass, body: unknown, origin: Origin): Announced | undefined {
+    const { row } = pass;
+    const isEvent = row.method === 'WS' ? row.blast !== 'none' : row.method !== 'GET';
+    if (!isEvent && row.scope !== 'secret_read') return undefined;
+    const changed = changedBy(pass, body);
+    const announced = this.#audit.announce(origin.peer, {
+      ...recordOf(pass, origin),
+      ...(changed === '' ? {} : { changed }),
+    });
+    if (announced === null && needsAudit(pass, body)) throw new ApiError('E_AUDIT');
+    return announced ?? undefined;
+  }
+}
+
+function recordOf(subject: Pass | Refusal, { ip }: Origin) {
+  const { row, principal, rule } = subject;
+  return {
+    peer: ip,
+    principal: principal.id,
+    principal_kind: principal.kind,
+    route: row === null ? null : `${row.method} ${row.path}`,
+    rule,
+    forced: subject.kind === 'pass' && subject.forced,
+  };
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { type Failure, failureOf, rawFailure } from '../../../shared/http/answer.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { SocketHandler } from '../../../shared/routes/handler.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { decide, settle } from '../edge/decide.ts';
+import { headOf } from '../exchange.ts';
+import type { EdgeParts } from '../middleware/edge.ts';
+import type { ResidualProxy } from '../residual-proxy/residual-proxy.ts';
+import type { OpenSockets } from './open-sockets.ts';
+
+export interface UpgradeParts extends EdgeParts {
+  /** By row id. */
+  readonly socketHandlers: ReadonlyMap<string, SocketHandler<Row, WebSocket>>;
+  readonly sockets: OpenSockets;
+  /** Null in a build without the residual. */
+  readonly proxy: ResidualProxy | null;
+  readonly log: Logger;
+}
+
+/**
+ * An upgrade goes through the same decision as a request; only then is there a WebSocket, ours or the residual's.
+ * @param draining no more are taken
+ */
+export function acceptUpgrade(
+  parts: UpgradeParts,
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  draining: boolean,
+): void {
+  socket.on('error', (error) => parts.log.debug(`upgrade: ${messageOf(error)}`));
+  try {
+    upgrade(parts, req, socket, head, draining);
+  } catch (error) {
+    if (!(error instanceof ApiError)) parts.log.error(`upgrade failed: ${messageOf(error)}`);
+    endWith(socket, failureOf(error));
+  }
+}
+
+function upgrade(
+  parts: UpgradeParts,
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  draining: boolean,
+): void {
+  const { state, origins, budgets, records, sockets, socketHandlers, proxy, spend } = parts;
+  const origin = origins.of(req.socket);
+  const first = decide(headOf(req, origin, budgets, true, Buffer.alloc(0)), state);
+  const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
+  if (decision.kind === 'refuse') {
+    records.refused(decision, origin);
+    endWith(socket, decision);
+    return;
+  }
+  if (decision.kind === 'preflight') throw new ApiError('E_NOT_IMPLEMENTED');
+  const { row, params, query, principal, forced, counted } = decision;
+  const handler = socketHandlers.get(row.id);
+  const behind = row.lane === 'residual' ? proxy : null;
+  if (handler === undefined && behind === null) throw new ApiError('E_NOT_IMPLEMENTED');
+  if (draining || (behind ?? sockets).full)
+    throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');
+  if (!spend(principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+  if (counted) budgets.spend(origin.peer);
+  const announced = records.announce(decision, undefined, origin);
+  if (behind !== null) {
+    socket.once('close', () => announced?.settle(101, 'closed'));
+    behind.upgrade(req, socket, head, decision, (error) => {
+      announced?.settle(502, error.code);
+      endWith(socket, failureOf(error));
+    });
+    return;
+  }
+  sockets.accept(req, socket, head, principal, (ws, ended) => {
+    ws.once('close', () => announced?.settle(101, 'closed'));
+    handler?.({ params, query, principal, peer: origin.peer, forced, headers: req.headers }, ws, ended);
+  });
+}
+
+/** The answer on a connection without a response object, which ends with it. */
+export function endWith(socket: Duplex, failure: Failure): void {
+  if (socket.destroyed || !socket.writable) return;
+  socket.end(rawFailure(failure), () => socket.destroy());
+}
