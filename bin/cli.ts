@@ -1,44 +1,36 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { flush, handle, run, settings } from '@oclif/core';
+import { execute, settings } from '@oclif/core';
 import packageJson from '../package.json' with { type: 'json' };
-import { EXIT_HELP } from './exit-codes.ts';
-import { EXTENSION, PACKAGE_ROOT } from './places.ts';
+import { CODE_ROOT, EXTENSION } from './places.ts';
 
-/** Runs the `svc` command line: one file a command below `commands/`, its path the words. */
+/** Runs the `svc` command line, as the `oclif` section of package.json describes it. */
 export async function main(): Promise<void> {
   settings.enableAutoTranspile = false; // node itself runs the TypeScript
-  const target = EXTENSION === '.ts' ? './bin/commands' : './dist/bin/commands';
-  const pjson = {
-    ...packageJson,
-    description: `${packageJson.description}\n${EXIT_HELP}`,
-    oclif: {
-      bin: 'svc',
-      dirname: 'svc',
-      topicSeparator: ' ' as const,
-      commands: { strategy: 'pattern' as const, target, globPatterns: [patternFor(process.argv[2])] },
-    },
-  };
   // Whoever read the output has gone (`svc logs tail | head`): oclif would write on, for ever.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
   });
-  try {
-    await run(process.argv.slice(2), { root: PACKAGE_ROOT, pjson });
-    await flush();
-  } catch (error) {
-    await handle(error instanceof Error ? error : new Error(String(error)));
-  }
+  await execute({ dir: CODE_ROOT, ...(EXTENSION === '.ts' && withoutManifest(process.argv[2])) });
 }
 
 /**
- * oclif loads every command that it finds before it runs one; of a command that is named outright, only its own file (or
- * those of its topic) has to be found.
+ * A checkout has no manifest, and oclif would load every command before it runs one, which takes twice as long: of a command
+ * that is named outright, only its own file (or those of its topic) is to be found.
  */
-function patternFor(first: string | undefined): string {
-  const folder = join(import.meta.dirname, 'commands');
+function withoutManifest(first: string | undefined): Pick<Parameters<typeof execute>[0], 'loadOptions'> {
+  const pattern = patternFor(first);
+  if (pattern === null) return {};
+  const { oclif } = packageJson;
+  const commands = { strategy: 'pattern' as const, target: oclif.commands, globPatterns: [pattern] };
+  const pjson = { ...packageJson, oclif: { ...oclif, topicSeparator: ' ' as const, commands } };
+  return { loadOptions: { root: CODE_ROOT, pjson } };
+}
+
+function patternFor(first: string | undefined): string | null {
   // Completion is about all of them.
-  if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return '**/*.{ts,js}';
-  if (existsSync(join(folder, first + EXTENSION))) return `${first}.{ts,js}`;
-  return existsSync(join(folder, first)) ? `${first}/**/*.{ts,js}` : '**/*.{ts,js}';
+  if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return null;
+  const path = join(import.meta.dirname, 'commands', first);
+  if (existsSync(`${path}.ts`)) return `${first}.ts`;
+  return existsSync(path) ? `${first}/**/*.ts` : null;
 }

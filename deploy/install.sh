@@ -19,7 +19,7 @@ done
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ -f "$root/dist/bin/supervisor/main.js" ] || { echo "install.sh: $root/dist is not built; run: npm run build" >&2; exit 1; }
-[ -d "$root/node_modules/node" ] || { echo "install.sh: $root/node_modules is missing; run: npm ci" >&2; exit 1; }
+[ -x "$root/node_modules/.bin/node" ] || { echo "install.sh: $root/node_modules is missing; run: npm ci" >&2; exit 1; }
 [ -n "$destdir" ] || [ "$(id -u)" -eq 0 ] || { echo 'install.sh: needs root' >&2; exit 1; }
 
 # The same guard as the API's. Before anything is copied: an old supervisor would restart its processes from the new tree.
@@ -37,12 +37,17 @@ new=$opt/.svc.new
 rm -rf "$new"
 mkdir "$new"
 cp -R "$root/dist" "$root/node_modules" "$new/"
+# Not what libraries bring for people who write programs: types, source maps, descriptions, tests, headers.
+find "$new/node_modules" -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) \
+  ! -iname 'licen[cs]e*' -delete
+rm -rf "$new"/node_modules/*/test "$new"/node_modules/*/examples
+rm -rf "$new"/node_modules/node-linux-*/include "$new"/node_modules/node-linux-*/share
 install -D -m 0755 "$root/bin/svc.js" "$new/bin/svc.js"
 install -D -m 0755 "$root/bin/svc-mcp.js" "$new/bin/svc-mcp.js"
 # The command: svc.js alone needs a Node on the PATH, and the machine may have none but ours.
 cat >"$new/bin/svc" <<'COMMAND'
 #!/bin/sh
-exec /opt/svc/node_modules/node/bin/node /opt/svc/bin/svc.js "$@"
+exec /opt/svc/node_modules/.bin/node /opt/svc/bin/svc.js "$@"
 COMMAND
 chmod 0755 "$new/bin/svc"
 cp "$root/package.json" "$root/README.md" "$root/LICENSE" "$new/"

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
+import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '..');
 const files = globSync('{shared,front,residual,connector,bin}/**/*.ts', { cwd: ROOT });
@@ -30,6 +31,27 @@ const imports: readonly Import[] = files.flatMap((file) =>
 
 function place({ file, target }: Import): string {
   return target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
+}
+
+/** The packages that lines of these files import, Node's own aside; the pattern's groups are what is imported. */
+function packagesOf(paths: readonly string[], imported: RegExp): ReadonlySet<string> {
+  const lines = paths.flatMap((file) =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .replaceAll(/\{[^{}]*\}/g, '{}')
+      .split('\n'),
+  );
+  const targets = lines.flatMap(
+    (line) =>
+      imported
+        .exec(line)
+        ?.slice(1)
+        .filter((target) => target !== undefined) ?? [],
+  );
+  return new Set(
+    targets
+      .filter((target) => !target.startsWith('node:'))
+      .map((target) => target.split('/', target.startsWith('@') ? 2 : 1).join('/')),
+  );
 }
 
 describe('architecture', () => {
@@ -114,5 +136,39 @@ describe('architecture', () => {
         ),
     );
     expect(compares).to.deep.equal([]);
+  });
+
+  it('what runs imports its dependencies and nothing else; each of them is imported', () => {
+    const used = packagesOf(
+      files,
+      /^(?!import type\b|export type\b).*\bfrom '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/,
+    );
+    expect([...used].toSorted()).to.deep.equal(
+      Object.keys(packageJson.dependencies)
+        .filter((name) => !packageJson.oclif.plugins.includes(name))
+        .toSorted(),
+    );
+  });
+
+  it('every import of a type or of a test is declared; each development dependency is imported, or a program', () => {
+    const programs = [
+      '@biomejs/biome',
+      '@modelcontextprotocol/conformance',
+      'mocha',
+      'oxlint',
+      'oxlint-tsgolint',
+      'typescript',
+    ];
+    const types = Object.keys(packageJson.devDependencies).filter((name) => name.startsWith('@types/'));
+    const tests = globSync('test/**/*.ts', { cwd: ROOT });
+    const used = packagesOf([...files, ...tests], /\bfrom '([^'.][^']*)'|\bimport\('([^'.][^']*)'\)/);
+    const declared = { ...packageJson.dependencies, ...packageJson.devDependencies };
+    expect([...used].filter((name) => !Object.hasOwn(declared, name))).to.deep.equal([]);
+    const idle = Object.keys(packageJson.devDependencies).filter(
+      (name) => ![...programs, ...types].includes(name) && !used.has(name),
+    );
+    expect(idle).to.deep.equal([]);
+    const typed = types.map((name) => name.slice('@types/'.length));
+    expect(typed.filter((name) => !used.has(name) && !['node', 'mocha'].includes(name))).to.deep.equal([]);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -39,11 +39,45 @@ describe('every command', () => {
   }
 });
 
-describe('exit codes', () => {
-  const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<
-    typeof svc
-  >[0];
+const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent' } as Parameters<
+  typeof svc
+>[0];
 
+describe('svc help', () => {
+  it('says of every group of commands what it is about', async () => {
+    const topics = readdirSync(join(ROOT, 'bin/commands'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    const { code, stdout } = await svc(nowhere, 'help');
+    expect(code).to.equal(0);
+    const shown = [
+      ...(/^TOPICS\n([^]*?)\n\n/m.exec(stdout)?.[1] ?? '').matchAll(/^ {2}([a-z]+) {2,}[A-Z].*\.$/gm),
+    ];
+    expect(shown.map(([, topic]) => topic)).to.have.members(topics);
+    expect((await svc(nowhere, '--help')).stdout).to.equal(stdout);
+  });
+
+  it('svc help mcp, svc mcp --help and svc mcp are the same: its commands with their summaries', async () => {
+    const [help, flag, bare] = await Promise.all([
+      svc(nowhere, 'help', 'mcp'),
+      svc(nowhere, 'mcp', '--help'),
+      svc(nowhere, 'mcp'),
+    ]);
+    expect(help.code).to.equal(0);
+    expect(help.stdout)
+      .to.include('$ svc mcp COMMAND')
+      .and.to.match(/^ {2}mcp mint +Mint /m);
+    expect([flag.stdout, bare.stdout]).to.deep.equal([help.stdout, help.stdout]);
+  });
+
+  it('svc help logs query is about that command; of one that is not there it says so', async () => {
+    const query = await svc(nowhere, 'help', 'logs', 'query');
+    expect(query.stdout).to.include('$ svc logs query').and.to.include('--cursor=<value>');
+    expect((await svc(nowhere, 'nonsense')).stderr).to.include('command nonsense not found');
+  });
+});
+
+describe('exit codes', () => {
   it('are documented by svc --help, and nowhere written as numbers', async () => {
     const { stdout } = await svc(nowhere, '--help');
     for (const code of Object.values(EXIT))

@@ -291,10 +291,10 @@ describe('the audit of a node', () => {
 
   it('announces every change and says what came of it; refusals are kept apart; svc audit verify checks both', async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
-    await node.fetch('/api/status', { headers }); // a read that passes is no event
-    await node.fetch('/api/status');
-    await node.fetch('/api/status', { headers: { 'x-svc-key': 'svc_wrong_wrong_wrong_wrong' } });
-    await node.fetch('//x');
+    await node.request('/api/status', { headers }); // a read that passes is no event
+    await node.request('/api/status');
+    await node.request('/api/status', { headers: { 'x-svc-key': 'svc_wrong_wrong_wrong_wrong' } });
+    await node.request('//x');
     await node.post('/api/command', { cmd: 'mode', args: ['LOITER'] }, headers);
     const put = async (key: string, value: string) =>
       node.json('/api/config', {
@@ -381,12 +381,12 @@ describe('the audit of a node', () => {
     expect(await put()).to.equal('E_AUDIT');
     expect(await code(node.post('/api/mcp/tokens', { scopes: ['read'] }, headers))).to.equal('E_AUDIT');
     expect(await code(node.json('/api/config/secret/video.rtsp.password', { headers }))).to.equal('E_AUDIT');
-    expect((await node.fetch('/api/status', { headers })).status).to.equal(200);
+    expect((await node.request('/api/status', { headers })).status).to.equal(200);
 
     const { body } = await node.json('/api/v1/diagnostics', { headers });
     expect(body['audit']).to.have.property('problem').that.is.a('string');
     expect((body['audit'] as { lost: number }).lost).to.be.greaterThan(7);
-    const metrics = await (await node.fetch('/metrics', { headers })).text();
+    const metrics = (await node.request('/metrics', { headers })).text;
     expect(metrics)
       .to.match(/^svc_audit_lost_records [1-9]/m)
       .and.match(/^svc_audit_writable 0$/m);

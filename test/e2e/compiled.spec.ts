@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,10 +18,19 @@ describe('a compiled node, as it is deployed', () => {
         '--outDir',
         join(dir, 'dist'),
       ]);
+      const manifest = [join(ROOT, 'deploy/oclif-manifest.js'), join(dir, 'dist')];
+      await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+      await promisify(execFile)(process.execPath, manifest);
       await cp(join(ROOT, 'package.json'), join(dir, 'package.json'));
       await mkdir(join(dir, 'bin'));
       await cp(join(ROOT, 'bin/svc.js'), join(dir, 'bin/svc.js'));
-      await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+      const commands = globSync('**/*.ts', { cwd: join(ROOT, 'bin/commands') });
+      const described = JSON.parse(readFileSync(join(dir, 'dist/oclif.manifest.json'), 'utf8')) as {
+        readonly commands: Readonly<Record<string, { readonly relativePath: readonly string[] }>>;
+      };
+      expect(
+        Object.values(described.commands).map(({ relativePath }) => relativePath.join('/')),
+      ).to.have.members(commands.map((file) => `bin/commands/${file.replace(/ts$/, 'js')}`));
       const port = await freePort();
       const env = {
         ...process.env,
