@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
@@ -11,7 +12,7 @@ export interface MetricsDeps {
   readonly version: string;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly audit: () => AuditState;
 }
 
@@ -61,13 +62,8 @@ export class Metrics {
     const up = this.#gauge('svc_service_up', '1 while the process runs', ['name']);
     const restarts = this.#gauge('svc_service_restarts', 'restarts since the supervisor started', ['name']);
     up.reset();
-    const answer = (await this.#deps.supervisor.call('status', {}, CALL_MS).catch(() => null)) as {
-      readonly services: readonly {
-        readonly name: string;
-        readonly state: string;
-        readonly restarts: number;
-      }[];
-    } | null; // a supervisor that is away leaves its figures out
+    // A supervisor that is away leaves its figures out.
+    const answer = await this.#deps.supervisor.calls.status({}).catch(() => null);
     for (const { name, state, restarts: count } of answer?.services ?? []) {
       up.set({ name }, state === 'running' ? 1 : 0);
       restarts.set({ name }, count);
