@@ -27,12 +27,15 @@ export interface Method<Params, Result> {
   readonly timeoutMs: number;
 }
 
+/** As it is for who only reads it. */
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
 /** @param schema of the parameters; their type is derived from it */
 export function method<const S extends JsonSchema, Result>(
   schema: S,
   result: Shape<Result>,
   timeoutMs: number,
-): Method<NoInfer<FromSchema<S>>, Result> {
+): Method<NoInfer<Frozen<FromSchema<S>>>, Result> {
   return { schema, params: {}, result, timeoutMs };
 }
 

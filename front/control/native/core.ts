@@ -49,7 +49,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
 
     'readyz.get': async () => {
       const checks: Record<string, boolean> = {
-        'svc-link': vehicle.client.connected,
+        'svc-link': vehicle.connected,
         'svc-supervisor': supervisor.connected,
         ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
       };

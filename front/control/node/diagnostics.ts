@@ -8,7 +8,6 @@ import type { VehicleView } from '../vehicle-view.ts';
 import type { Board } from './board.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';
 
-const CALL_MS = 2000;
 const MIB = 1024 * 1024;
 
 export interface DiagnosticsDeps {
@@ -33,10 +32,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
     });
   const [services, endpoints] = await Promise.all([
     ask('svc-supervisor', supervisor.calls.status({})),
-    ask<readonly EndpointStatus[]>(
-      'svc-link',
-      vehicle.client.call('endpoints', {}, CALL_MS) as Promise<readonly EndpointStatus[]>,
-    ),
+    ask<readonly EndpointStatus[]>('svc-link', vehicle.link.endpoints({})),
   ]);
   const audit = deps.audit();
   if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);

@@ -1,12 +1,9 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Client } from '../../../shared/rpc/contract.ts';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
-
-const CALL_MS = 2000;
 
 export interface MetricsDeps {
   readonly version: string;
@@ -101,9 +98,7 @@ export class Metrics {
       rx_refused: this.#gauge('svc_endpoint_rx_refused', 'frames kept from the vehicle', labels),
     } as const;
     for (const gauge of Object.values(gauges)) gauge.reset(); // peers come and go
-    const endpoints = (await this.#deps.vehicle.client
-      .call('endpoints', {}, CALL_MS)
-      .catch(() => [])) as readonly EndpointStatus[]; // a link that is away has none
+    const endpoints = await this.#deps.vehicle.link.endpoints({}).catch(() => []); // a link that is away has none
     for (const { name: endpoint, peers } of endpoints) {
       for (const peer of peers) {
         for (const [name, gauge] of Object.entries(gauges))
