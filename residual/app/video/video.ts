@@ -7,8 +7,8 @@ import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
+import { WhepService } from '../../video/viewers/viewers.ts';
 import { whepHandlers } from '../whep/handlers.ts';
-import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
 import { Recordings } from './recordings.ts';
@@ -49,7 +49,8 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     maxViewers: video.whep.max_viewers,
     check: () => service.checkRunning(),
     // 60 ms and 20 MB that a node without viewers does not spend.
-    open: async (offer, hooks) => (await import('../whep/viewer.ts')).Viewer.open(offer, hooks, Math.random),
+    open: async (offer, hooks) =>
+      (await import('../../video/viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
     onWatched: (watched) => engine.watch(watched),
     requestKey: () => engine.requestKey(),
     now: () => performance.now(),

@@ -1,6 +1,6 @@
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
-import type { WhepService } from './whep-service.ts';
+import type { WhepService } from '../../video/viewers/viewers.ts';
 
 export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 'residual'> {
   return {

@@ -3,8 +3,8 @@ import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { AccessUnit } from '../../video/engine/picture.ts';
-import { packetize, rtpTimestamp } from '../../video/rtp-h264.ts';
+import type { AccessUnit } from '../engine/picture.ts';
+import { packetize, rtpTimestamp } from '../rtp-h264.ts';
 import { parseFragment } from './sdp.ts';
 import type { Viewer, ViewerHooks } from './viewer.ts';
 
