@@ -79,6 +79,8 @@ export interface ClientOptions<C extends Contract> {
   /** An event that nobody listens for is let go. */
   readonly listeners?: Listeners<C>;
   readonly onConnection?: (connected: boolean) => void;
+  /** What calls throw while the server is away, instead of `E_UPSTREAM_DOWN`. */
+  readonly away?: () => ApiError;
 }
 
 /** A connection to the server of a contract; `start`, `connectOnce` and `stop` as in `RpcClient`. */
@@ -92,7 +94,7 @@ export interface Client<C extends Contract> {
 
 export function clientOf<C extends Contract>(
   contract: C,
-  { listeners = {}, ...options }: ClientOptions<C>,
+  { listeners = {}, away, ...options }: ClientOptions<C>,
 ): Client<C> {
   // The events of our own process are as its server is typed, and some come ten times a second: they are not checked.
   const byName = new Map(Object.entries<((data: never) => void) | undefined>(listeners));
@@ -101,8 +103,13 @@ export function clientOf<C extends Contract>(
     peer: contract.server,
     onEvent: (event, data) => byName.get(event)?.(data as never),
   });
+  const call: RpcClient['call'] = async (name, params, timeoutMs) =>
+    rpc.call(name, params, timeoutMs).catch((error: unknown) => {
+      const down = error instanceof ApiError && error.code === 'E_UPSTREAM_DOWN';
+      throw down && away !== undefined ? away() : error;
+    });
   return {
-    calls: callsTo(contract, rpc),
+    calls: callsTo(contract, away === undefined ? rpc : { call }),
     get connected() {
       return rpc.connected;
     },

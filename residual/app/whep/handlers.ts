@@ -1,6 +1,6 @@
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
-import type { WhepService } from '../../video/viewers/viewers.ts';
+import type { WhepService } from './whep-service.ts';
 
 export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 'residual'> {
   return {
@@ -18,8 +18,8 @@ export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 
       return new Reply(204, '');
     },
 
-    'whep.session.delete': ({ params, principal }) => {
-      service.end(params.session, principal);
+    'whep.session.delete': async ({ params, principal }) => {
+      await service.end(params.session, principal);
       return { ended: true };
     },
   };

@@ -1,30 +1,23 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { every } from '../../../shared/async/every.ts';
-import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { ParamsOf } from '../../../shared/rpc/contract.ts';
+import type { VIDEO, ViewerStatus } from '../../../shared/rpc/video.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 import { packetize, rtpTimestamp } from '../rtp-h264.ts';
 import { parseFragment } from './sdp.ts';
 import type { Viewer, ViewerHooks } from './viewer.ts';
 
-export interface WhepOptions {
-  readonly maxViewers: number;
-  /** Throws ApiError E_NO_PIPELINE where there is nothing to watch. */
-  readonly check: () => void;
-  readonly open: (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
-  /** Whether anybody watches. */
-  readonly onWatched: (watched: boolean) => void;
+export type OpenViewer = (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
+
+export interface ViewersOptions {
+  readonly open: OpenViewer;
   readonly requestKey: () => void;
+  /** A viewer came or went. */
+  readonly onChange: () => void;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
-}
-
-export interface Opened {
-  readonly id: string;
-  readonly etag: string;
-  readonly answer: string;
 }
 
 const LIMITS = {
@@ -37,79 +30,73 @@ const LIMITS = {
   watchMs: 500,
 } as const;
 
-interface Session {
-  readonly id: string;
-  readonly etag: string;
-  readonly owner: Principal;
+interface Session extends ViewerStatus {
   readonly viewer: Viewer;
   readonly openedAt: number;
   heardAt: number;
+  /** Takes our listener off the connection that it was opened on. */
+  readonly release: () => void;
 }
 
-/** The WHEP sessions (draft-ietf-wish-whep): who watches, until when, and the pictures for each of them. */
-export class WhepService {
-  readonly #options: WhepOptions;
+/** The WebRTC playbacks: who watches, until when, and the pictures for each of them. */
+export class Viewers {
+  readonly #options: ViewersOptions;
   readonly #sessions = new Map<string, Session>();
-  /** Who is about to watch, and whether he has ended meanwhile. */
-  readonly #opening = new Set<{ readonly owner: Principal; ended: boolean }>();
   #watch: NodeJS.Timeout | null = null;
 
-  constructor(options: WhepOptions) {
+  constructor(options: ViewersOptions) {
     this.#options = options;
   }
 
-  get viewers(): number {
-    return this.#sessions.size;
+  get list(): readonly ViewerStatus[] {
+    return [...this.#sessions.values()].map(({ id, owner }) => ({ id, owner }));
   }
 
-  /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
-  async open(offer: string, owner: Principal): Promise<Opened> {
-    const { check, maxViewers, now, open, requestKey, log } = this.#options;
-    check();
-    if (this.#sessions.size + this.#opening.size >= maxViewers)
-      throw new ApiError('E_VIEWERS', `${maxViewers} are watching already.`, {}, { 'retry-after': '10' });
-    const id = randomBytes(16).toString('hex');
-    const opening = { owner, ended: false };
-    this.#opening.add(opening);
-    try {
-      const hear = (): void => {
-        const session = this.#sessions.get(id);
-        if (session !== undefined) session.heardAt = now();
-      };
-      const viewer = await open(offer, {
-        onKeyWanted: requestKey,
-        onConnected: () => {
-          hear();
-          requestKey();
-        },
-        onHeard: hear,
-        onGone: (why) => this.#end(id, why),
-      });
-      if (opening.ended) {
-        await viewer.close();
-        throw new ApiError('E_UNAUTHENTICATED');
-      }
-      const etag = `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
-      const at = now();
-      this.#sessions.set(id, { id, etag, owner, viewer, openedAt: at, heardAt: at });
-      log.info(`whep: ${owner.kind} ${owner.id} watches, ${this.#sessions.size} in all`);
-      this.#changed();
-      return { id, etag, answer: viewer.answer };
-    } finally {
-      this.#opening.delete(opening);
+  /**
+   * @param connection aborted when whoever opens it has hung up: nobody is left then who could end it with its owner
+   * @throws ApiError E_BAD_REQUEST
+   */
+  async open(
+    { id, owner, offer }: ParamsOf<typeof VIDEO, 'viewer_open'>,
+    connection: AbortSignal,
+  ): Promise<{ readonly answer: string }> {
+    const { now, open, requestKey, log } = this.#options;
+    const hear = (): void => {
+      const session = this.#sessions.get(id);
+      if (session !== undefined) session.heardAt = now();
+    };
+    const viewer = await open(offer, {
+      onKeyWanted: requestKey,
+      onConnected: () => {
+        hear();
+        requestKey();
+      },
+      onHeard: hear,
+      onGone: (why) => this.#end(id, why),
+    });
+    if (connection.aborted || this.#sessions.has(id)) {
+      await viewer.close();
+      throw new ApiError('E_BAD_REQUEST', `There is a playback ${id} already.`);
     }
+    const hungUp = (): void => this.#end(id, 'the node cannot end it any more');
+    connection.addEventListener('abort', hungUp);
+    const release = (): void => connection.removeEventListener('abort', hungUp);
+    const at = now();
+    this.#sessions.set(id, { id, owner, viewer, openedAt: at, heardAt: at, release });
+    log.info(`whep: ${owner.kind} ${owner.id} watches, ${this.#sessions.size} in all`);
+    this.#changed();
+    return { answer: viewer.answer };
   }
 
   /**
    * Takes the client's further candidates.
-   * @param ifMatch the header, null without one
-   * @throws ApiError E_NOT_FOUND, E_PRECONDITION, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
+   * @throws ApiError E_NOT_FOUND, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
    */
-  async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<void> {
-    const { etag, viewer } = this.#find(id, caller);
-    if (ifMatch !== null && ifMatch !== '*' && ifMatch !== etag) throw new ApiError('E_PRECONDITION');
+  async trickle(id: string, fragment: string): Promise<void> {
+    const viewer = this.#sessions.get(id)?.viewer;
+    if (viewer === undefined) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
     const { candidates, ufrag } = parseFragment(fragment);
-    if (ifMatch === '*' || !viewer.isSameIce(ufrag))
+    if (!viewer.isSameIce(ufrag))
       throw new ApiError(
         'E_INVALID_VALUE',
         'ICE restarts are not supported. End this session and offer anew.',
@@ -117,18 +104,9 @@ export class WhepService {
     for (const candidate of candidates) await viewer.addCandidate(candidate);
   }
 
-  /** @throws ApiError E_NOT_FOUND */
-  end(id: string, caller: Principal): void {
-    this.#find(id, caller);
-    this.#end(id, 'ended by the client');
-  }
-
-  /** Ends what these principals watch. @returns who else watches */
-  endOf(ids: ReadonlySet<string>): readonly Principal[] {
-    for (const { id, owner } of this.#sessions.values())
-      if (ids.has(owner.id)) this.#end(id, 'its credential has ended');
-    for (const opening of this.#opening) if (ids.has(opening.owner.id)) opening.ended = true;
-    return [...this.#sessions.values()].map(({ owner }) => owner);
+  /** Ends those of them that are there. */
+  end(ids: readonly string[], why: string): void {
+    for (const id of ids) this.#end(id, why);
   }
 
   push(unit: AccessUnit): void {
@@ -139,15 +117,7 @@ export class WhepService {
   }
 
   stop(): void {
-    for (const id of this.#sessions.keys()) this.#end(id, 'the node stops');
-  }
-
-  /** A token sees only what it opened itself; for everybody else every session is the operator's. */
-  #find(id: string, caller: Principal): Session {
-    const session = this.#sessions.get(id);
-    const foreign = caller.kind === 'token' && session?.owner.id !== caller.id;
-    if (session === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
-    return session;
+    this.end([...this.#sessions.keys()], 'the node stops');
   }
 
   #end(id: string, why: string): void {
@@ -155,14 +125,16 @@ export class WhepService {
     if (session === undefined) return;
     this.#sessions.delete(id);
     const { log } = this.#options;
-    session.viewer.close().catch((error: unknown) => log.warn(`whep: closing: ${messageOf(error)}`));
-    log.info(`whep: ${session.owner.kind} ${session.owner.id} is gone (${why}), ${this.#sessions.size} left`);
+    const { owner, viewer } = session;
+    session.release();
+    viewer.close().catch((error: unknown) => log.warn(`whep: closing: ${messageOf(error)}`));
+    log.info(`whep: ${owner.kind} ${owner.id} is gone (${why}), ${this.#sessions.size} left`);
     this.#changed();
   }
 
   #changed(): void {
     const watched = this.#sessions.size > 0;
-    this.#options.onWatched(watched);
+    this.#options.onChange();
     if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
     if (!watched && this.#watch !== null) {
       clearInterval(this.#watch);

@@ -1,0 +1,101 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { EngineClient } from '../video/engine-client.ts';
+
+export interface WhepOptions {
+  readonly engine: EngineClient;
+  readonly maxViewers: number;
+  /** Throws ApiError E_NO_PIPELINE where there is nothing to watch. */
+  readonly check: () => void;
+}
+
+export interface Opened {
+  readonly id: string;
+  readonly etag: string;
+  /** SDP. */
+  readonly answer: string;
+}
+
+/**
+ * The signalling of WHEP (draft-ietf-wish-whep): who may watch, and whose playback is whose. The playbacks themselves are
+ * svc-video's, which tells of each that comes and goes before it answers; where svc-video is away there are none.
+ */
+export class WhepService {
+  readonly #options: WhepOptions;
+  /** Who is about to watch, by session, and whether he has ended meanwhile. */
+  readonly #opening = new Map<string, { readonly owner: Principal; ended: boolean }>();
+
+  constructor(options: WhepOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
+  async open(offer: string, owner: Principal): Promise<Opened> {
+    const { check, engine, maxViewers } = this.#options;
+    check();
+    const taken = new Set([...engine.viewers.map((viewer) => viewer.id), ...this.#opening.keys()]);
+    if (taken.size >= maxViewers)
+      throw new ApiError('E_VIEWERS', `${maxViewers} are watching already.`, {}, { 'retry-after': '10' });
+    const id = randomBytes(16).toString('hex');
+    const opening = { owner, ended: false };
+    this.#opening.set(id, opening);
+    try {
+      const { answer } = await engine.calls.viewer_open({ id, owner, offer });
+      if (opening.ended) {
+        await engine.calls.viewers_end({ ids: [id], why: ENDED });
+        throw new ApiError('E_UNAUTHENTICATED');
+      }
+      return { id, etag: etagOf(id), answer };
+    } finally {
+      this.#opening.delete(id);
+    }
+  }
+
+  /**
+   * Takes the client's further candidates.
+   * @param ifMatch the header, null without one
+   * @throws ApiError E_NOT_FOUND, E_PRECONDITION, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
+   */
+  async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<void> {
+    this.#find(id, caller);
+    // What a client sends that restarts ICE (RFC 9725 4.3.2).
+    if (ifMatch === '*')
+      throw new ApiError(
+        'E_INVALID_VALUE',
+        'ICE restarts are not supported. End this session and offer anew.',
+      );
+    if (ifMatch !== null && ifMatch !== etagOf(id)) throw new ApiError('E_PRECONDITION');
+    await this.#options.engine.calls.viewer_trickle({ id, fragment });
+  }
+
+  /** @throws ApiError E_NOT_FOUND */
+  async end(id: string, caller: Principal): Promise<void> {
+    this.#find(id, caller);
+    await this.#options.engine.calls.viewers_end({ ids: [id], why: 'ended by the client' });
+  }
+
+  /** Ends what these principals watch. @returns who else watches */
+  async endOf(ids: ReadonlySet<string>): Promise<readonly Principal[]> {
+    const { engine } = this.#options;
+    for (const opening of this.#opening.values()) if (ids.has(opening.owner.id)) opening.ended = true;
+    const ended = engine.viewers.filter(({ owner }) => ids.has(owner.id));
+    if (ended.length > 0)
+      await engine.calls.viewers_end({ ids: ended.map((viewer) => viewer.id), why: ENDED });
+    return engine.viewers.map(({ owner }) => owner);
+  }
+
+  /** A token sees only what it opened itself; for everybody else every session is the operator's. */
+  #find(id: string, caller: Principal): void {
+    const found = this.#options.engine.viewers.find((viewer) => viewer.id === id);
+    const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
+    if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
+  }
+}
+
+const ENDED = 'its credential has ended';
+
+/** A session is never changed, so its id says all. */
+function etagOf(id: string): string {
+  return `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
+}
