@@ -171,7 +171,10 @@ export const VIDEO = {
     ),
   },
   events: {
-    /** At once on connect, every second, and at each change of the recording and of the viewers, before its answer. */
+    /**
+     * At once on connect, every second, when pictures begin to come or come no more, and at each change of the recording and of
+     * the viewers, before its answer.
+     */
     status: shape<EngineStatus>(),
   },
 } as const satisfies Contract;

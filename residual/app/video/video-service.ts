@@ -34,6 +34,8 @@ export class VideoService {
   readonly #leases: LeaseBook;
   #applied: { readonly name: ProfileName; readonly profile: Profile } | null = null;
   #lapse: NodeJS.Timeout | null = null;
+  /** svc-video has given pictures since it is there. */
+  #began = false;
   /** A recording that somebody started and nobody stopped: it goes on after svc-video died. */
   #recording: string | null | undefined = undefined;
 
@@ -52,11 +54,16 @@ export class VideoService {
 
   /** To be told what svc-video says. */
   heard(status: EngineStatus, isNew: boolean): void {
-    if (isNew) this.#applied = null;
+    if (isNew) {
+      this.#applied = null;
+      this.#began = false;
+    }
     if (status.state !== 'running' || status.profile === null) return;
+    const begins = !this.#began;
+    this.#began = true;
     if (this.#applied === null) this.#follow();
     if (status.recording_problem !== null) this.#recording = undefined;
-    else if (this.#recording !== undefined && status.recording === null && isNew)
+    else if (this.#recording !== undefined && status.recording === null && begins)
       this.#resume(this.#recording);
   }
 

@@ -55,6 +55,7 @@ export class Engine {
       clock,
       log,
       onUnit: (unit) => this.#spread(unit),
+      onState: () => this.#tell(),
     });
     this.#viewers = new Viewers({
       open: options.openViewer,

@@ -19,6 +19,8 @@ export interface PipelineOptions {
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
+  /** Pictures come, or come no more. */
+  readonly onState: () => void;
 }
 
 const LIMITS = {
@@ -147,6 +149,7 @@ export class Pipeline {
       this.#restarts++;
       this.#state = 'lost';
       this.#problem = problem;
+      this.#options.onState();
       this.#options.log.warn(`video: ${source.name}: ${problem}`);
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
     }
@@ -171,8 +174,10 @@ export class Pipeline {
     }, LIMITS.watchMs);
     const hear = (at: number): void => {
       heardAt = at;
+      if (this.#state === 'running') return;
       this.#state = 'running';
       this.#problem = null;
+      this.#options.onState();
     };
     try {
       await source.run(

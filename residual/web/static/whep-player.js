@@ -3,6 +3,7 @@
 const GATHER_MS = 500;
 // A picture that stood still for so long is asked about: a video process that died says no goodbye.
 const ASK_MS = 700;
+const ASK_AGAIN_MS = 1500;
 // One that stood still for so long is a broken one.
 const STALL_MS = 5000;
 
@@ -54,13 +55,20 @@ export async function play(video, url, headers) {
     };
     let seen = performance.now();
     let frames = 0;
+    let askAt = ASK_MS;
     const watch = setInterval(() => {
       const now = video.getVideoPlaybackQuality().totalVideoFrames;
-      if (now !== frames) seen = performance.now();
+      if (now !== frames) {
+        seen = performance.now();
+        askAt = ASK_MS;
+      }
       frames = now;
       const still = performance.now() - seen;
       if (still > STALL_MS) finish();
-      else if (still > ASK_MS) void alive().then((there) => there || finish());
+      else if (still > askAt) {
+        askAt = still + ASK_AGAIN_MS;
+        void alive().then((there) => there || finish());
+      }
     }, 250);
     peer.addEventListener('connectionstatechange', () => {
       if (['failed', 'closed', 'disconnected'].includes(peer.connectionState)) finish();
