@@ -2,6 +2,7 @@ import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -139,7 +140,8 @@ describe('services and the system', () => {
   });
 
   it('J6 while armed what carries the link is not restarted, nor the node rebooted; the residual is', async () => {
-    while ((await post('/api/command', { cmd: 'arm' })).body['status'] !== 'accepted');
+    await armable(node, key);
+    expect((await post('/api/command', { cmd: 'arm' })).body['status']).to.equal('accepted');
     for (const path of [
       '/api/services/svc-link/restart',
       '/api/services/link/restart',
