@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/process/child.ts';
-import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { type Server, serverOf } from '../../shared/rpc/contract.ts';
 import {
-  type ChildSpec,
   type ChildState,
   type ChildStatus,
   type Restarted,
-  SupervisedChild,
-  type WatchLimits,
-} from './child.ts';
+  SUPERVISOR,
+} from '../../shared/rpc/supervisor.ts';
+import { type ChildSpec, SupervisedChild, type WatchLimits } from './child.ts';
 import { ChildRecord } from './orphans.ts';
 
 export interface SupervisorOptions {
@@ -26,14 +25,11 @@ export interface SupervisorOptions {
   readonly limits: WatchLimits;
 }
 
-/**
- * Runs the processes of the node. On supervisor.sock it answers `status` and `restart {name}` -> `{pid_before, pid_after}`
- * once the successor runs, and `restart_self`; it tells every change of a process as the event `services` with the whole list.
- */
+/** Runs the processes of the node, and answers for them on supervisor.sock. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #children: readonly SupervisedChild[] = [];
-  readonly #server: RpcServer;
+  readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
   readonly #startedAt = performance.now();
@@ -41,11 +37,11 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
     this.#options = options;
-    this.#server = new RpcServer({
+    this.#server = serverOf(SUPERVISOR, {
       path: options.socketPath,
-      methods: {
+      handlers: {
         status: () => ({ services: this.status() }),
-        restart: async (params) => this.#restart(params),
+        restart: async ({ name }) => this.#restart(name),
         restart_self: () => {
           options.onRestartSelf();
           return { accepted: true };
@@ -113,7 +109,7 @@ export class Supervisor {
       onLine,
       onState: (state: ChildState) => {
         this.#record.write(this.#children.map((child) => child.status()));
-        this.#server.broadcast('services', this.status());
+        this.#server.tell('services', this.status());
         onState(spec.name, state);
       },
     };
@@ -125,8 +121,7 @@ export class Supervisor {
    * stopped where it is no longer wanted.
    * @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING
    */
-  async #restart(params: unknown): Promise<Restarted> {
-    const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
+  async #restart(name: string): Promise<Restarted> {
     const concerns = (spec: ChildSpec): boolean => spec.name === name || spec.follows === name;
     const all = await this.#options.plan();
     if (!all.some((spec) => spec.name === name)) {

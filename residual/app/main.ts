@@ -54,7 +54,7 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     upgrades: new Map(), // no WebSocket row of the residual is built yet
     proof: connectionProof(secret),
-    end: (ids) => video.end(ids),
+    end: async (ids) => video.end(ids),
     log,
   });
   await logs.start();
