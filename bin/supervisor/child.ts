@@ -9,7 +9,7 @@ import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { busyness, patience } from './patience.ts';
 
-/** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */
+/** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
 export interface ChildSpec {
   readonly name: string;

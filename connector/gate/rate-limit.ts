@@ -6,7 +6,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** As the reference has them: tool calls, and reads of resources. */
+/** For tool calls, and for reads of resources. */
 export const TOOL_RATE: RateLimit = { perSecond: 10, burst: 30 };
 export const RESOURCE_RATE: RateLimit = { perSecond: 40, burst: 80 };
 
