@@ -57,10 +57,11 @@ export class Supervisor {
   }
 
   /** @throws Error when another supervisor runs this node */
-  async start(): Promise<void> {
+  async start(signal: AbortSignal): Promise<void> {
     await this.#server.start();
     await this.#record.endOrphans();
     const plan = await this.#options.plan();
+    signal.throwIfAborted();
     this.#children = plan.filter(({ wanted }) => wanted).map((spec) => this.#create(spec));
     for (const child of this.#children) child.start();
   }

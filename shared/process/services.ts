@@ -8,12 +8,15 @@ export interface Part {
   stop?(): unknown;
 }
 
-export interface Service extends Part {
-  /** For the log. */
-  readonly name: string;
+export interface Limits {
   /** How long its start and its stop may take, ms. */
   readonly startMs?: number;
   readonly stopMs?: number;
+}
+
+export interface Service extends Part, Limits {
+  /** For the log. */
+  readonly name: string;
 }
 
 /** Only against one that hangs: how long a start takes depends on the machine, and the supervisor watches the whole process. */
@@ -21,8 +24,8 @@ const START_MS = 60_000;
 const STOP_MS = 5000;
 
 /** `part` with a name, for a list of services. */
-export function named(name: string, part: Part): Service {
-  return { name, start: async (signal) => part.start?.(signal), stop: async () => part.stop?.() };
+export function named(name: string, part: Part, limits: Limits = {}): Service {
+  return { ...limits, name, start: async (signal) => part.start?.(signal), stop: async () => part.stop?.() };
 }
 
 /**
