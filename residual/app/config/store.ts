@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { Serial } from '../../../shared/async/serial.ts';
 import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
@@ -22,7 +23,7 @@ export interface Written {
 /** The config file, read and written one key at a time; comments and order in the file survive. */
 export class ConfigStore {
   readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Serial();
   /** What the file of that version says; parsed once, however often it is asked for. */
   #masked: { readonly version: string; readonly config: Config } | null = null;
 
@@ -76,9 +77,7 @@ export class ConfigStore {
       );
     if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
-    const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
-    this.#tail = done.catch(() => undefined); // whoever asked gets the error; the next write must still run
-    const cleared = await done;
+    const cleared = await this.#writes.run(async () => setConfigKey(this.#paths, key, coerced));
     const shown = leaf['x-secret'] === true ? MASK : coerced;
     return { key, value: shown, persisted: true, restart_required: restartOf(leaf), cleared };
   }
