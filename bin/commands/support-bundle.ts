@@ -9,12 +9,12 @@ import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
 import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
 import { loadConfig } from '../../shared/config/load.ts';
+import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { makeBlotter } from '../blotter.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import { logFromDisk } from '../log-lines.ts';
-import { maskedConfig } from '../masked-config.ts';
 import { NodeCommand } from '../node-command.ts';
 
 const run = promisify(execFile);

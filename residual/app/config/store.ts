@@ -3,13 +3,12 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
+import { MASK, maskedConfig } from '../../../shared/config/mask.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import { coerce } from './coerce.ts';
-
-const MASK = '***';
 
 export interface Written {
   readonly key: string;
@@ -36,9 +35,9 @@ export class ConfigStore {
     const version = fileVersion(this.#paths.config);
     if (this.#masked?.version !== version) {
       const { config, problem } = await loadConfig(this.#paths);
-      for (const key of keysWith('x-secret')) mask(config, key.split('.'));
-      if (problem !== null) return config; // it may be readable the next time
-      this.#masked = { version, config };
+      const masked = maskedConfig(config);
+      if (problem !== null) return masked; // it may be readable the next time
+      this.#masked = { version, config: masked };
     }
     return this.#masked.config;
   }
@@ -91,12 +90,4 @@ function fileVersion(path: string): string {
 
 function restartOf(leaf: ConfigNode): readonly string[] {
   return leaf['x-restart'] ?? [];
-}
-
-function mask(value: unknown, path: readonly string[]): void {
-  const [head, ...rest] = path;
-  if (head === undefined || typeof value !== 'object' || value === null) return;
-  const record = value as Record<string, unknown>;
-  if (rest.length > 0) mask(record[head], rest);
-  else if (record[head] !== undefined && record[head] !== '') record[head] = MASK;
 }
