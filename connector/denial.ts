@@ -1,6 +1,5 @@
 /**
- * Why a call was refused or failed, with the reference's numbers (`data.svcCode`), so that clients written for it keep
- * working. Each sentence says what to do.
+ * Why a call was refused or failed, with a number for programs (`data.svcCode`, which stays the same). Each sentence says what to do.
  */
 export const DENIALS = {
   unauthorized: [4010, 'The node does not accept the credential. Check the pairing key or the token.'],

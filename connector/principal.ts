@@ -2,7 +2,7 @@ import { isScope, SCOPES, type Scope } from '../shared/auth/scopes.ts';
 import { Denial } from './denial.ts';
 
 /**
- * On whose behalf a call is made (spec/specification.md 5, connector principals).
+ * On whose behalf a call is made (docs/contract.md 11).
  *   token   a scoped token of a node; what it may do is the node's decision, each time
  *   stdio   whoever launched the connector: every scope but flight and destructive
  *   socket  whoever can open the Unix socket: no scope check, but every gate

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** Flags, environment and defaults of svc-mcp (spec/specification.md 4); a flag wins over the environment. */
+/** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
 
 export type TransportChoice = 'auto' | 'stdio' | 'http' | 'unix';
 

@@ -50,7 +50,7 @@ cat >"$new/bin/svc" <<'COMMAND'
 exec /opt/svc/node_modules/.bin/node /opt/svc/bin/svc.js "$@"
 COMMAND
 chmod 0755 "$new/bin/svc"
-cp "$root/package.json" "$root/README.md" "$root/LICENSE" "$new/"
+cp -R "$root/package.json" "$root/README.md" "$root/SECURITY.md" "$root/LICENSE" "$root/docs" "$new/"
 # Whatever the umask of the checkout was, the user svc has to read it.
 chmod -R u=rwX,go=rX "$new"
 sync -f "$new"

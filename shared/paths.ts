@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 
-/** Where a node keeps its things (spec/decisions.md 1). Every file name of the node is made here. */
+/** Where a node keeps its things (docs/contract.md 1). Every file name of the node is made here. */
 export interface Paths {
   readonly etc: string;
   readonly run: string;

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import packageJson from '../package.json' with { type: 'json' };
 const ROOT = join(import.meta.dirname, '..');
 const files = globSync('{shared,front,residual,connector,bin}/**/*.ts', { cwd: ROOT });
 
-/** What each top folder may import besides itself (design.md): nothing walks back up. */
+/** What each top folder may import besides itself (docs/architecture.md): nothing walks back up. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   front: ['shared'],
@@ -14,6 +14,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   connector: ['shared'],
   bin: ['shared', 'front', 'residual', 'connector'],
 };
+
+/** A path in this repository with an extension, as comments and documents name one; a page below any folder. */
+const REPOSITORY_FILE =
+  /(?<![\w./$}-])(?:(?:shared|front|residual|connector|bin|test|deploy|docs)\/(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|js|tsv|yml|json|sh|service|socket|conf|css|html|png)|[a-z]+\/(?:[a-z-]+\/)*[a-z-]+\.md)\b/g;
+/** An id of an attack case: no percent-encoding, no part of a longer word. */
+const CASE = /(?<![%\w])[A-K]\d{1,2}\b/g;
+
+/** Whatever somebody may read. */
+const texts = globSync(
+  [
+    '*.md',
+    'package.json',
+    '{shared,front,residual,connector,bin,test,deploy,docs}/**/*.{ts,js,md,sh,service,socket,conf}',
+  ],
+  { cwd: ROOT },
+).map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 interface Import {
   readonly file: string;
@@ -136,6 +152,45 @@ describe('architecture', () => {
         ),
     );
     expect(compares).to.deep.equal([]);
+  });
+
+  it('every file that a comment or a document names is there', () => {
+    const missing = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(REPOSITORY_FILE)]
+        .map(([path]) => path)
+        .filter((path) => !existsSync(join(ROOT, path)))
+        .map((path) => `${file}: ${path}`),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('every section of docs/contract.md that is named is there', () => {
+    const contract = readFileSync(join(ROOT, 'docs/contract.md'), 'utf8');
+    const sections = new Set([...contract.matchAll(/^#+ (\d+(?:\.\d+)?)/gm)].map(([, number]) => number));
+    const edge = contract.slice(contract.indexOf('\n## 4.'), contract.indexOf('\n## 5.'));
+    for (const [, step] of edge.matchAll(/^(\d+)\. \*\*/gm)) sections.add(`4.${step}`);
+    const wrong = texts.flatMap(({ file, text }) =>
+      [...text.matchAll(/docs\/contract\.md (\d+(?:\.\d+)?)/g)]
+        .filter(([, number]) => !sections.has(number))
+        .map(([named]) => `${file}: ${named}`),
+    );
+    expect(sections.size).to.be.greaterThan(20);
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it('the attack cases that tests name are those of docs/threat-model.md, with the same files', () => {
+    const model = readFileSync(join(ROOT, 'docs/threat-model.md'), 'utf8');
+    const told = [...model.matchAll(/^\| ([A-K]\d+) \| .* \| (.*) \|$/gm)].flatMap(([, id, specs]) =>
+      [...(specs ?? '').matchAll(/`([^`]+)`/g)].map(([, file]) => `${id} ${file}`),
+    );
+    const named = texts
+      .filter(({ file }) => /^test\/.*\.ts$/.test(file))
+      .flatMap(({ file, text }) => [...text.matchAll(CASE)].map(([id]) => `${id} ${file}`));
+    expect([...new Set(named)].toSorted()).to.deep.equal(told.toSorted());
+    const elsewhere = texts.flatMap(({ text }) =>
+      [...text.matchAll(/docs\/threat-model\.md ([A-K]\d+)/g)].map(([, id]) => id ?? ''),
+    );
+    expect(elsewhere.filter((id) => !model.includes(`| ${id} |`))).to.deep.equal([]);
   });
 
   it('what runs imports its dependencies and nothing else; each of them is imported', () => {

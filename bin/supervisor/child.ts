@@ -8,7 +8,7 @@ import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import { busyness, patience } from './patience.ts';
 
-/** One process of the node: started, watched, restarted, parked, stopped (spec/decisions.md 1). */
+/** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
 export interface ChildSpec {
   readonly name: string;

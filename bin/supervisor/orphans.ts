@@ -5,7 +5,7 @@ import { messageOf } from '../../shared/errors.ts';
 /**
  * The processes of a supervisor that was killed end by themselves, because their channel to it closes; one whose loop hangs
  * never notices, and holds the sockets that its successor needs. So every supervisor writes down whom it runs, and the next
- * one ends who is left (attack case H13). systemd does the same with the control group; `npm start` has none.
+ * one ends who is left (docs/threat-model.md H13). systemd does the same with the control group; `npm start` has none.
  */
 
 interface Known {

@@ -67,7 +67,7 @@ export class Supervisor {
   }
 
   async stop(): Promise<void> {
-    // The front first: its requests in flight still need the processes behind it (spec/decisions.md 1).
+    // The front first: its requests in flight still need the processes behind it (docs/contract.md 1).
     const [front, ...others] = this.#children.toReversed();
     await front?.stop();
     await Promise.all(others.map(async (child) => child.stop()));

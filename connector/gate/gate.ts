@@ -14,7 +14,7 @@ import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
 /**
- * Whether a call may happen (spec/specification.md 5). Everything that can refuse it without a person is looked at before a
+ * Whether a call may happen (docs/contract.md 11). Everything that can refuse it without a person is looked at before a
  * confirmation is, and a confirmation is used up last, so that none is spent on a call that fails for another reason.
  */
 

@@ -1,7 +1,7 @@
 import { type Rate, TokenBucket } from '../../shared/async/token-bucket.ts';
 import { Denial } from '../denial.ts';
 
-/** As the reference has them: tool calls, and reads of resources. */
+/** For tool calls, and for reads of resources. */
 export const TOOL_RATE: Rate = { perSecond: 10, burst: 30 };
 export const RESOURCE_RATE: Rate = { perSecond: 40, burst: 80 };
 

@@ -11,7 +11,7 @@ interface Tenure {
 
 /**
  * What callers have opened and what lives no longer than they do: WebSockets, streams, sessions in the residual
- * (spec/decisions.md 4.10). Whatever ends a principal (a revocation by another process, an expiry) is seen within 250 ms.
+ * (docs/contract.md 4.10). Whatever ends a principal (a revocation by another process, an expiry) is seen within 250 ms.
  */
 export class Tenures {
   readonly #holds: (principal: Principal) => () => boolean;

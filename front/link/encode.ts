@@ -6,7 +6,7 @@ import { STX_V2 } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import { type Signer, setupNone } from './signing/signer.ts';
 
-/** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (spec/decisions.md 6). */
+/** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract.md 6). */
 export const OWN_COMPONENT = 191;
 const TYPE_ONBOARD_CONTROLLER = 18;
 const AUTOPILOT_INVALID = 8;
@@ -51,7 +51,7 @@ export class Encoder {
   /** Frames that were signed. */
   signed = 0;
 
-  /** A member of the vehicle (never a ground station, so that its ground-station failsafe still fires: attack case J13). */
+  /** A member of the vehicle (never a ground station, so that its ground-station failsafe still fires: docs/threat-model.md J13). */
   heartbeat(): Buffer {
     const message = new minimal.Heartbeat();
     message.type = TYPE_ONBOARD_CONTROLLER;

@@ -21,7 +21,7 @@ import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 
-/** What the radio hands over on a ground station (spec/decisions.md 7); it has no flight controller on a serial port. */
+/** What the radio hands over on a ground station (docs/contract.md 7); it has no flight controller on a serial port. */
 const FROM_RADIO = 'udp:0.0.0.0:14550';
 
 /** `mavlink.source` as an address of its own: what `auto` is on a ground station, and where the supervisor's simulator listens. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from './clock.ts';
 
 const PERIOD_MS = 1000;
-/** Our event loop was held up for longer: we did not do our work, and say nothing (attack case J13). */
+/** Our event loop was held up for longer: we did not do our work, and say nothing (docs/threat-model.md J13). */
 const MAX_LAG_MS = 2000;
 
 /**

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Where a TCP peer stands towards this node (spec/decisions.md 4.6). `loopback`, `link-local`, `hotspot` and `usb` are
+ * Where a TCP peer stands towards this node (docs/contract.md 4.6). `loopback`, `link-local`, `hotspot` and `usb` are
  * the first-boot lifelines; `lan` is the operator's LAN; everything else is `remote`.
  */
 export type AddressClass = 'loopback' | 'link-local' | 'hotspot' | 'usb' | 'lan' | 'remote';

@@ -2,7 +2,7 @@
  * How the front tells the residual what it decided about a request: header `x-svc-principal`, base64url of a JSON `Mark`.
  * That the front wrote it is proved by `x-svc-proof`, which only the holders of the per-boot secret can make; the residual
  * looks at it once a connection. The socket is a Unix socket between two processes of one boot, so nobody stands between.
- * Absent or wrong means refused, never trusted (spec/decisions.md 4).
+ * Absent or wrong means refused, never trusted (docs/contract.md 4.14).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Principal } from './principal.ts';

@@ -1,9 +1,9 @@
-/** The six scope classes of a token (spec/specification.md 2). A route needs exactly one; none implies another. */
+/** The six scope classes of a token (docs/contract.md 5.2). A route needs exactly one; none implies another. */
 export const SCOPES = ['read', 'safe_write', 'admin', 'flight', 'destructive', 'secret_read'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Which of two classes asks for more: their order in the specification's table, where secret_read counts as a read. */
+/** Which of two classes asks for more: the order of `SCOPES`, where secret_read counts as a read. */
 export function higher(a: Scope, b: Scope): Scope {
   return rank(a) >= rank(b) ? a : b;
 }

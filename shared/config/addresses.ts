@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 
-/** Where the flight controller is (`mavlink.source`, spec/decisions.md 6). */
+/** Where the flight controller is (`mavlink.source`, docs/contract.md 6). */
 export type MavlinkSource =
   | { readonly kind: 'tcp' | 'udp' | 'udpout'; readonly host: string; readonly port: number }
   | { readonly kind: 'serial'; readonly path: string; readonly baud: number }

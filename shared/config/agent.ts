@@ -24,7 +24,7 @@ const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {
   groundstation: 'ground-station',
 };
 
-/** The profile that `text` means; other spellings than the two are accepted on input only (spec/decisions.md 2). */
+/** The profile that `text` means; other spellings than the two are accepted on input only (docs/contract.md 2). */
 export function normaliseProfile(text: unknown): unknown {
   return typeof text === 'string' ? (PROFILE_SPELLINGS[text] ?? text) : text;
 }

@@ -18,7 +18,7 @@ function toggle(restart: readonly string[]) {
   } as const;
 }
 
-/** The section `features`: overrides of what the profile runs (spec/decisions.md 2). */
+/** The section `features`: overrides of what the profile runs (docs/contract.md 2). */
 export const featuresConfig = section({
   residual: {
     ...toggle(['svc-supervisor']),

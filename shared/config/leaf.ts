@@ -15,7 +15,7 @@ export interface LeafKeywords {
   readonly 'x-class'?: KeyClass;
   /** Why x-class is what it is. */
   readonly 'x-reason'?: string;
-  /** Changing it changes what the node is, so the armed guard applies (spec/specification.md 7). */
+  /** Changing it changes what the node is, so the armed guard applies (docs/contract.md 4.12). */
   readonly 'x-profile'?: true;
   /** The secrets that are sent to the host which this key names; they are cleared when it names another one. */
   readonly 'x-sends'?: readonly string[];

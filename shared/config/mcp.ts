@@ -7,7 +7,7 @@ export const mcpConfig = section({
     default: false,
     description: 'whether scoped tokens are honoured; changed with `sudo svc mcp enable`',
     'x-class': 'root',
-    'x-reason': 'lets a new kind of caller in (spec/specification.md 3)',
+    'x-reason': 'lets a new kind of caller in',
     ...CONTROL,
   },
 });

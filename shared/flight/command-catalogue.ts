@@ -1,5 +1,5 @@
 /**
- * The commands of `POST /api/command` (spec/decisions.md 6): one list for the link that executes them, for
+ * The commands of `POST /api/command` (docs/contract.md 6): one list for the link that executes them, for
  * `GET /api/commands`, for the CLI and for the connector.
  */
 
@@ -63,7 +63,7 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS;
 
-/** The command that `text` names, whatever its case (as the reference does), or null. */
+/** The command that `text` names, whatever its case, or null. */
 export function commandNamed(text: string): CommandName | null {
   const wanted = text.toLowerCase();
   for (const name of Object.keys(COMMANDS) as CommandName[]) if (name.toLowerCase() === wanted) return name;

@@ -227,7 +227,7 @@ export function decodeCommandAck(payload: Payload): CommandAck {
 
 export interface ParamValue {
   readonly name: string;
-  /** The 32 bits as they are: a float, or an integer of `type` stored bytewise (front/link/params.ts decides). */
+  /** The 32 bits as they are: a float, or an integer of `type` stored bytewise (front/link/params/params.ts decides). */
   readonly bits: number;
   /** MAV_PARAM_TYPE */
   readonly type: number;

@@ -2,7 +2,7 @@ import { frameCrc } from './crc.ts';
 import { crcExtraOf } from './dialect.ts';
 import { Frame, messageIdV2, STX_V1, STX_V2 } from './frame.ts';
 
-/** A partial frame is given up after this silence (spec/decisions.md 6, attack case J4), ms. */
+/** A partial frame is given up after this silence (docs/contract.md 6, docs/threat-model.md J4), ms. */
 export const SILENCE_MS = 50;
 /** ... or at this age although bytes keep coming: else a false start byte on a slow, steady stream would hold it up. */
 export const PARTIAL_MAX_MS = 500;

@@ -4,7 +4,7 @@ import { ageOf, type BootTime } from './boot-clock.ts';
 import { type OperatorFiles, readOwnJson } from './operator-files.ts';
 
 /**
- * The operator-present signal (spec/decisions.md 11): a person keeps `svc operator hold` running beside the vehicle. The
+ * The operator-present signal (docs/contract.md 11): a person keeps `svc operator hold` running beside the vehicle. The
  * signal goes stale by itself, so a command that was killed, a machine that sleeps or a terminal that was closed end it.
  */
 

@@ -7,7 +7,7 @@ import { ageOf, type BootTime } from './boot-clock.ts';
 import { type OperatorFiles, readOwnFile, readOwnJson } from './operator-files.ts';
 
 /**
- * A confirmation of one call by a person (spec/decisions.md 11): the connector files the call under a code, the person looks at
+ * A confirmation of one call by a person (docs/contract.md 11): the connector files the call under a code, the person looks at
  * it with `svc operator confirm <code>` and signs it with their Ed25519 key, the client repeats the call with the code. The
  * signature covers tool, node, the hash of the arguments and the code; it holds for 60 s and for one call.
  */

@@ -4,7 +4,7 @@ import winston from 'winston';
 export type Logger = winston.Logger;
 
 // Pairing keys, scoped tokens (two base64url halves), long hex (signing keys). Blotting at the last step means that
-// no call site can forget it. Shapes: spec/decisions.md 5.
+// no call site can forget it. Shapes: docs/contract.md 5.
 const SECRETS = /svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|\b[0-9a-fA-F]{64}\b/g;
 
 /** `text` with everything that has the shape of a secret replaced by `***`. */
@@ -20,7 +20,7 @@ const stamp = winston.format((info) => {
   return info;
 });
 
-/** @param service the process's name as in spec/decisions.md 1, for example `svc-control` */
+/** @param service the process's name as in docs/contract.md 1, for example `svc-control` */
 export function createLogger(service: string, level = 'info'): Logger {
   return winston.createLogger({
     level,

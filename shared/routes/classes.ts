@@ -55,7 +55,7 @@ const PARAMETERS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^MAN_/, 'says what the sticks and switches of the pilot do'],
 ];
 
-/** Processes and units that carry the link to the vehicle, or show where it flies (spec/decisions.md 1). */
+/** Processes and units that carry the link to the vehicle, or show where it flies (docs/contract.md 1). */
 const LINK_UNITS = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|sim)$/;
 
 const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {

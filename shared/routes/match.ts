@@ -1,6 +1,6 @@
 /**
  * From a raw request target to the rows that it names: one canonical spelling for every path, anything else is refused
- * (spec/decisions.md 4.1). Two parsers can then never read one target differently.
+ * (docs/contract.md 4.1). Two parsers can then never read one target differently.
  */
 import type { PathParam, Row, RowMethod } from './row.ts';
 
@@ -18,7 +18,7 @@ export interface PathMatch {
 
 /**
  * `bad`: not canonical, with the reason. `none`: canonical, and in no row. `found`: the one template that the path means:
- * a literal segment wins over a parameter, for every method and whatever follows (spec/decisions.md 17).
+ * a literal segment wins over a parameter, for every method and whatever follows (docs/contract.md 4.1).
  */
 export type MatchResult =
   | { readonly kind: 'bad'; readonly why: string }

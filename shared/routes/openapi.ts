@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import { bodySchema } from './body-schema.ts';
 import type { ResponseSpec, Row, RowMethod } from './row.ts';
 
-/** OpenAPI 3.1 made from the rows and the schemas that validate with them (spec/decisions.md 12). */
+/** OpenAPI 3.1 made from the rows and the schemas that validate with them (docs/contract.md 12). */
 
 type Json = Readonly<Record<string, unknown>>;
 

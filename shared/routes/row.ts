@@ -46,15 +46,15 @@ export interface Row {
   readonly lane: 'front' | 'residual';
   readonly feature: Feature;
   readonly profiles: 'D' | 'G' | 'DG';
-  /** As in spec/routes.tsv: who may ask. */
+  /** Who may ask; the words are in docs/routes.md. */
   readonly access: 'public' | 'key' | 'keyonly' | 'ws';
   /** The one class that a token needs; `none`: a token is refused; `inner`: that of the inner route. */
   readonly scope: Scope | 'none' | 'inner';
   readonly relay: 'ok' | 'forbid';
   readonly armed: Guard;
-  /** A trusted process on this machine needs no key (spec/decisions.md 4.9). */
+  /** A trusted process on this machine needs no key (docs/contract.md 4.9). */
   readonly onBox: boolean;
-  /** Public rows that nevertheless refuse callers from outside the operator's networks (spec/decisions.md 4.7). */
+  /** Public rows that nevertheless refuse callers from outside the operator's networks (docs/contract.md 4.7). */
   readonly nearOnly: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;

@@ -14,7 +14,7 @@
 import type { CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 
-/** Names and units: reference/node-api.md 2.4. A value that was never received is null. */
+/** Names and units: docs/contract.md 6.1. A value that was never received is null. */
 export interface Telemetry {
   mav_type: number | null;
   autopilot: number | null;
@@ -113,7 +113,7 @@ export interface LinkState {
   /** An autopilot heartbeat came at least once since this process started. */
   heard: boolean;
   heartbeat_age_s: number | null;
-  /** False while no heartbeat was ever heard (spec/decisions.md 6). */
+  /** False while no heartbeat was ever heard (docs/contract.md 6). */
   armed: Armed;
   system_id: number | null;
   component_id: number | null;

@@ -6,7 +6,7 @@ import { groundHeartbeatFrame } from '../link/mavlink-samples.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
 
-/** Within this, all that an ended principal had open is gone (spec/decisions.md 4.10), and a little for the test itself. */
+/** Within this, all that an ended principal had open is gone (docs/contract.md 4.10), and a little for the test itself. */
 const GONE_MS = 1000;
 
 type Headers = Readonly<Record<string, string>>;

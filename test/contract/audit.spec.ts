@@ -25,6 +25,7 @@ import {
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
+import { fileSays } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -343,7 +344,7 @@ describe('the audit of a node', () => {
     process.kill(node.pid('svc-link'), 'SIGSTOP'); // so that the command stays under way
     const hung = node.post('/api/command', { cmd: 'arm' }, headers).catch(() => null);
     const file = join(node.paths.auditDir, AUDIT_FILE);
-    while (!readFileSync(file, 'utf8').includes('announced')) await new Promise(setImmediate);
+    await fileSays(file, (text) => text.includes('announced'));
     await node.killAndAwaitSuccessor('svc-control');
     await hung;
     process.kill(node.pid('svc-link'), 'SIGCONT');

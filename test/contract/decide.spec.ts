@@ -8,7 +8,7 @@ import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../supp
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
 const relayed = ['x-svc-relayed', '1'] as const;
 
-describe('decide: the order of spec/decisions.md 4', () => {
+describe('decide: the order of docs/contract.md 4', () => {
   describe('1. target', () => {
     const ambiguous: readonly [string, string][] = [
       ['A1', '//api/pairing/unpair'],

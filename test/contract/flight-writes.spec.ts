@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
+import { armable, linkState } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 const key = { 'x-svc-key': KEY };
@@ -26,10 +27,7 @@ describe('writing to the flight controller over HTTP', () => {
 
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
-    for (;;) {
-      const { body } = await send('GET', '/api/params');
-      if (body['priming'] === false && Number(body['cached']) > 0) break;
-    }
+    await linkState(node, ({ params }) => !params.priming && params.cached > 0);
   });
 
   after(async () => node.stop());
@@ -129,7 +127,8 @@ describe('writing to the flight controller over HTTP', () => {
   });
 
   it('J6 while armed each write is 409, and goes through with the override', async () => {
-    while ((await send('POST', '/api/command', { cmd: 'arm' })).body['status'] !== 'accepted');
+    await armable(node, key);
+    expect((await send('POST', '/api/command', { cmd: 'arm' })).body['status']).to.equal('accepted');
     for (const [method, path, body] of [
       ['POST', '/api/params/RTL_ALT', { value: 1000 }],
       ['PUT', '/api/params/RTL_ALT', { value: 1000 }],

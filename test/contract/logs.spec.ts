@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
+import { armable, logged } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 const key = { 'x-svc-key': KEY };
@@ -81,12 +82,12 @@ describe('logs', () => {
   after(async () => node.stop());
 
   it('what the processes wrote is there, with source, level, time and fields', async () => {
-    let found: readonly Entry[] = [];
-    while (found.length === 0) found = await entries('service=svc-control&text=listening');
+    await logged(node, 'svc-control', 'listening', key);
+    const found = await entries('service=svc-control&text=listening');
     expect(found[0]).to.include({ level: 'INFO', logger: 'svc-control' });
     expect(found[0]?.message).to.include('listening on port');
     expect(found[0]?.fields).to.include({ port: node.port });
-    while ((await entries('service=svc-link&text=learned')).length === 0);
+    expect((await logged(node, 'svc-link', 'learned', key))['logger']).to.equal('svc-link');
   });
 
   it('records are acknowledged once they are on disk, and one that is sent again is not stored twice', async () => {
@@ -214,7 +215,8 @@ describe('logs', () => {
     const [bucket] = body['data'] as { bucket_us: number; value: number; count: number }[];
     expect(Number(bucket?.bucket_us) % 60e6).to.equal(0);
     expect(bucket?.value).to.be.within(9, 14);
-    while ((await node.post('/api/command', { cmd: 'arm' }, key)).body['status'] !== 'accepted');
+    await armable(node, key);
+    expect((await node.post('/api/command', { cmd: 'arm' }, key)).body['status']).to.equal('accepted');
     const flights = async (query = ''): Promise<readonly Record<string, unknown>[]> =>
       (await get(`/api/observability/sessions?kind=flight${query}`)).body['data'] as Record<
         string,
@@ -227,7 +229,7 @@ describe('logs', () => {
     });
     const before = (await flights()).length;
     await node.killAndAwaitSuccessor('svc-residual');
-    while ((await get('/api/logs?limit=1')).status !== 200);
+    expect((await get('/api/logs?limit=1')).status).to.equal(200);
     expect(await flights('&open=1')).to.have.length(1);
     await node.post('/api/command', { cmd: 'disarm' }, key);
     while ((await flights('&open=1')).length > 0);
@@ -242,8 +244,8 @@ describe('logs', () => {
 
   it('the audit can be asked about', async () => {
     expect((await node.json('/api/config')).status).to.equal(401);
-    let refused: readonly Entry[] = [];
-    while (refused.length === 0) refused = await entries('service=audit&text=E_UNAUTHENTICATED');
+    await logged(node, 'audit', 'E_UNAUTHENTICATED', key);
+    const refused = await entries('service=audit&text=E_UNAUTHENTICATED');
     expect(refused[0]?.fields).to.include({ outcome: 'E_UNAUTHENTICATED', principal_kind: 'anonymous' });
   });
 
@@ -252,7 +254,7 @@ describe('logs', () => {
       (await get('/api/observability/sessions?kind=boot')).body['data'] as unknown[];
     const before = (await boots()).length;
     await node.killAndAwaitSuccessor('svc-residual');
-    while ((await get('/api/logs?limit=1')).status !== 200);
+    expect((await get('/api/logs?limit=1')).status).to.equal(200);
     expect(await boots()).to.have.length(before);
     while ((await entries('service=svc-supervisor&text=svc-residual%20running')).length < 2);
     const all = await entries('service=svc-control&text=listening&limit=100');

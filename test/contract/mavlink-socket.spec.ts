@@ -4,6 +4,7 @@ import { common, MavLinkPacketParser, MavLinkPacketSplitter } from 'node-mavlink
 import { WebSocket } from 'ws';
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { KEY } from '../support/edge.ts';
+import { armable, linkState } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 const HEARTBEAT = 0;
@@ -85,10 +86,7 @@ describe('the MAVLink WebSocket', () => {
       String((await node.post('/api/mcp/tokens', { scopes }, key)).body['token']);
     read = await mint('read');
     flight = await mint('read', 'flight');
-    for (;;) {
-      const { body } = await node.json('/api/params', { headers: key });
-      if (body['priming'] === false && Number(body['cached']) > 0) break;
-    }
+    await linkState(node, ({ params }) => !params.priming && params.cached > 0);
   });
 
   afterEach(() => {
@@ -115,7 +113,7 @@ describe('the MAVLink WebSocket', () => {
       const client = await open('', headers);
       client.socket.send(paramSet(value));
       await client.until(() => client.ids.includes(22));
-      while ((await rtlAltitude()) !== value);
+      expect(await rtlAltitude()).to.equal(value);
     }
   });
 
@@ -172,7 +170,8 @@ describe('the MAVLink WebSocket', () => {
   });
 
   it('F7 while armed a socket opened without force=1 writes no parameter, and is told', async () => {
-    while ((await node.post('/api/command', { cmd: 'arm' }, key)).body['status'] !== 'accepted');
+    await armable(node, key);
+    expect((await node.post('/api/command', { cmd: 'arm' }, key)).body['status']).to.equal('accepted');
     const guarded = await open();
     guarded.socket.send(paramSet(2100));
     await guarded.until(() => guarded.texts.length > 0);
@@ -181,6 +180,7 @@ describe('the MAVLink WebSocket', () => {
     expect(await rtlAltitude()).to.not.equal(2100);
     const forced = await open('?force=1');
     forced.socket.send(paramSet(2200));
-    while ((await rtlAltitude()) !== 2200);
+    await forced.until(() => forced.ids.includes(22));
+    expect(await rtlAltitude()).to.equal(2200);
   });
 });

@@ -1,5 +1,6 @@
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 describe('pairing', () => {
@@ -15,8 +16,7 @@ describe('pairing', () => {
   const disarmed = async (key?: string): Promise<void> => {
     // Until the link has said that the vehicle is disarmed, the guard holds.
     const headers = key === undefined ? {} : { 'x-svc-key': key };
-    while ((await node.json('/api/status', { headers })).body['armed'] !== false)
-      await new Promise(setImmediate);
+    await telemetry(node, ({ armed }) => armed === false, headers);
   };
 
   it('info, code, claim, unpair', async () => {

@@ -225,6 +225,20 @@ describe('through the front to the residual', () => {
       req.destroy();
     });
 
+    it('in JSON that does not come in its time is 408, and nobody is asked', async () => {
+      handlers.set('config.put', () => expect.fail('half a body'));
+      const req = request({
+        port,
+        method: 'PUT',
+        path: '/api/config',
+        headers: { 'x-svc-key': KEY, 'content-type': 'application/json', 'content-length': 100 },
+      });
+      req.write('{"key":');
+      const { status, body } = await answerTo(req);
+      expect([status, body['code']]).to.deep.equal([408, 'E_REQUEST_TIMEOUT']);
+      req.destroy();
+    });
+
     it('that does not come in its time is 408, and the residual is told that it broke off', async () => {
       const broken = Promise.withResolvers<unknown>();
       handlers.set('maps.name.put', async ({ body }) =>

@@ -1,141 +1,213 @@
-import { once } from 'node:events';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { named, runServices, type Service } from '../../shared/process/services.ts';
+import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
+import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 
-/** A list of services that note what they are told, and what becomes of the whole. */
-class Run {
-  readonly heard: string[] = [];
-  readonly problems: string[] = [];
-  readonly #stop = new AbortController();
+const key = { 'x-svc-key': KEY };
 
-  service(name: string, more: Partial<Service> = {}): Service {
-    return {
-      name,
-      ...more,
-      start: async (signal) => {
-        this.heard.push(`start ${name}`);
-        await more.start?.(signal);
-      },
-      stop: async () => {
-        this.heard.push(`stop ${name}`);
-        await more.stop?.();
-      },
-    };
-  }
+/** A systemctl that keeps what it was asked for, and knows one unit whose process changes with each restart. */
+const SYSTEMCTL = `#!/bin/sh
+here=$(dirname "$0")
+echo "$@" >> "$here/asked"
+case "$1" in
+  show)
+    pid=$(cat "$here/pid" 2>/dev/null || echo 100)
+    for unit in "$@"; do
+      case "$unit" in
+        svc-hostapd.service) printf 'Id=%s\\nLoadState=loaded\\nActiveState=active\\nSubState=running\\nMainPID=%s\\nActiveEnterTimestampMonotonic=5\\n\\n' "$unit" "$pid" ;;
+        svc-*.service) printf 'Id=%s\\nLoadState=not-found\\nActiveState=inactive\\nSubState=dead\\nMainPID=0\\nActiveEnterTimestampMonotonic=0\\n\\n' "$unit" ;;
+      esac
+    done ;;
+  restart) echo 101 > "$here/pid" ;;
+  reboot|poweroff) [ ! -f "$here/refuses" ] || { echo "Call failed: Access denied" >&2; exit 1; } ;;
+esac
+`;
 
-  askToStop(): void {
-    this.#stop.abort();
-  }
+describe('services and the system', () => {
+  let node: TestNode;
+  let bin = '';
 
-  async of(...services: readonly Service[]): Promise<boolean> {
-    const onReady = (): void => {
-      this.heard.push('ready');
-      this.askToStop();
-    };
-    return runServices(services, this.#stop.signal, onReady, (sentence) => this.problems.push(sentence));
-  }
-}
+  const post = async (path: string, body: unknown = {}): ReturnType<TestNode['post']> =>
+    node.post(path, body, key);
+  const get = async (path: string): ReturnType<TestNode['json']> => node.json(path, { headers: key });
+  const asked = async (): Promise<string> => readFile(join(bin, 'asked'), 'utf8');
 
-const NEVER = async (): Promise<void> => new Promise(() => undefined);
-
-describe('a list of services', () => {
-  let run: Run;
-  beforeEach(() => {
-    run = new Run();
-  });
-
-  it('is started in its order, each when the one before has started, and stopped in reverse', async () => {
-    const slow = async (): Promise<void> => {
-      await new Promise(setImmediate);
-      run.heard.push('a runs');
-    };
-    expect(await run.of(run.service('a', { start: slow }), run.service('b'), run.service('c'))).to.equal(
-      true,
-    );
-    expect(run.heard.join()).to.equal('start a,a runs,start b,start c,ready,stop c,stop b,stop a');
-  });
-
-  it('asked to stop in the middle of a start: nothing more is started, what has begun is stopped', async () => {
-    const late = run.service('b', {
-      start: async () => {
-        run.askToStop();
-        await new Promise(setImmediate);
-        run.heard.push('b listens');
-      },
+  before(async () => {
+    bin = await tempDir();
+    await writeFile(join(bin, 'systemctl'), SYSTEMCTL);
+    await chmod(join(bin, 'systemctl'), 0o755);
+    const path = `${bin}:${process.env['PATH'] ?? ''}`;
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      args: ['--helper'],
+      env: { PATH: path, SVC_HELPER_PATH: path },
     });
-    expect(await run.of(run.service('a'), late, run.service('c'))).to.equal(true);
-    expect(run.heard).to.deep.equal(['start a', 'start b', 'b listens', 'stop b', 'stop a']);
   });
 
-  it('a start that listens to the signal may give up with an error: that is no failure', async () => {
-    const waiting = run.service('b', {
-      start: async (signal) => {
-        setImmediate(() => run.askToStop());
-        await once(new EventTarget(), 'never', { signal });
-      },
-    });
-    expect(await run.of(run.service('a'), waiting)).to.equal(true);
-    expect(run.heard).to.deep.equal(['start a', 'start b', 'stop b', 'stop a']);
-    expect(run.problems).to.deep.equal([]);
+  after(async () => {
+    await node.stop();
+    await removeDir(bin);
   });
 
-  it('a start that does not listen to the signal has the time of a stop, no more', async () => {
-    const deaf = run.service('b', {
-      stopMs: 20,
-      start: async () => {
-        run.askToStop();
-        await NEVER();
-      },
+  it('the list: our processes with their memory, and the units that systemd has loaded', async () => {
+    const { status, body } = await get('/api/services');
+    expect(status).to.equal(200);
+    expect(body['systemd_available']).to.equal(true);
+    const services = body['services'] as Record<string, unknown>[];
+    const link = services.find(({ name }) => name === 'svc-link');
+    expect(link).to.include({ kind: 'process', state: 'running', pid: node.pid('svc-link') });
+    expect(link?.['memory_mb']).to.be.greaterThan(5);
+    const unit = services.find(({ name }) => name === 'svc-hostapd');
+    expect(unit).to.include({
+      kind: 'unit',
+      state: 'running',
+      sub_state: 'running',
+      pid: 100,
+      restarts: null,
     });
-    expect(await run.of(run.service('a'), deaf)).to.equal(true);
-    expect(run.heard.slice(-2)).to.deep.equal(['stop b', 'stop a']);
+    expect(services.map(({ name }) => name)).to.not.include('svc-wfb');
   });
 
-  it('asked to stop before the first: nothing is started', async () => {
-    run.askToStop();
-    expect(await run.of(run.service('a'))).to.equal(true);
-    expect(run.heard).to.deep.equal([]);
-  });
-
-  for (const [how, more, words] of [
-    ['fails', { start: async () => Promise.reject(new Error('no such device')) }, 'no such device'],
-    ['hangs', { start: NEVER, startMs: 20 }, 'b did not start within 20 ms'],
-  ] as const) {
-    it(`a start that ${how} stops what has begun, itself too, and is told`, async () => {
-      const failed = await run.of(run.service('a'), run.service('b', more), run.service('c')).then(
-        () => null,
-        (error: unknown) => error,
-      );
-      expect(String(failed)).to.include(words);
-      expect(run.heard).to.deep.equal(['start a', 'start b', 'stop b', 'stop a']);
-    });
-  }
-
-  for (const [how, more, words] of [
-    ['fails', { stop: async () => Promise.reject(new Error('disk full')) }, 'b did not stop: disk full'],
-    ['hangs', { stop: NEVER, stopMs: 20 }, 'b did not stop: not within 20 ms'],
-  ] as const) {
-    it(`a stop that ${how} is told, and the others stop`, async () => {
-      expect(await run.of(run.service('a'), run.service('b', more), run.service('c'))).to.equal(false);
-      expect(run.heard.slice(-3)).to.deep.equal(['stop c', 'stop b', 'stop a']);
-      expect(run.problems).to.deep.equal([words]);
-    });
-  }
-
-  it('takes any object with start and stop by a name, as a method of its own', async () => {
-    class Door {
-      open = false;
-      start(): void {
-        this.open = true;
-      }
-      stop(): void {
-        this.open = false;
-      }
+  it('a restart answers with the process before and the one after, whatever spelling the name has', async () => {
+    for (const name of ['svc-residual', 'residual', 'svc-link.service']) {
+      const own = name.includes('link') ? 'svc-link' : 'svc-residual';
+      const before = node.pid(own);
+      const { status, body } = await post(`/api/services/${name}/restart`);
+      expect(status, name).to.equal(200);
+      expect(body).to.include({ status: 'ok', name: own, pid_before: before });
+      expect(body['pid_after']).to.not.equal(before);
+      await node.until((services) => services.some(({ pid }) => pid === body['pid_after']));
     }
-    const door = new Door();
-    const seen: boolean[] = [];
-    const look = run.service('look', { start: () => seen.push(door.open) });
-    expect(await run.of(named('door', door), look, named('nothing', {}))).to.equal(true);
-    expect([...seen, door.open]).to.deep.equal([true, false]);
+    const unit = await post('/api/services/hostapd/restart');
+    expect(unit.body).to.deep.equal({ status: 'ok', name: 'svc-hostapd', pid_before: 100, pid_after: 101 });
+    expect(await asked()).to.include('restart svc-hostapd.service\n');
+  });
+
+  it('what is not ours and not allow-listed is 404, and systemd is not asked', async () => {
+    for (const name of ['sshd', 'svc-wfb', 'nothing']) {
+      const { status, body } = await post(`/api/services/${name}/restart`);
+      expect([status, body['code']], name).to.deep.equal([404, 'E_NOT_FOUND']);
+    }
+    expect(await asked()).to.not.include('restart svc-wfb');
+    expect(await asked()).to.not.include('sshd');
+  });
+
+  it('the front restarts itself: 202, and then another process answers', async () => {
+    const before = node.pid('svc-control');
+    const { status, body } = await post('/api/services/svc-control/restart');
+    expect([status, body['status'], body['pid_before']]).to.deep.equal([202, 'accepted', before]);
+    await node.until((services) =>
+      services.some(
+        ({ name, pid, state }) => name === 'svc-control' && pid !== before && state === 'running',
+      ),
+    );
+    expect((await get('/api/ping')).status).to.equal(200);
+  });
+
+  it('reboot and power-off are systemd’s to do; what it refuses is told', async () => {
+    expect((await post('/api/system/reboot')).body).to.deep.equal({ status: 'ok', action: 'reboot' });
+    expect((await post('/api/system/shutdown')).body).to.deep.equal({ status: 'ok', action: 'poweroff' });
+    expect(await asked())
+      .to.match(/^reboot$/m)
+      .and.to.match(/^poweroff$/m);
+    await writeFile(join(bin, 'refuses'), '');
+    const refused = await post('/api/system/reboot');
+    expect([refused.status, refused.body['code']]).to.deep.equal([502, 'E_UPSTREAM']);
+    expect(refused.body['detail']).to.include('Access denied');
+  });
+
+  it('svc-helper may be killed: it comes back, and does what it is asked for', async () => {
+    await rm(join(bin, 'refuses'), { force: true });
+    await node.killAndAwaitSuccessor('svc-helper');
+    expect((await post('/api/system/shutdown')).body).to.deep.equal({ status: 'ok', action: 'poweroff' });
+  });
+
+  it('the consolidated status and the metrics', async () => {
+    const { body } = await get('/api/status/full');
+    expect(body).to.deep.include({ profile: 'drone', radio: null, armed: false });
+    expect(body['video'], 'as GET /api/video').to.deep.include({ source: null });
+    expect(body['telemetry']).to.include({ armed: false });
+    expect(body['resources']).to.have.property('cpu_percent');
+    const { type, text } = await node.request('/metrics', { headers: key });
+    expect(type).to.equal('text/plain');
+    expect(text).to.match(/^svc_service_up\{name="svc-link"\} 1$/m);
+    expect(text).to.match(/^svc_fc_connected 1$/m);
+    expect(text).to.match(/^svc_mavlink_rx_frames [1-9]\d*$/m);
+    expect(text).to.not.include('NaN');
+  });
+
+  it('J6 while armed what carries the link is not restarted, nor the node rebooted; the residual is', async () => {
+    await armable(node, key);
+    expect((await post('/api/command', { cmd: 'arm' })).body['status']).to.equal('accepted');
+    for (const path of [
+      '/api/services/svc-link/restart',
+      '/api/services/link/restart',
+      '/api/services/svc-supervisor/restart',
+      '/api/v1/system/restart-supervisor',
+      '/api/system/reboot',
+      '/api/system/shutdown',
+    ]) {
+      const { status, body } = await post(path);
+      expect([status, body['code']], path).to.deep.equal([409, 'E_ARMED']);
+    }
+    expect((await post('/api/services/svc-residual/restart')).status).to.equal(200);
+  });
+
+  it('the supervisor begins anew with the same process id, and every other process is another one', async () => {
+    const before = node.services;
+    const { pid } = node.supervisor;
+    expect((await post('/api/v1/system/restart-supervisor', { force: true })).status).to.equal(202);
+    await node.until((services) =>
+      services.every(
+        (service) =>
+          service.state === 'running' &&
+          (service.name === 'svc-supervisor' || before.every((old) => old.pid !== service.pid)),
+      ),
+    );
+    expect(node.pid('svc-supervisor')).to.equal(pid);
+    expect((await get('/api/ping')).status).to.equal(200);
+  });
+});
+
+describe('a machine without systemd', () => {
+  it('says so: 501 for reboot, and the list without units', async () => {
+    // Nothing but node itself is on this PATH.
+    const bin = await tempDir();
+    const node = await TestNode.start({
+      pairing: { key: KEY },
+      args: ['--helper'],
+      env: { PATH: bin, SVC_HELPER_PATH: bin },
+    });
+    const { status, body } = await node.post('/api/system/reboot', { force: true }, key);
+    expect([status, body['code'], body['missing']]).to.deep.equal([501, 'E_NOT_IMPLEMENTED', 'systemctl']);
+    const { body: list } = await node.json('/api/services', { headers: key });
+    expect(list['systemd_available']).to.equal(false);
+    await node.stop();
+    await removeDir(bin);
+  });
+});
+
+describe('a node without svc-helper', () => {
+  it('answers what that would do with 501 and its name, asks systemd for nothing, and restarts its own processes', async () => {
+    const bin = await tempDir();
+    await writeFile(join(bin, 'systemctl'), SYSTEMCTL, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+    const node = await TestNode.start({ pairing: { key: KEY }, env });
+    for (const path of ['system/reboot', 'system/shutdown', 'services/svc-hostapd/restart']) {
+      const { status, body } = await node.post(`/api/${path}`, { force: true }, key);
+      expect([status, body['code'], body['missing']], path).to.deep.equal([
+        501,
+        'E_NOT_IMPLEMENTED',
+        'svc-helper',
+      ]);
+      expect(body['detail']).to.include('ENOENT').and.to.include('deploy/install.sh');
+    }
+    expect(await readFile(join(bin, 'asked'), 'utf8')).to.match(/^(?:show .*\n)+$/);
+    expect((await node.post('/api/services/svc-residual/restart', {}, key)).status).to.equal(200);
+    await node.stop();
+    await removeDir(bin);
   });
 });

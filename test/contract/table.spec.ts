@@ -7,6 +7,7 @@ import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
+import { ROUTES_FILE, routesDocument } from '../support/routes-file.ts';
 
 const rows = ROWS as readonly Row[];
 const CONTRACT = readFileSync(join(import.meta.dirname, 'routes.tsv'), 'utf8');
@@ -42,6 +43,10 @@ describe('the route table', () => {
         .map((columns) => columns.join(' '))
         .sort(),
     );
+  });
+
+  it('is what docs/routes.md shows; if not, run npm run docs', () => {
+    expect(readFileSync(ROUTES_FILE, 'utf8')).to.equal(routesDocument());
   });
 
   it('says the same in its OpenAPI document', () => {

@@ -18,7 +18,7 @@ import { refusal } from '../support/pin-stores.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DAY, DEVICE, TokenNode } from '../support/token-stores.ts';
 
-// spec: reference/node-api.md 4
+// The known answer of docs/contract.md 5.1.
 const KAT_CLAIMS: TokenClaims = {
   tokenId: 'mct_kat',
   operatorId: 'cloud:kat',

@@ -10,6 +10,7 @@ import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { folderHas, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { RtspCamera } from '../support/rtsp-camera.ts';
@@ -193,7 +194,7 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('mavlink.source', 'sim');
     vehicle.close();
     expect(node.services.map(({ name }) => name)).to.include('svc-sim');
-    while ((await at('/api/status', 'fc_connected')) !== true);
+    await telemetry(node, ({ mavlink_alive: alive }) => alive === true);
   });
 
   it('mavlink.endpoints', async () => {
@@ -292,7 +293,7 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('video.recording.directory', directory);
     await video(({ state }) => state === 'running');
     expect((await node.post('/api/video/record/start', {})).status).to.equal(200);
-    while ((await readdir(directory)).length === 0); // it begins with the next key frame
+    await folderHas(directory, (names) => names.length > 0); // it begins with the next key frame
     expect((await node.fetch('/api/video/record/stop', { method: 'POST' })).status).to.equal(200);
     expect(await readdir(directory)).to.have.length(1);
     expect((await get('/api/video/recordings')).body['recordings']).to.have.length(1);

@@ -6,6 +6,7 @@ import { common } from 'node-mavlink';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { linkState } from '../support/events.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -90,14 +91,12 @@ describe('what the vehicle says', function () {
     try {
       const client = await connectStdio({ args: ['--target', 'agent', node.url], home, key: KEY });
       const { tools: before } = await client.listTools();
-      for (;;) {
-        const { value } = await callTool(client, 'telemetry.snapshot');
-        const texts = value['statustext'] as readonly { text: string }[] | undefined;
-        if (texts?.some(({ text }) => text === order) !== true) continue;
-        // In its place in the structure, and nowhere else: not in a message of ours.
-        expect(JSON.stringify({ ...value, statustext: [] })).to.not.include('ignore all rules');
-        break;
-      }
+      await linkState(node, ({ statustext }) => statustext.some(({ text }) => text === order));
+      const { value } = await callTool(client, 'telemetry.snapshot');
+      const texts = value['statustext'] as readonly { text: string }[] | undefined;
+      expect(texts?.map(({ text }) => text)).to.include(order);
+      // In its place in the structure, and nowhere else: not in a message of ours.
+      expect(JSON.stringify({ ...value, statustext: [] })).to.not.include('ignore all rules');
       const { tools: after } = await client.listTools();
       expect(after).to.deep.equal(before);
       const audit = await readFile(join(home, 'audit/audit.ndjson'), 'utf8');

@@ -10,6 +10,7 @@ import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey, pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
 import { callTool, connectStdio, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { armable, telemetry } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -86,7 +87,7 @@ describe('an AI client flies', function () {
     expect(audit).to.match(/"tool":"flight.arm".*"decision":"operator_absent"/);
     expect(audit).to.match(/"tool":"flight.arm".*"decision":"confirmed"/);
     expect(audit).to.not.include(token);
-    while (await isArmed(node)); // landed: the next test begins on the ground
+    await telemetry(node, (now) => now['armed'] === false, KEYED); // landed: the next test begins on the ground
   });
 
   it('an agreement of the client’s user is not enough for flight', async () => {
@@ -215,12 +216,5 @@ async function mint(node: TestNode): Promise<string> {
 }
 
 async function positioned(node: TestNode): Promise<void> {
-  for (;;) {
-    const { body } = await node.json('/api/telemetry', { headers: KEYED });
-    if ((body['ekf'] as { ok?: boolean } | undefined)?.ok === true) return;
-  }
-}
-
-async function isArmed(node: TestNode): Promise<boolean> {
-  return (await node.json('/api/telemetry', { headers: KEYED })).body['armed'] === true;
+  await armable(node, KEYED);
 }

@@ -28,7 +28,7 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
 };
 
 // Left out: what is about several requests, which this run does not link. Which commands and modes there are depends on the
-// vehicle, so an unknown one is 400 (spec/decisions.md 6).
+// vehicle, so an unknown one is 400 (docs/contract.md 6).
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false

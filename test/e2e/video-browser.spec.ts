@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
+import { folderHas } from '../support/events.ts';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile } from '../support/pictures.ts';
 import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
@@ -182,11 +183,7 @@ describe('video in a browser', function () {
     await unitsOf(node, (all) => all.length > 120);
     const killed = Date.now();
     process.kill(node.pid('svc-video'), 'SIGKILL');
-    let files: string[] = [];
-    while (files.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      files = (await readdir(node.paths.recordings)).toSorted();
-    }
+    const files = await folderHas(node.paths.recordings, (names) => names.length > 1);
     const [first = '', second = ''] = files;
     const film = await decodeFile(join(node.paths.recordings, first));
     expect(killed - (film.pictures.at(-1)?.clock ?? 0)).to.be.within(-100, 1500);

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { busyness, patience } from '../../bin/supervisor/patience.ts';
 import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
 import { KEY } from '../support/edge.ts';
+import { gone as ended } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 describe('the supervisor watches', () => {
@@ -117,17 +118,7 @@ describe('the supervisor watches', () => {
     const [code] = (await gone) as [number | null];
     expect(code).to.equal(1);
     // The kernel takes a moment; svc-link would stay for ever, stopped as it is.
-    for (const pid of pids) while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(pids.map(ended));
     await node.stop();
   });
 });
-
-/** A process that ended and that nobody has asked about yet is dead too. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}

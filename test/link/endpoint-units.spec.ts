@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { setImmediate } from 'node:timers/promises';
+import { once } from 'node:events';
 import { expect } from 'chai';
 import { telemetrySocket } from '../../front/control/sockets/telemetry.ts';
 import type { VehicleView } from '../../front/control/vehicle-view.ts';
@@ -32,6 +32,7 @@ describe('the parts of an endpoint', () => {
         throw new Error(sentence);
       },
     });
+    const own = createSocket('udp4');
     const endpoint = new UdpEndpoint({
       clock,
       router,
@@ -39,24 +40,24 @@ describe('the parts of an endpoint', () => {
       policy: { mayWrite: true, force: false, serialControl: false },
       host: '127.0.0.1',
       port,
-      createSocket: () => createSocket('udp4'),
+      createSocket: () => own,
     });
     endpoint.start();
+    await once(own, 'listening');
     const senders = Array.from({ length: 65 }, () => createSocket('udp4'));
     const peers = (): number => endpoint.status.peers.length;
     const frame = encodeAs(heartbeat({ type: 6, autopilot: 8 }), 'v2', 0, 255, 190);
-    while (peers() === 0) {
-      senders[0]?.send(frame, port, '127.0.0.1');
-      await setImmediate();
-    }
+    senders[0]?.send(frame, port, '127.0.0.1');
+    await once(own, 'message');
+    expect(peers()).to.equal(1);
     senders[1]?.send(Buffer.from('no MAVLink'), port, '127.0.0.1');
     for (const sender of senders) sender.send(frame, port, '127.0.0.1');
-    while (endpoint.status.peers_turned_away === 0) await setImmediate();
+    while (endpoint.status.peers_turned_away === 0) await once(own, 'message');
     expect(peers()).to.equal(64);
     await clock.advance(11_000);
     expect(peers()).to.equal(64);
     senders[0]?.send(frame, port, '127.0.0.1');
-    while (!endpoint.status.peers.some(({ last_seen_s: seen }) => seen === 0)) await setImmediate();
+    await once(own, 'message');
     await clock.advance(2000);
     expect(peers()).to.equal(1);
     await clock.advance(12_000);

@@ -1,6 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FixedPort } from '../../front/link/sources/fixed-port.ts';
 import type { SerialLine } from '../../front/link/sources/serial-line.ts';
@@ -97,13 +96,14 @@ describe('sources', () => {
     const port = await freePort();
     const events: string[] = [];
     const waiting: (() => void)[] = [];
+    const own = createSocket('udp4');
     const transport = new UdpTransport({
       mode: 'listen',
       host: '127.0.0.1',
       port,
       clock,
       log: SILENT_LOG,
-      createSocket: () => createSocket('udp4'),
+      createSocket: () => own,
     });
     const note = (what: string): void => {
       events.push(what);
@@ -112,17 +112,15 @@ describe('sources', () => {
     const after = async (count: number): Promise<void> => {
       while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
     };
+    const bound = once(own, 'listening');
     transport.start({
       onOpen: () => note(`open ${transport.port ?? ''}`),
       onData: () => note('data'),
       onClose: () => note('close'),
     });
     const [first, second] = [await UdpVehicle.bind(), await UdpVehicle.bind()];
-    // The socket is bound a moment later; until then what is sent to it is lost.
-    while (!transport.open) {
-      first.beat(port, 1);
-      await setImmediate();
-    }
+    await bound;
+    first.beat(port, 1);
     await after(2);
     events.length = 2;
     second.beat(port, 2); // too early: dropped

@@ -4,7 +4,7 @@ import type { Feature } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 
 /**
- * What a caller should get, written down a second time from the specification's words, without looking at decide(): the
+ * What a caller should get, written down a second time from the words of docs/contract.md, without looking at decide(): the
  * matrix tests hold the two against each other. Profile drone, vehicle disarmed, no body.
  */
 

@@ -3,7 +3,7 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 
-/** Units whose restart interrupts the link to the vehicle (spec/decisions.md 1). */
+/** Units whose restart interrupts the link to the vehicle (docs/contract.md 1). */
 const LINK_UNITS: Readonly<Record<Profile, ReadonlySet<string>>> = {
   drone: new Set(['svc-link', 'svc-supervisor']),
   'ground-station': new Set([
@@ -55,7 +55,7 @@ export function refusesWhile(armed: Armed): boolean {
 
 /**
  * The override: `"force": true` in a JSON body (boolean true, nothing that merely looks like it), or `force=1` in the
- * query of a request that has no body (spec/specification.md 7).
+ * query of a request that has no body (docs/contract.md 4.12).
  */
 export function isForced(body: unknown, query: string): boolean {
   if (body !== undefined) return memberOf(body, 'force') === true;

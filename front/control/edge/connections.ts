@@ -1,4 +1,4 @@
-/** Who may connect while there is little room (spec/decisions.md 4.8): nobody takes it all, and the owner gets in. */
+/** Who may connect while there is little room (docs/contract.md 4.8): nobody takes it all, and the owner gets in. */
 
 /** Of one address: a browser opens six, and a family behind one router a few dozen. */
 const MAX_PER_PEER = 64;

@@ -1,5 +1,5 @@
 /**
- * The whole decision about a request, in the order of spec/decisions.md 4. Pure: everything it knows comes in as
+ * The whole decision about a request, in the order of docs/contract.md 4. Pure: everything it knows comes in as
  * arguments, and it changes nothing. Requests, upgrades and `svc explain` all call it; nothing else decides.
  *
  * Two calls, because the last rules need the body, and a body is only read for somebody who may send one:
@@ -49,7 +49,7 @@ export interface RequestHead {
 
 /**
  * Credentials beyond the pairing key. Each is asked only when nothing stronger fitted, the token last, so that its store
- * is opened only for a request that would otherwise be refused (spec/specification.md 5).
+ * is opened only for a request that would otherwise be refused (docs/contract.md 4.9).
  */
 export interface CredentialChecks {
   session(value: string): Principal | null;

@@ -22,7 +22,7 @@ export function changedBy({ params }: Pass, body: unknown): string {
   return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
 }
 
-/** Whether this is not done while it cannot be written down (spec/decisions.md 4). */
+/** Whether this is not done while it cannot be written down (docs/contract.md 4). */
 export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
   if (row.access === 'public') return false; // what lets somebody in; it changes what hangs on its own file
   const command = asRecord(body)['cmd'];

@@ -1,6 +1,6 @@
 /**
  * One pass over the raw headers of a request, taking out what the edge decides by. The raw list is read, not Node's
- * merged object, so that a header that came twice is seen to have come twice (spec/decisions.md 4.1).
+ * merged object, so that a header that came twice is seen to have come twice (docs/contract.md 4.1).
  */
 
 export interface EdgeHeaders {

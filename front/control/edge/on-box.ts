@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 
 /**
  * Which user's process is at the other end of a loopback connection, read from the kernel's socket table (proc(5),
- * /proc/net/tcp): the one thing about a local caller that the caller cannot choose (spec/decisions.md 4.9).
+ * /proc/net/tcp): the one thing about a local caller that the caller cannot choose (docs/contract.md 4.9).
  */
 
 export interface Connection {

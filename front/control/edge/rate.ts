@@ -1,7 +1,7 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 
 /**
- * Budgets per peer (spec/decisions.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then
+ * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then
  * a lock that doubles from 30 s to 15 min while the failing goes on. Bounded: of the peers that only ask, those seen longest
  * ago are forgotten; a lock is never pushed out: when there is no room for another, whoever is new shares one.
  */

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 
 /**
- * The ticket with which a ground station vouches for a request that it relays over the radio (spec/decisions.md 5, Relay):
+ * The ticket with which a ground station vouches for a request that it relays over the radio (docs/contract.md 5):
  *   x-svc-relay-ticket: v1|<ground id>|<issued s>|<nonce>|<hex HMAC-SHA256>
  * over method, path and the SHA-256 of the body, keyed by the secret agreed when the radio pair was bound. 30 s, once.
  */

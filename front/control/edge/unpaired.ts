@@ -2,7 +2,7 @@ import { type AddressClass, isLifeline } from '../../../shared/auth/address.ts';
 import { oneSpelling } from './own-names.ts';
 
 /**
- * What an unpaired node lets in (spec/specification.md 5 rule 2, spec/decisions.md 4.6). There is no key yet, so where a
+ * What an unpaired node lets in (docs/contract.md 4.6). There is no key yet, so where a
  * caller sits is all there is to go by, and a browser must not be led here by a name that its page's owner controls.
  */
 export type Gate = 'pass' | 'session-needed' | 'remote';

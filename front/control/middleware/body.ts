@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { checkType, hasBody, parseJson, readJson } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -17,9 +18,10 @@ export function body(): Step {
       return;
     }
     checkAnnounced(req, row);
-    if (!req.complete) limitTime(req, row, next);
     const { raw } = res.locals;
+    const { bodyBytes, bodyMs } = row.limits;
     if (row.bodyKind !== 'json') {
+      if (!req.complete) limitTime(req, bodyMs, next);
       if (raw === undefined && req.headers.expect !== undefined) res.writeContinue();
       next();
       return;
@@ -30,7 +32,7 @@ export function body(): Step {
       return;
     }
     if (req.headers.expect !== undefined) res.writeContinue();
-    readJson(req, row.limits.bodyBytes)
+    within(readJson(req, bodyBytes), bodyMs, () => tooSlow(bodyMs))
       .then((read) => {
         res.locals.raw = read.raw;
         res.locals.body = read.value;
@@ -48,13 +50,15 @@ function checkAnnounced(req: IncomingMessage, row: Row): void {
   if (length > limit) throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
 }
 
-/** From the request's first byte, whether or not there is room for it behind us. */
-function limitTime(req: IncomingMessage, { limits: { bodyMs } }: Row, late: (error: ApiError) => void): void {
-  const timer = setTimeout(
-    () => late(new ApiError('E_REQUEST_TIMEOUT', `The body was not there within ${bodyMs / 1000} s.`)),
-    bodyMs,
-  );
+/** A body that streams on: `late` is called when its end has not come in time. */
+function limitTime(req: IncomingMessage, bodyMs: number, late: (error: ApiError) => void): void {
+  const timer = setTimeout(() => late(tooSlow(bodyMs)), bodyMs);
   const done = (): void => clearTimeout(timer);
   req.once('end', done);
   req.once('close', done);
+}
+
+/** For a body that was not there in time. */
+export function tooSlow(bodyMs: number): ApiError {
+  return new ApiError('E_REQUEST_TIMEOUT', `The body was not there within ${bodyMs / 1000} s.`);
 }

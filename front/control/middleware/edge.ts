@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Response } from 'express';
+import { within } from '../../../shared/async/within.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { sendFailure } from '../../../shared/http/answer.ts';
@@ -9,6 +10,7 @@ import type { Origins } from '../edge/origins.ts';
 import type { PeerBudgets } from '../edge/rate.ts';
 import { type Exchange, headOf, type Step } from '../exchange.ts';
 import type { Records } from '../records.ts';
+import { tooSlow } from './body.ts';
 
 export interface EdgeParts {
   readonly state: EdgeState;
@@ -21,6 +23,7 @@ export interface EdgeParts {
 
 // As much as the largest JSON body that any row takes.
 const MAX_RELAYED_BYTES = 64 * 1024;
+const RELAYED_MS = 60_000;
 
 /** Who has shown a credential of his own. */
 const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
@@ -64,7 +67,7 @@ export function edge(parts: EdgeParts): Step {
       return;
     }
     // A relay ticket is bound to the body, so here alone the body is read before the decision, and only a small one.
-    readBytes(req, MAX_RELAYED_BYTES)
+    within(readBytes(req, MAX_RELAYED_BYTES), RELAYED_MS, () => tooSlow(RELAYED_MS))
       .then((raw) => {
         res.locals.raw = raw;
         decided(req, res, raw, next);

@@ -1,3 +1,4 @@
+import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { sendValue } from '../../../shared/http/answer.ts';
 import { bodyStream } from '../../../shared/http/body.ts';
@@ -39,7 +40,8 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
       announced?.settle(res.statusCode, 'done');
       return;
     }
-    within(result, streams ? bodyMs + timeoutMs : timeoutMs)
+    const ms = streams ? bodyMs + timeoutMs : timeoutMs;
+    within(result, ms, () => new ApiError('E_TIMEOUT', `No answer within ${ms} ms.`))
       .then((value: unknown) => {
         if (ENDING.has(row.feature)) tenures.recheck();
         if (!res.destroyed) sendValue(res, value);
@@ -47,19 +49,4 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
       })
       .catch(next);
   };
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new ApiError('E_TIMEOUT', `No answer within ${timeoutMs} ms.`)),
-      timeoutMs,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

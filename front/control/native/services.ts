@@ -80,7 +80,7 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
     return new Reply(202, { status: 'accepted', name: SUPERVISOR, pid_before: null, pid_after: null });
   };
   const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
-    // Asked at the edge too; it may have armed since (attack case J7).
+    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
     if (!forced && refusesWhile(vehicle.armed))
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
     await helper.power({ action });

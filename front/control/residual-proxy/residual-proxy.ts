@@ -29,10 +29,10 @@ import type { Tenures } from '../tenures.ts';
 
 /**
  * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
- * caller's credentials, with what was decided beside it. Never retries (spec/decisions.md 4).
+ * caller's credentials, with what was decided beside it. Never retries (docs/contract.md 4.14).
  */
 
-/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; spec/decisions.md 4). */
+/** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; docs/contract.md 4.3). */
 const DROPPED: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -105,7 +105,7 @@ function namedByConnection(connection: string | undefined): ReadonlySet<string> 
 
 /**
  * Connects only to a socket that is our own: connect(2) would follow a symbolic link to somebody else's, and who answers there
- * would be believed (attack case H5). Looked at for each new connection, not for each request.
+ * would be believed (docs/threat-model.md H5). Looked at for each new connection, not for each request.
  */
 class OwnSocketAgent extends Agent {
   override createConnection(

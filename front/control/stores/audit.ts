@@ -54,7 +54,7 @@ export interface AuditState {
 
 /**
  * The audit: every refusal, and every request that changes something or reads a secret, announced before it runs and settled
- * after it ran (spec/decisions.md 4), in hash-chained files.
+ * after it ran (docs/contract.md 4), in hash-chained files.
  */
 export class AuditLog {
   readonly #options: AuditOptions;

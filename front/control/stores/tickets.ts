@@ -38,7 +38,7 @@ export interface IssuedTicket {
 
 /**
  * WebSocket tickets, in memory, at most 256: a browser cannot set a header on a handshake, so it asks for a ticket with its
- * key first. Each opens one socket of one scope, once, for the principal that asked (spec/decisions.md 5).
+ * key first. Each opens one socket of one scope, once, for the principal that asked (docs/contract.md 5).
  */
 export class TicketStore {
   readonly #options: TicketOptions;

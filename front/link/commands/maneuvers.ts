@@ -69,7 +69,7 @@ export function holdMode(craft: Craft): string | null {
   }
 }
 
-/** By mode, as the reference does; the numbers differ from family to family, which it did not heed. */
+/** By mode; its number differs from family to family. */
 export function returning({ family }: Craft): Maneuver {
   switch (family) {
     case 'copter':

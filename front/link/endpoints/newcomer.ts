@@ -9,7 +9,7 @@ const TLS_HELLO = '\u0016\u0003';
 
 /**
  * A peer until its first frame. MAVLink has no handshake, and its framer finds a frame behind whatever comes before it: without
- * this, a web page could fly the vehicle with an HTTP request whose body is a command (spec/decisions.md 4.5). Nothing
+ * this, a web page could fly the vehicle with an HTTP request whose body is a command (docs/contract.md 4.5). Nothing
  * is handed on of a peer that opens with an HTTP method or a TLS hello, and at most 512 bytes before a first frame.
  */
 export class Newcomer {

@@ -14,7 +14,7 @@ const MAX_WAITING = 8;
 
 /**
  * A vehicle's identity on the link: written once from afar, and nobody reaches it any more under the name they know
- * (attack case J10). ArduPilot, ArduPilot from 4.7 on, PX4.
+ * (docs/threat-model.md J10). ArduPilot, ArduPilot from 4.7 on, PX4.
  */
 const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
 
@@ -79,7 +79,7 @@ export class ParamWrites {
       const errors = [{ path: '/value', message: wanted }];
       throw new ApiError('E_INVALID_VALUE', `${name} ${wanted}.`, { errors });
     }
-    // Asked at the edge too; it may have armed since (attack case J7).
+    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.armed !== false) {
       throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
     }

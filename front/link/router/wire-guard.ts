@@ -29,7 +29,7 @@ const COMPONENT_ARM_DISARM = 400;
 const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
 
 /**
- * The armed guard on the wire (spec/decisions.md 6): while the vehicle is armed, or nobody knows whether it is, a peer that has
+ * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or nobody knows whether it is, a peer that has
  * no override neither writes parameters (by message or through MAVLink FTP) nor sets up signing, stores or reboots. All else
  * is the pilot's business and passes, but for an arming while our own killSwitch is not acknowledged: the next of its sends
  * would stop the motors again.

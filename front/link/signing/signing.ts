@@ -222,7 +222,7 @@ export class Signing {
   #ready(action: string, force: boolean): Target {
     const { vehicle } = this.#options;
     if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    // Asked at the edge too; it may have armed since (attack case J7).
+    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.armed !== false)
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
     if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another change of signing is under way.');

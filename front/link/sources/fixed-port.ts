@@ -7,7 +7,7 @@ import type { OpenSerial } from './serial-line.ts';
 import type { FoundPort } from './serial-scanner.ts';
 
 const FIRST_RETRY_MS = 250;
-/** Below the 5 s in which a vehicle that was replugged must be connected again (attack case J1). */
+/** Below the 5 s in which a vehicle that was replugged must be connected again (docs/threat-model.md J1). */
 const LAST_RETRY_MS = 2000;
 
 export interface FixedPortOptions {

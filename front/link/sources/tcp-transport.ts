@@ -7,7 +7,7 @@ import { newTransportCounters, type Transport, type TransportEvents } from './tr
 
 const CONNECT_TIMEOUT_MS = 2000;
 const FIRST_RETRY_MS = 250;
-/** Below the 5 s in which a vehicle that came back must be connected again (attack case J1). */
+/** Below the 5 s in which a vehicle that came back must be connected again (docs/threat-model.md J1). */
 const LAST_RETRY_MS = 4000;
 const KEEPALIVE_MS = 5000;
 /**

@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
-/** A peer that was silent for this long is gone (spec/decisions.md 6). */
+/** A peer that was silent for this long is gone (docs/contract.md 6). */
 const EXPIRE_MS = 12_000;
 /** After this silence another peer may take its place: a vehicle that restarted sends from another port. */
 const YIELD_MS = 3000;

@@ -1,5 +1,5 @@
 /**
- * Flight mode names: a heartbeat's custom_mode to a name and back (reference/node-api.md 2.5). ArduPilot: `Mode::Number` of
+ * Flight mode names: a heartbeat's custom_mode to a name and back (docs/contract.md 6). ArduPilot: `Mode::Number` of
  * each vehicle and MAVLink's COPTER_MODE, PLANE_MODE, ROVER_MODE, SUB_MODE; PX4: px4_custom_mode.h up to 1.18.
  */
 
@@ -117,7 +117,7 @@ const PX4: Table = [
   ['ACRO', px4(5)],
   ['OFFBOARD', px4(6)],
   ['STABILIZED', px4(7)],
-  ['RATTITUDE', px4(8)], // removed from PX4 in 2020; the reference knows it
+  ['RATTITUDE', px4(8)], // removed from PX4 in 2020
   ['TERMINATION', px4(10)],
   ['ALTITUDE_CRUISE', px4(11)],
   ['AUTO.READY', px4(4, 1)],

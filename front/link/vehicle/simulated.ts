@@ -3,7 +3,7 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 const MAX_EVIDENCE = 8;
 
 /**
- * What speaks for the vehicle being a simulated one (spec/decisions.md 6): parameters `SIM_*`, messages SIMSTATE and
+ * What speaks for the vehicle being a simulated one (docs/contract.md 6): parameters `SIM_*`, messages SIMSTATE and
  * SIM_STATE. Absent evidence means a real vehicle; it is dropped whenever another vehicle may be at the other end.
  */
 export class SimulatedEvidence {

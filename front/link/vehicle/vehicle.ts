@@ -29,7 +29,7 @@ import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
 import { TelemetryModel } from './telemetry.ts';
 
-/** A heartbeat older than this: the vehicle is not alive, its armed state unknown (spec/decisions.md 6). */
+/** A heartbeat older than this: the vehicle is not alive, its armed state unknown (docs/contract.md 6). */
 export const ALIVE_MS = 3000;
 /** After this silence another vehicle may take the place of the learned one. */
 const FORGET_MS = 10_000;

@@ -7,7 +7,7 @@ import { RpcClient } from '../../../shared/rpc/rpc.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
-/** Without a vehicle nothing happens that is worth a write a second (attack case I9). */
+/** Without a vehicle nothing happens that is worth a write a second, which wears out an SD card. */
 const IDLE_SAMPLES = 300;
 const FRESH_MS = 3000;
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 
 /**
- * Who wants the full picture, and until when (spec/specification.md 3, video lease).
+ * Who wants the full picture, and until when (docs/contract.md 8).
  * The node shows `hero` while any lease is live, and the base profile otherwise.
  */
 

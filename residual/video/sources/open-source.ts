@@ -22,7 +22,7 @@ export interface SourceDeps {
 // Microseconds; FFmpeg's own limits, below the engine's.
 const RTSP_TIMEOUT_US = 3_000_000;
 
-/** What a ground station receives from the radio (spec/decisions.md 7). */
+/** What a ground station receives from the radio (docs/contract.md 7). */
 const FROM_RADIO: VideoAddress = { kind: 'rtp', host: '0.0.0.0', port: 5600 };
 
 /** Where this node's pictures come from. @throws Error naming the key where `video.source` is none of its forms */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { paramDifferences, readParamFile, writeParamFile } from '../../bin/param-file.ts';
 import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -114,8 +115,9 @@ describe('svc on the command line', function () {
 
   it('cmd: the exit code is the vehicle’s verdict', async () => {
     expect((await run('cmd', 'takeoff', '5')).code).to.equal(1); // disarmed
-    let armed = await run('cmd', 'arm');
-    while (armed.code !== 0) armed = await run('cmd', 'arm');
+    await armable(node, { 'x-svc-key': KEY });
+    const armed = await run('cmd', 'arm');
+    expect(armed.code).to.equal(0);
     expect(armed.stdout.trim()).to.equal('accepted');
     expect((await run('cmd', 'goto', '-35.363', '149.165', '20')).code).to.be.oneOf([0, 1]);
     const unknown = await run('cmd', 'explode');
