@@ -19,7 +19,7 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
     paths.logSocket,
   ];
   // svc-video runs only where there is a source, svc-helper only where it was installed or the node is root.
-  const optional = [paths.helperSocket, paths.videoSocket, paths.videoMediaSocket];
+  const optional = [paths.helperSocket, paths.videoSocket];
   const states = new Map<string, State>();
   const failed: Check[] = [];
   for (const path of [...needed, ...optional]) {

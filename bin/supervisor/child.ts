@@ -6,6 +6,7 @@ import type { FromChild, Init, ToChild } from '../../shared/process/child.ts';
 import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
+import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { busyness, patience } from './patience.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
@@ -36,27 +37,6 @@ export interface WatchLimits {
   readonly readyMs: number;
 }
 export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
-
-export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
-
-export interface ChildStatus {
-  readonly name: string;
-  readonly state: ChildState;
-  readonly pid: number | null;
-  readonly restarts: number;
-  readonly uptime_seconds: number | null;
-  /** `code 1`, `SIGKILL`; null while it never ended. */
-  readonly last_exit: string | null;
-  /** Last lines of stderr before the newest end. */
-  readonly last_words: readonly string[];
-}
-
-/** A restart that was asked for: the process before, null where none ran, and its running successor. */
-export interface Restarted {
-  readonly pid_before: number | null;
-  /** Null where the config no longer wants the process: it was stopped. */
-  readonly pid_after: number | null;
-}
 
 export interface ChildHooks {
   readonly onLine: (line: string) => void;

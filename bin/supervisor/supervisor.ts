@@ -4,16 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { Serial } from '../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/process/child.ts';
-import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { type Server, serverOf } from '../../shared/rpc/contract.ts';
 import {
-  type ChildSpec,
   type ChildState,
   type ChildStatus,
-  type DeclaredChild,
   type Restarted,
-  SupervisedChild,
-  type WatchLimits,
-} from './child.ts';
+  SUPERVISOR,
+} from '../../shared/rpc/supervisor.ts';
+import { type ChildSpec, type DeclaredChild, SupervisedChild, type WatchLimits } from './child.ts';
 import { ChildRecord } from './orphans.ts';
 
 const OWN_NAME = 'svc-supervisor';
@@ -34,17 +32,14 @@ export interface SupervisorOptions {
   readonly limits: WatchLimits;
 }
 
-/**
- * Runs the processes of the node. On supervisor.sock it answers `status` and `restart {name}` -> `{pid_before, pid_after}`
- * once the successor runs, and `restart_self`; it tells every change of a process as the event `services` with the whole list.
- */
+/** Runs the processes of the node, and answers for them on supervisor.sock. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #children: readonly SupervisedChild[] = [];
   #declared: readonly SupervisedChild[] = [];
   readonly #declarations = new Serial();
   #stopping = false;
-  readonly #server: RpcServer;
+  readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
   readonly #startedAt = performance.now();
@@ -52,11 +47,11 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
     this.#options = options;
-    this.#server = new RpcServer({
+    this.#server = serverOf(SUPERVISOR, {
       path: options.socketPath,
-      methods: {
+      handlers: {
         status: () => ({ services: this.status() }),
-        restart: async (params) => this.#restart(params),
+        restart: async ({ name }) => this.#restart(name),
         restart_self: () => {
           options.onRestartSelf();
           return { accepted: true };
@@ -164,7 +159,7 @@ export class Supervisor {
 
   #tell(): void {
     this.#record.write(this.#children.map((child) => child.status()));
-    this.#server.broadcast('services', this.status());
+    this.#server.tell('services', this.status());
   }
 
   /**
@@ -172,8 +167,7 @@ export class Supervisor {
    * stopped where it is no longer wanted.
    * @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING
    */
-  async #restart(params: unknown): Promise<Restarted> {
-    const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
+  async #restart(name: string): Promise<Restarted> {
     const declared = this.#declared.find(({ spec }) => spec.name === name);
     if (declared !== undefined) return declared.restart();
     const all = await this.#options.plan();

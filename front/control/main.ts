@@ -19,7 +19,8 @@ import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
 import { videoStatusRow } from '../../shared/routes/video.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
@@ -101,7 +102,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const tenures = new Tenures((principal) => credentials.holds(principal));
   const sockets = new OpenSockets(log, tenures);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
-  const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
+  const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';

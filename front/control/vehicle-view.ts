@@ -1,5 +1,5 @@
-import type { Armed, LinkState } from '../../shared/rpc/link.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { type Armed, LINK, type LinkState } from '../../shared/rpc/link.ts';
 
 const STALE_MS = 3000;
 
@@ -8,7 +8,7 @@ const STALE_MS = 3000;
  * that is away says nothing about the motors, so from the moment a vehicle was heard, silence reads as `unknown`.
  */
 export class VehicleView {
-  readonly client: RpcClient;
+  readonly #client: Client<typeof LINK>;
   readonly #now: () => number;
   #state: LinkState | null = null;
   #telemetryText: string | null = null;
@@ -19,21 +19,28 @@ export class VehicleView {
   /** @param now monotonic clock, ms */
   constructor(socketPath: string, now: () => number) {
     this.#now = now;
-    this.client = new RpcClient({
+    this.#client = clientOf(LINK, {
       path: socketPath,
-      peer: 'svc-link',
-      onEvent: (event, data) => {
-        if (event === 'state') this.#receive(data as LinkState);
-      },
+      listeners: { state: (state) => this.#receive(state) },
     });
   }
 
+  /** What svc-link can be asked for. */
+  get link(): Calls<typeof LINK> {
+    return this.#client.calls;
+  }
+
+  /** Whether svc-link is there. */
+  get connected(): boolean {
+    return this.#client.connected;
+  }
+
   start(): void {
-    this.client.start();
+    this.#client.start();
   }
 
   stop(): void {
-    this.client.stop();
+    this.#client.stop();
   }
 
   #receive(state: LinkState): void {
@@ -68,7 +75,7 @@ export class VehicleView {
 
   /** The newest state while it is fresh (3 s), else null. */
   get state(): LinkState | null {
-    return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
+    return this.#client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
   }
 
   /** The body of GET /api/telemetry, made once a state however many ask; null where `state` is. */

@@ -9,8 +9,8 @@ import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
-import type { LinkProblem } from '../../shared/rpc/link.ts';
-import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { serverOf } from '../../shared/rpc/contract.ts';
+import { LINK, type LinkProblem } from '../../shared/rpc/link.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
@@ -69,7 +69,7 @@ async function build(log: Logger): Promise<Program> {
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
-    onState: (state) => server.broadcast('state', state),
+    onState: (state) => server.tell('state', state),
   });
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
@@ -89,15 +89,15 @@ async function build(log: Logger): Promise<Program> {
       return status.problem === null ? [] : [{ code: 'endpoint_closed', detail }];
     });
   const feed = new FeedEndpoint({ path: paths.mavlinkSocket, clock, log, router, serialControl });
-  const server = new RpcServer({
+  const server = serverOf(LINK, {
     path: paths.linkSocket,
-    methods: {
+    handlers: {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
+      param_set: async (params) => link.writeParam(params),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
-      signing_disable: async (params) => link.disableSigning(params),
-      param_set: async (params) => link.writeParam(params),
+      signing_disable: async ({ force }) => link.disableSigning(force),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],

@@ -55,7 +55,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     upgrades: new Map(), // no WebSocket row of the residual is built yet
     proof: connectionProof(secret),
-    end: (ids) => video.end(ids),
+    end: async (ids) => video.end(ids),
     log,
   });
   let closed: Promise<unknown> = Promise.resolve();

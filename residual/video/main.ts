@@ -42,8 +42,10 @@ async function build(log: Logger): Promise<Program> {
       directory: recordingsDirectory(config, paths),
       reserveBytes: video.recording.reserve_mb * 1e6,
     },
-    controlSocket: paths.videoSocket,
-    mediaSocket: paths.videoMediaSocket,
+    // 60 ms and 20 MB that a node without viewers does not spend.
+    openViewer: async (offer, hooks) =>
+      (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
+    socketPath: paths.videoSocket,
     clock,
     log,
   });

@@ -57,7 +57,7 @@ describe('through the front to the residual', () => {
       handlers: new Map(rows.map(({ id }) => [id, (call) => handlers.get(id)?.(call)])),
       upgrades,
       proof: connectionProof(SECRET),
-      end: () => [],
+      end: async () => [],
       log,
     });
     residual.listen(join(dir, 'residual.sock'));

@@ -47,7 +47,9 @@ async function builtTree(base: string): Promise<string> {
     'bin/svc-mcp.js',
     'package.json',
     'README.md',
+    'SECURITY.md',
     'LICENSE',
+    'docs/contract.md',
   ];
   for (const file of files) {
     await mkdir(join(tree, file, '..'), { recursive: true, mode: 0o700 });

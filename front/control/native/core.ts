@@ -4,8 +4,9 @@ import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { Client } from '../../../shared/rpc/contract.ts';
 import { probeSocket } from '../../../shared/rpc/probe.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
@@ -22,7 +23,7 @@ export interface CoreDeps {
   readonly board: Board;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly helper: Helper;
   /** Null in a build without the residual. */
   readonly residualSocket: string | null;
@@ -46,7 +47,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
 
     'readyz.get': async () => {
       const checks: Record<string, boolean> = {
-        'svc-link': vehicle.client.connected,
+        'svc-link': vehicle.connected,
         'svc-supervisor': supervisor.connected,
         ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
       };
@@ -71,7 +72,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'status.get': () => new Reply(200, statusText()),
 
     'status.full.get': async () => {
-      const [services, video] = await Promise.all([serviceList(supervisor), deps.video()]);
+      const [services, video] = await Promise.all([serviceList(supervisor.calls), deps.video()]);
       const { state } = vehicle;
       return {
         ...status(deps),

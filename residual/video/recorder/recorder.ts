@@ -3,24 +3,10 @@ import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { parameterSets } from '../engine/h264.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { Mp4File } from './mp4-file.ts';
-
-export interface RecordingStatus {
-  /** The file that is written at the moment. */
-  readonly name: string;
-  /** RFC 3339. */
-  readonly started_at: string;
-  readonly duration_seconds: number;
-  readonly size_bytes: number;
-}
-
-export interface Recorded extends RecordingStatus {
-  /** All files of it: a change of the picture's size begins a new one. */
-  readonly files: readonly string[];
-  readonly stopped_at: string;
-}
 
 export interface RecorderOptions {
   readonly directory: string;
