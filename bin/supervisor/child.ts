@@ -11,13 +11,17 @@ import { busyness, patience } from './patience.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
-export interface ChildSpec {
+export interface DeclaredChild {
   readonly name: string;
-  /** Node's arguments: flags, entry file, its arguments. */
+  /** Its entry file and the arguments of that. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
   readonly memoryMiB: number;
+}
+
+/** A process of the plan, which stands in the config. */
+export interface ChildSpec extends DeclaredChild {
   /** Whether the config wants it to run now. */
   readonly wanted: boolean;
   /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
@@ -39,6 +43,11 @@ export interface ChildHooks {
   readonly onState: (state: ChildState) => void;
 }
 
+// Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
+const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
+/** V8's own limit, of the ceiling: it collects harder towards it, and fails with a stack that says where, before that is reached. */
+const HEAP_SHARE = 0.75;
+
 const LIMITS = {
   firstBackoffMs: 250,
   longestBackoffMs: 10_000,
@@ -59,7 +68,7 @@ const LIMITS = {
 
 export class SupervisedChild {
   /** Of its next start: the config may have changed since the present one. */
-  spec: ChildSpec;
+  spec: DeclaredChild;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
   readonly #limits: WatchLimits;
@@ -82,7 +91,7 @@ export class SupervisedChild {
   #restart: Promise<Restarted> | null = null;
   readonly #waiting = new Set<() => void>();
 
-  constructor(spec: ChildSpec, init: Init, hooks: ChildHooks, limits: WatchLimits = WATCH_LIMITS) {
+  constructor(spec: DeclaredChild, init: Init, hooks: ChildHooks, limits: WatchLimits = WATCH_LIMITS) {
     this.#limits = limits;
     this.spec = spec;
     this.#init = init;
@@ -125,8 +134,10 @@ export class SupervisedChild {
     this.#words = [];
     this.#startedAt = performance.now();
     this.#killedAt = null;
-    const child = spawn(process.execPath, this.spec.args, {
-      env: this.spec.env,
+    const { args, env, memoryMiB } = this.spec;
+    const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
+    const child = spawn(process.execPath, [...NODE_FLAGS, heap, ...args], {
+      env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;

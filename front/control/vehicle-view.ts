@@ -57,17 +57,19 @@ export class VehicleView {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves with the first state, or after `timeoutMs` where svc-link is away. */
-  async first(timeoutMs: number): Promise<void> {
-    if (this.state !== null) return;
+  /** Resolves with the first state, or after `timeoutMs` where svc-link is away, or when `signal` is aborted. */
+  async first(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.state !== null || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(late);
+        signal.removeEventListener('abort', done);
         end();
         resolve();
       };
       const end = this.subscribe(done);
       const late = setTimeout(done, timeoutMs);
+      signal.addEventListener('abort', done);
     });
   }
 

@@ -6,8 +6,9 @@ import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-e
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { runService, type Service } from '../../shared/process/child.ts';
+import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
 import { serverOf } from '../../shared/rpc/contract.ts';
 import { LINK, type LinkProblem } from '../../shared/rpc/link.ts';
 import { systemClock } from './clock.ts';
@@ -29,7 +30,7 @@ function sourceOf({ agent, mavlink: { source } }: Config): string {
   return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
 }
 
-async function start(log: Logger): Promise<Service> {
+async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const { config, problem } = await loadConfig(paths);
@@ -59,7 +60,6 @@ async function start(log: Logger): Promise<Service> {
   }
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const keys = new KeyStore(paths.signingDir, log);
-  await keys.load();
   const link = new Link({
     clock,
     log,
@@ -103,20 +103,15 @@ async function start(log: Logger): Promise<Service> {
     greeting: () => [['state', link.state()]],
     onError: (error) => log.warn(`rpc: ${messageOf(error)}`),
   });
-  await server.start();
-  await feed.start();
-  link.start();
-  for (const endpoint of endpoints) endpoint.start();
-  log.info(`serving ${paths.linkSocket}`, { source });
-  return {
-    info: { source },
-    async stop() {
-      await Promise.all([...endpoints, feed].map(async (endpoint) => endpoint.stop()));
-      await link.stop();
-      await server.stop();
-    },
-  };
+  const services = [
+    { name: 'signing keys', start: async () => keys.load() },
+    named('rpc', server),
+    named('link', link),
+    named('feed', feed),
+    ...endpoints.map((endpoint) => named(endpoint.status.name, endpoint)),
+  ];
+  return { services, info: () => ({ source }) };
 }
 
 const log = createLogger('svc-link', process.env['SVC_LOG_LEVEL']);
-await runService(log, async () => start(log));
+await runProcess(log, async () => build(log));

@@ -116,7 +116,7 @@ describe('signing', () => {
     const third = await start();
     await third.until(({ mavlink_alive }) => mavlink_alive);
     await third.stop();
-    expect(third.stderr).to.include('others may read it');
+    expect(third.stderr).to.include('is open to others than its owner');
     await removeDir(state);
   }).timeout(60_000);
 

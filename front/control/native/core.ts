@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
-import { connect } from 'node:net';
 import { uptime } from 'node:os';
-import { promisify } from 'node:util';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
+import { probeSocket } from '../../../shared/rpc/probe.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
@@ -38,7 +37,6 @@ export interface CoreDeps {
 }
 
 const PROBE_MS = 500;
-const run = promisify(execFile);
 
 export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
   const { version, monitor, vehicle, supervisor } = deps;
@@ -159,25 +157,17 @@ function linkHint(link: VehicleView['state']): string {
 }
 
 async function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const done = (live: boolean): void => {
-      socket.destroy();
-      resolve(live);
-    };
-    socket.setTimeout(PROBE_MS, () => done(false));
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
+  return probeSocket(path, PROBE_MS).then(
+    (state) => state === 'live',
+    () => false, // it cannot be told, so nobody should count on it
+  );
 }
 
 /** As timedatectl says; null where there is none to ask. */
 async function ntpSynced(): Promise<boolean | null> {
   try {
-    const { stdout } = await run('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
-      timeout: PROBE_MS,
-    });
-    return stdout.trim() === '' ? null : stdout.trim() === 'yes';
+    const said = await runProgram('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], PROBE_MS);
+    return said.trim() === '' ? null : said.trim() === 'yes';
   } catch {
     return null; // no timedatectl, or no bus to ask over: not known, and null says so
   }
