@@ -12,8 +12,8 @@ const ECHO_MS = 1000;
 const MAX_WAITING = 8;
 
 /**
- * A vehicle's identity on the link: written once from afar, and nobody reaches it any more under the name they know
- * (docs/threat-model.md J10). ArduPilot, ArduPilot from 4.7 on, PX4.
+ * A vehicle's identity on the link: after a change, nobody reaches it under the id they know (docs/threat-model.md J10).
+ * ArduPilot, ArduPilot from 4.7 on, PX4.
  */
 const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
 
@@ -29,15 +29,15 @@ export interface ParamWritesOptions {
 interface Running {
   readonly name: string;
   readonly wanted: number;
-  /** Ends the present wait: the vehicle has told the value. */
+  /** Ends the wait: the vehicle has sent the value. */
   echoed: (() => void) | null;
-  /** The vehicle's newest word on it since we asked. */
+  /** The newest value from the vehicle since we asked. */
   told: number | null;
 }
 
 /**
- * Writes single parameters, one at a time: PARAM_SET up to three times a second apart, until the vehicle tells the value that
- * was asked for; what it tells is the answer, whatever was sent.
+ * Writes single parameters, one at a time: PARAM_SET up to three times, a second apart, until the vehicle reports the new
+ * value. The answer is the value that the vehicle reports.
  */
 export class ParamWrites {
   readonly #options: ParamWritesOptions;
@@ -59,7 +59,7 @@ export class ParamWrites {
       throw new ApiError('E_RATE_LIMITED', 'Too many parameter writes are waiting. Try again shortly.');
     this.#waiting++;
     const turn = this.#tail.then(async () => this.#write(request));
-    this.#tail = turn.catch(() => undefined); // whoever asked gets the error; the next in line must still run
+    this.#tail = turn.catch(() => undefined); // the caller gets the error; the next write must still run
     try {
       return await turn;
     } finally {
@@ -86,7 +86,7 @@ export class ParamWrites {
       const errors = [{ path: '/value', message: wanted }];
       throw new ApiError('E_INVALID_VALUE', `${name} ${wanted}.`, { errors });
     }
-    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
+    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.armed !== false) {
       throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
     }
@@ -96,7 +96,7 @@ export class ParamWrites {
       for (let sent = 0; sent < SENDS && running.told !== wanted; sent++) {
         send(encoder.paramSet(target, name, wanted, entry.type));
         await this.#echo(running);
-        // A list that is under way may have told the old value, and a refusal tells nothing: so it is asked for.
+        // A running list download may have sent the old value, and a refusal sends none, so it is requested.
         if (running.told !== wanted) {
           running.told = null;
           send(encoder.paramRequestByName(target, name));
