@@ -103,7 +103,7 @@ describe('faults that pass, and copies that fail', () => {
       run('prlimit', ['--pid', String(node.pid('svc-control')), `--nofile=${soft}:`]);
     await limit(3);
     await utimes(node.paths.pairing, new Date(), new Date());
-    await says(node, 'pairing: cannot be read again at the moment');
+    await says(node, 'pairing: the file cannot be read at the moment');
     // On the connection that is open already.
     expect((await node.fetch('/api/telemetry', { headers })).status).to.equal(200);
     expect((await node.fetch('/api/telemetry', { headers: token })).status).to.equal(200);

@@ -11,7 +11,7 @@ import type { Tenures } from '../tenures.ts';
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
 
 /**
- * The rows whose code stands in this process. What a handler returns or throws becomes the answer.
+ * The rows that this process implements. The value or error of a handler becomes the answer.
  * @param handlers by row id
  */
 export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Tenures): Step {
@@ -23,7 +23,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
       return;
     }
     const handler = handlers.get(row.id);
-    if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
+    if (handler === undefined) throw new Error(`row ${row.id} has no handler`);
     const { bodyBytes, bodyMs, timeoutMs } = row.limits;
     const streams = row.bodyKind === 'stream';
     const result = handler({

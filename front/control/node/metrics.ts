@@ -15,7 +15,7 @@ export interface MetricsDeps {
   readonly audit: () => AuditState;
 }
 
-/** Prometheus text, made when it is asked for from what the processes count anyway. What is not known is not there. */
+/** Prometheus text, made on request from counters that the processes keep anyway. Unknown values are left out. */
 export class Metrics {
   readonly #deps: MetricsDeps;
   readonly #registry = new Registry();
@@ -32,7 +32,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Whoever asks while it is made gets the same: two at once would empty the gauges under each other. */
+  /** Concurrent requests share one result: two runs at once would reset each other's gauges. */
   async text(): Promise<string> {
     this.#making ??= this.#make().finally(() => {
       this.#making = null;
@@ -67,7 +67,7 @@ export class Metrics {
         readonly state: string;
         readonly restarts: number;
       }[];
-    } | null; // a supervisor that is away leaves its figures out
+    } | null; // without a supervisor its figures are left out
     for (const { name, state, restarts: count } of answer?.services ?? []) {
       up.set({ name }, state === 'running' ? 1 : 0);
       restarts.set({ name }, count);
@@ -107,7 +107,7 @@ export class Metrics {
     for (const gauge of Object.values(gauges)) gauge.reset(); // peers come and go
     const endpoints = (await this.#deps.vehicle.client
       .call('endpoints', {}, CALL_MS)
-      .catch(() => [])) as readonly EndpointStatus[]; // a link that is away has none
+      .catch(() => [])) as readonly EndpointStatus[]; // without a link there are none
     for (const { name: endpoint, peers } of endpoints) {
       for (const peer of peers) {
         for (const [name, gauge] of Object.entries(gauges))
