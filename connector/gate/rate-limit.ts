@@ -10,7 +10,7 @@ export interface RateLimit {
 export const TOOL_RATE: RateLimit = { perSecond: 10, burst: 30 };
 export const RESOURCE_RATE: RateLimit = { perSecond: 40, burst: 80 };
 
-// Callers beyond it are those of long ago: their buckets are full again anyway.
+// The oldest callers are dropped: their buckets are full again anyway.
 const MAX_CALLERS = 1024;
 
 export class RateLimiter {
@@ -30,7 +30,7 @@ export class RateLimiter {
     const { perSecond, burst } = this.#limit;
     const before = this.#buckets.get(caller) ?? { tokens: burst, at: now };
     const tokens = Math.min(burst, before.tokens + ((now - before.at) / 1000) * perSecond);
-    this.#buckets.delete(caller); // set anew below: the map keeps the order of use
+    this.#buckets.delete(caller); // inserted again below: the map keeps the order of use
     if (tokens < 1) {
       this.#buckets.set(caller, { tokens, at: now });
       throw new Denial('rate_limited', undefined, {
