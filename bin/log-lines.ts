@@ -8,9 +8,8 @@ const run = promisify(execFile);
 const JOURNAL_MS = 20_000;
 
 /**
- * The node's own log of the last day where no node can be asked for it: its files, newest last; where it has none, it
- * logs to the journal.
- * @throws the system's error where there is neither
+ * The node's log of the last day, if no node answers: from its files, newest last, or else from the journal. @throws the
+ * system's error if there is neither
  */
 export async function* logFromDisk(directory: string, maxBytes: number): AsyncGenerator<Buffer> {
   const names = (await readdir(directory).catch(() => [])).filter((name) => /^svc\d*\.log$/.test(name)); // no folder: none

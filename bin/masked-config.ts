@@ -3,7 +3,7 @@ import type { Config } from '../shared/config/schema.ts';
 
 const MASK = '***';
 
-/** A copy of the config in which every secret that is set reads `***`, as `GET /api/config` gives it. */
+/** A copy of the config with `***` for every secret that is set, as in `GET /api/config`. */
 export function maskedConfig(config: Config): unknown {
   const copy: unknown = structuredClone(config);
   for (const key of keysWith('x-secret')) {

@@ -6,8 +6,8 @@ import type { Restarted } from './supervisor/child.ts';
 const RESTART_MS = 25_000;
 
 /**
- * Restarts one process of the node whose supervisor listens at `socketPath`; null where no node is running.
- * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN when its socket is not ours to use
+ * Restarts one process of the node whose supervisor listens at `socketPath`; null if no node is running.
+ * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN without permission for its socket
  */
 export async function restartService(socketPath: string, name: string): Promise<Restarted | null> {
   const client = new RpcClient({ path: socketPath, peer: 'svc-supervisor' });
