@@ -61,7 +61,7 @@ export interface RouteTable {
 
 /**
  * Checks the rows and builds the matcher.
- * @throws Error naming the row: a duplicate, two templates that match one path, a public write that is not in the short list, a
+ * @throws Error naming the row: a duplicate, two templates that match one path with different policy, a public write that is not in the short list, a
  *   path parameter without a pattern, a class that its method cannot have
  */
 export function compileTable(rows: readonly Row[]): RouteTable {
