@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '../shared/config/load.ts';
+import { configSecrets, MASK } from '../shared/config/mask.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
 import { redact } from '../shared/process/logger.ts';
-import { configSecrets } from './masked-config.ts';
 
-const MASK = '***';
 /** Shorter secrets are not masked, since they would match everywhere. */
 const LEAST_CHARS = 4;
 

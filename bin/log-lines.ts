@@ -1,25 +1,20 @@
-import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from '../shared/process/run-program.ts';
 
-const run = promisify(execFile);
 const JOURNAL_MS = 20_000;
 
 /**
- * The node's log of the last day, if no node answers: from its files, newest last, or else from the journal. @throws the
- * system's error if there is neither
+ * The node's own log of the last day where no node can be asked for it: its files, newest last; where it has none, it
+ * logs to the journal.
+ * @throws ApiError where there is neither
  */
 export async function* logFromDisk(directory: string, maxBytes: number): AsyncGenerator<Buffer> {
   const names = (await readdir(directory).catch(() => [])).filter((name) => /^svc\d*\.log$/.test(name)); // no folder: none
   if (names.length === 0) {
-    const { stdout } = await run(
-      'journalctl',
-      ['--unit', 'svc', '--since', '-24h', '--no-pager', '--output', 'cat'],
-      { timeout: JOURNAL_MS, maxBuffer: maxBytes, encoding: 'buffer' },
-    );
-    yield stdout;
+    const args = ['--unit', 'svc', '--since', '-24h', '--no-pager', '--output', 'cat'];
+    yield Buffer.from(await runProgram('journalctl', args, JOURNAL_MS, { maxBytes }));
     return;
   }
   // svc.log is the newest, svc1.log the one before.

@@ -1,16 +1,13 @@
 import { ApiError } from '../shared/errors.ts';
-import { RpcClient } from '../shared/rpc/rpc.ts';
-import type { Restarted } from './supervisor/child.ts';
-
-/** The supervisor itself gives up after 20 s. */
-const RESTART_MS = 25_000;
+import { clientOf } from '../shared/rpc/contract.ts';
+import { type Restarted, SUPERVISOR } from '../shared/rpc/supervisor.ts';
 
 /**
  * Restarts one process of the node whose supervisor listens at `socketPath`; null if no node is running.
  * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN without permission for its socket
  */
 export async function restartService(socketPath: string, name: string): Promise<Restarted | null> {
-  const client = new RpcClient({ path: socketPath, peer: 'svc-supervisor' });
+  const client = clientOf(SUPERVISOR, { path: socketPath });
   try {
     await client.connectOnce();
   } catch (error) {
@@ -22,7 +19,7 @@ export async function restartService(socketPath: string, name: string): Promise<
     );
   }
   try {
-    return (await client.call('restart', { name }, RESTART_MS)) as Restarted;
+    return await client.calls.restart({ name });
   } finally {
     client.stop();
   }

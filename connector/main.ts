@@ -1,5 +1,6 @@
 /** svc-mcp: the composition root of the connector. The only file of it that reads env and argv. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
@@ -8,6 +9,7 @@ import { Bonjour } from 'bonjour-service';
 import { messageOf } from '../shared/errors.ts';
 import { operatorFiles } from '../shared/operator/operator-files.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
+import { named, runServices, type Service } from '../shared/process/services.ts';
 import { listenUnix } from '../shared/rpc/socket-file.ts';
 import { VERSION } from '../shared/version.ts';
 import { ConnectorAudit } from './audit/audit.ts';
@@ -31,10 +33,6 @@ import { verifyPlane } from './verify.ts';
 
 const steady = (): number => performance.now();
 const HEALTH_CACHE_MS = 5000;
-
-interface Running {
-  stop(): Promise<void>;
-}
 
 async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (argv.includes('--help') || argv.length === 0) {
@@ -91,7 +89,6 @@ async function serve(
 ): Promise<void> {
   if (settings.sim) await provesSimulated(plane, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
-  audit.start();
   const faces: HttpFace[] = [];
   const connected = new Set<Server>();
   const flight = new FlightSafety({
@@ -105,7 +102,6 @@ async function serve(
     now: steady,
     log,
   });
-  flight.start(plane.nodes);
   const calls = new Calls({
     catalogue: compileCatalogue(),
     plane,
@@ -128,34 +124,30 @@ async function serve(
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
-  const { promise: ended, resolve: end } = deferred();
+  const asked = new AbortController();
+  const end = (): void => asked.abort();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
-  const running: Running[] = [];
-  switch (transport) {
-    case 'stdio': {
-      const principal = settings.token === null ? STDIO : await bearer.verify(settings.token);
-      const handle = serveStdio(() => buildServer(deps, 'stdio', principal), {
-        onerror: (error) => log.debug(messageOf(error)),
-      });
-      process.stdin.once('end', end);
-      process.stdin.once('close', end);
-      running.push({ stop: async () => handle.close() });
-      break;
-    }
-    case 'http':
-      running.push(await openHttp(settings, deps, plane, bearer, audit, log, faces));
-      running.push(await openUnix(settings, deps, plane, log, faces, false));
-      if (settings.mdns && settings.target === 'agent') running.push(advertise(settings, plane, log));
-      break;
-    case 'unix':
-      running.push(await openUnix(settings, deps, plane, log, faces, true));
-      break;
-  }
-  await ended;
-  for (const each of running.toReversed()) await each.stop();
-  flight.stop();
-  resources.stop();
-  audit.stop();
+  const unix = (): Service => socketService(settings, deps, plane, log, faces, transport === 'unix');
+  const services: Record<typeof transport, () => readonly Service[]> = {
+    stdio: () => [stdioService(settings, deps, bearer, log, end)],
+    http: () => [
+      httpService(settings, deps, plane, bearer, audit, log, faces),
+      unix(),
+      ...(settings.mdns && settings.target === 'agent' ? [advertiserService(settings, plane, log)] : []),
+    ],
+    unix: () => [unix()],
+  };
+  await runServices(
+    [
+      named('audit', audit),
+      named('resources', resources),
+      { name: 'flight', start: () => flight.start(plane.nodes), stop: () => flight.stop() },
+      ...services[transport](),
+    ],
+    asked.signal,
+    () => undefined,
+    (sentence) => log.error(sentence),
+  );
 }
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
@@ -172,7 +164,30 @@ async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
   }
 }
 
-async function openHttp(
+/** One client, over this process's own input and output; when it is gone, so is the connector. */
+function stdioService(
+  settings: Settings,
+  deps: ServerDeps,
+  bearer: BearerAuth,
+  log: Logger,
+  end: () => void,
+): Service {
+  let handle: ReturnType<typeof serveStdio> | null = null;
+  return {
+    name: 'stdio',
+    async start() {
+      const principal = settings.token === null ? STDIO : await bearer.verify(settings.token);
+      handle = serveStdio(() => buildServer(deps, 'stdio', principal), {
+        onerror: (error) => log.debug(messageOf(error)),
+      });
+      process.stdin.once('end', end);
+      process.stdin.once('close', end);
+    },
+    stop: async () => handle?.close(),
+  };
+}
+
+function httpService(
   settings: Settings,
   deps: ServerDeps,
   plane: Plane,
@@ -180,7 +195,7 @@ async function openHttp(
   audit: ConnectorAudit,
   log: Logger,
   faces: HttpFace[],
-): Promise<Running> {
+): Service {
   const hosts = new Set([
     'localhost',
     '127.0.0.1',
@@ -212,26 +227,30 @@ async function openHttp(
     now: steady,
     log,
   });
-  await new Promise<void>((resolve, reject) => {
-    face.server.once('error', reject);
-    face.server.listen(settings.httpPort, settings.httpHost, resolve);
-  });
-  const address = face.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : settings.httpPort;
-  log.info(`listening on http://${settings.httpHost}:${port}/mcp`);
-  faces.push(face);
-  face.start();
-  return face;
+  return {
+    name: 'http',
+    async start() {
+      face.server.listen(settings.httpPort, settings.httpHost);
+      await once(face.server, 'listening');
+      const address = face.server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : settings.httpPort;
+      log.info(`listening on http://${settings.httpHost}:${port}/mcp`);
+      faces.push(face);
+      face.start();
+    },
+    stop: async () => face.stop(),
+  };
 }
 
-async function openUnix(
+/** @param alone whether nothing else serves; beside HTTP it may be missing */
+function socketService(
   settings: Settings,
   deps: ServerDeps,
   plane: Plane,
   log: Logger,
   faces: HttpFace[],
   alone: boolean,
-): Promise<Running> {
+): Service {
   const options: HttpOptions = {
     deps,
     transport: 'unix',
@@ -244,38 +263,48 @@ async function openUnix(
   };
   const face = new HttpFace(options);
   const path = join(settings.runDir, 'mcp.sock');
-  try {
-    await listenUnix(face.server, path);
-  } catch (error) {
-    if (alone) throw error;
-    log.warn(`no Unix socket: ${messageOf(error)}`);
-    return { stop: async () => Promise.resolve() };
-  }
-  log.info(`listening on ${path}`);
-  faces.push(face);
-  face.start();
-  return face;
+  return {
+    name: 'socket',
+    async start() {
+      try {
+        await listenUnix(face.server, path);
+      } catch (error) {
+        if (alone) throw error;
+        log.warn(`no Unix socket: ${messageOf(error)}`);
+        return;
+      }
+      log.info(`listening on ${path}`);
+      faces.push(face);
+      face.start();
+    },
+    stop: async () => face.stop(),
+  };
 }
 
-function advertise({ httpPort }: Settings, plane: Plane, log: Logger): Running {
-  const bonjour = new Bonjour({}, (error: unknown) => log.warn(`mDNS: ${messageOf(error)}`));
-  const [node] = plane.nodes;
-  bonjour.publish({
-    name: `svc-mcp ${node?.target.name ?? hostname()}`,
-    type: 'svc-mcp',
-    protocol: 'tcp',
-    port: httpPort,
-    txt: {
-      version: VERSION,
-      device_id: node?.target.id ?? '',
-      name: node?.target.name ?? '',
-      profile: plane.mode,
-    },
-  });
+function advertiserService({ httpPort }: Settings, plane: Plane, log: Logger): Service {
+  let bonjour: Bonjour | null = null;
   return {
+    name: 'mDNS',
+    start() {
+      bonjour = new Bonjour({}, (error: unknown) => log.warn(`mDNS: ${messageOf(error)}`));
+      const [node] = plane.nodes;
+      bonjour.publish({
+        name: `svc-mcp ${node?.target.name ?? hostname()}`,
+        type: 'svc-mcp',
+        protocol: 'tcp',
+        port: httpPort,
+        txt: {
+          version: VERSION,
+          device_id: node?.target.id ?? '',
+          name: node?.target.name ?? '',
+          profile: plane.mode,
+        },
+      });
+    },
     stop: async () =>
-      new Promise((resolve) => {
-        bonjour.unpublishAll(() => bonjour.destroy(() => resolve()));
+      new Promise<void>((resolve) => {
+        bonjour?.unpublishAll(() => bonjour?.destroy(() => resolve()));
+        if (bonjour === null) resolve();
       }),
   };
 }
@@ -304,14 +333,6 @@ function healthOf(settings: Settings, plane: Plane, audit: ConnectorAudit): Http
       audit: problem === null,
     };
   };
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 try {

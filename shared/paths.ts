@@ -27,8 +27,6 @@ export interface Paths {
   /** Beside the run directory, not in it: systemd holds it open, and removes the directory whenever the node stops. */
   readonly helperSocket: string;
   readonly videoSocket: string;
-  /** Encoded pictures for the residual. */
-  readonly videoMediaSocket: string;
   /** The folder for recordings and stored pictures, unless the config names another. */
   readonly recordings: string;
   /** The base profile, which survives a restart. */
@@ -70,7 +68,6 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     supervisorSocket: join(run, 'supervisor.sock'),
     helperSocket: join(dirname(run), `${basename(run)}-helper.sock`),
     videoSocket: join(run, 'video.sock'),
-    videoMediaSocket: join(run, 'video-media.sock'),
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),

@@ -1,23 +1,20 @@
-import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { promisify } from 'node:util';
 import { Flags } from '@oclif/core';
 import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
 import { loadConfig } from '../../shared/config/load.ts';
+import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { runProgram } from '../../shared/process/run-program.ts';
 import { makeBlotter } from '../blotter.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import { logFromDisk } from '../log-lines.ts';
-import { maskedConfig } from '../masked-config.ts';
 import { NodeCommand } from '../node-command.ts';
-
-const run = promisify(execFile);
 
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const MAX_AUDIT_BYTES = 1024 * 1024;
@@ -182,7 +179,7 @@ export default class SupportBundleCommand extends NodeCommand {
     try {
       beside = await mkdtemp(join(dirname(output), '.svc-bundle-'));
       const partial = join(beside, 'bundle.tar.gz');
-      await run('tar', ['-czf', partial, '-C', folder, '.'], { timeout: TAR_MS });
+      await runProgram('tar', ['-czf', partial, '-C', folder, '.'], TAR_MS);
       await chmod(partial, 0o600);
       const file = await open(partial, 'r');
       try {

@@ -7,8 +7,9 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { runService, type Service } from '../../shared/process/child.ts';
+import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
 import { operationMethods } from './operations.ts';
 
@@ -32,7 +33,7 @@ async function checkFolder(folder: string): Promise<void> {
     throw new Error(`${folder} can be written by others. Run: chmod go-w ${folder}, or set SVC_RUN_DIR.`);
 }
 
-async function start(log: Logger): Promise<Service> {
+async function build(log: Logger): Promise<Program> {
   const { values } = parseArgs({ options: { 'idle-ms': { type: 'string', default: '60000' } } });
   const { helperSocket: path } = pathsFrom(process.env);
   const fd = inheritedSocket(process.env);
@@ -52,9 +53,8 @@ async function start(log: Logger): Promise<Service> {
     }),
     onError: (error) => log.warn(`request: ${messageOf(error)}`),
   });
-  await server.start();
-  return { info: {}, stop: async () => server.stop() };
+  return { services: [named('rpc', server)] };
 }
 
 const log = createLogger('svc-helper', process.env['SVC_LOG_LEVEL']);
-await runService(log, async () => start(log));
+await runProcess(log, async () => build(log));

@@ -74,7 +74,7 @@ function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
       try {
         log.info(`${name}: requested`, { params });
         const path = await findProgram(program, searchPath);
-        await runProgram(path, args(params), timeoutMs, { PATH: searchPath, LC_ALL: 'C' });
+        await runProgram(path, args(params), timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
         return { done: true };
       } finally {
         running = null;

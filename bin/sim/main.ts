@@ -3,7 +3,7 @@
  * imports them, and they import nothing of the node's MAVLink code.
  */
 import { messageOf } from '../../shared/errors.ts';
-import { runService, type Service } from '../../shared/process/child.ts';
+import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { applyFaults, isFaultMessage } from './faults.ts';
 import { Fleet } from './fleet.ts';
@@ -12,9 +12,9 @@ import { USAGE } from './options/usage.ts';
 
 const log = createLogger('svc-sim');
 if (process.argv.includes('--help')) process.stdout.write(`${USAGE}\n`);
-else await runService(log, async () => start(parseOptions(process.argv.slice(2))));
+else await runProcess(log, async () => build(parseOptions(process.argv.slice(2))));
 
-async function start(options: SimOptions): Promise<Service> {
+async function build(options: SimOptions): Promise<Program> {
   // A device that is pulled out is the end of the flight, and no failure: it exits as if it had been told to.
   const fleet = new Fleet(options, log, () => process.kill(process.pid, 'SIGTERM'));
   const onMessage = (message: unknown): void => {
@@ -28,18 +28,26 @@ async function start(options: SimOptions): Promise<Service> {
     if (message.reboot === true) fleet.reboot();
     fleet.soon();
   };
-  process.on('message', onMessage);
-  const addresses = await fleet.start();
-  const [first] = addresses;
-  if (first === undefined) throw new Error('a fleet has at least one vehicle');
-  if (process.send === undefined) {
-    for (const { text } of addresses) process.stdout.write(`svc-sim listening on ${text}\n`);
-  }
-  return {
-    info: { port: first.port, host: first.host, ports: addresses.map(({ port }) => port) },
-    stop: async () => {
-      process.off('message', onMessage);
-      await fleet.stop();
+  let addresses: Awaited<ReturnType<Fleet['start']>> = [];
+  const services = [
+    {
+      name: 'faults',
+      start: () => process.on('message', onMessage),
+      stop: () => process.off('message', onMessage),
     },
+    {
+      name: 'vehicles',
+      async start() {
+        addresses = await fleet.start();
+        if (process.send !== undefined) return;
+        for (const { text } of addresses) process.stdout.write(`svc-sim listening on ${text}\n`);
+      },
+      stop: () => fleet.stop(),
+    },
+  ];
+  const info = (): Record<string, unknown> => {
+    const [first] = addresses;
+    return { port: first?.port, host: first?.host, ports: addresses.map(({ port }) => port) };
   };
+  return { services, info };
 }

@@ -6,17 +6,22 @@ import type { FromChild, Init, ToChild } from '../../shared/process/child.ts';
 import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
+import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
 import { busyness, patience } from './patience.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
-export interface ChildSpec {
+export interface DeclaredChild {
   readonly name: string;
-  /** Node's arguments: flags, entry file, its arguments. */
+  /** Its entry file and the arguments of that. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
   readonly memoryMiB: number;
+}
+
+/** A process of the plan, which stands in the config. */
+export interface ChildSpec extends DeclaredChild {
   /** Whether the config wants it to run now. */
   readonly wanted: boolean;
   /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
@@ -33,31 +38,15 @@ export interface WatchLimits {
 }
 export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
 
-export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
-
-export interface ChildStatus {
-  readonly name: string;
-  readonly state: ChildState;
-  readonly pid: number | null;
-  readonly restarts: number;
-  readonly uptime_seconds: number | null;
-  /** `code 1`, `SIGKILL`; null while it never ended. */
-  readonly last_exit: string | null;
-  /** Last lines of stderr before the newest end. */
-  readonly last_words: readonly string[];
-}
-
-/** A restart that was asked for: the process before, null where none ran, and its running successor. */
-export interface Restarted {
-  readonly pid_before: number | null;
-  /** Null where the config no longer wants the process: it was stopped. */
-  readonly pid_after: number | null;
-}
-
 export interface ChildHooks {
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
 }
+
+// Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
+const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
+/** V8's own limit, of the ceiling: it collects harder towards it, and fails with a stack that says where, before that is reached. */
+const HEAP_SHARE = 0.75;
 
 const LIMITS = {
   firstBackoffMs: 250,
@@ -79,7 +68,7 @@ const LIMITS = {
 
 export class SupervisedChild {
   /** Of its next start: the config may have changed since the present one. */
-  spec: ChildSpec;
+  spec: DeclaredChild;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
   readonly #limits: WatchLimits;
@@ -102,7 +91,7 @@ export class SupervisedChild {
   #restart: Promise<Restarted> | null = null;
   readonly #waiting = new Set<() => void>();
 
-  constructor(spec: ChildSpec, init: Init, hooks: ChildHooks, limits: WatchLimits = WATCH_LIMITS) {
+  constructor(spec: DeclaredChild, init: Init, hooks: ChildHooks, limits: WatchLimits = WATCH_LIMITS) {
     this.#limits = limits;
     this.spec = spec;
     this.#init = init;
@@ -145,8 +134,10 @@ export class SupervisedChild {
     this.#words = [];
     this.#startedAt = performance.now();
     this.#killedAt = null;
-    const child = spawn(process.execPath, this.spec.args, {
-      env: this.spec.env,
+    const { args, env, memoryMiB } = this.spec;
+    const heap = `--max-old-space-size=${Math.round(memoryMiB * HEAP_SHARE)}`;
+    const child = spawn(process.execPath, [...NODE_FLAGS, heap, ...args], {
+      env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;

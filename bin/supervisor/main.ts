@@ -14,6 +14,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
 import { WATCH_LIMITS, type WatchLimits } from './child.ts';
 import { openLogFile } from './log-file.ts';
@@ -128,20 +129,25 @@ async function supervise(
     else sink.write(line);
   };
   let again = false;
-  let askToStop: (signal: string) => void = () => undefined;
-  let asked = 0;
-  const stop = new Promise<string>((resolve) => {
-    askToStop = resolve;
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        again = false; // who ends the node while it begins anew means it
-        resolve(signal);
-        if (++asked < 2) return;
-        supervisor.kill(); // a second one means now
-        process.exit(1);
-      });
-    }
-  });
+  const asked = new AbortController();
+  const askToStop = (reason: string): void => {
+    if (asked.signal.aborted) return;
+    // Before anything else: the children get all of the time there is. A restart in place is none of systemd's business; told
+    // that the node stops, it would kill the new one after TimeoutStopSec.
+    if (!again) systemd.stopping();
+    if (!flags.demo) log.info(`stopping: ${reason}`);
+    asked.abort();
+  };
+  let times = 0;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      again = false; // who ends the node while it begins anew means it
+      askToStop(signal);
+      if (++times < 2) return;
+      supervisor.kill(); // a second one means now
+      process.exit(1);
+    });
+  }
   const systemd = new SystemdNotify({
     env: process.env,
     pid: process.pid,
@@ -180,22 +186,27 @@ async function supervise(
       if (flags.demo && (state === 'waiting' || state === 'parked')) complain(supervisor, name, state);
     },
   });
-  shipper?.start();
-  systemd.start();
-  await supervisor.start();
-  const aborted = new AbortController();
-  const screen = flags.demo ? printScreen(supervisor, paths, aborted.signal) : Promise.resolve();
-  const signal = await stop;
-  aborted.abort();
-  // Not awaited: the children get all of the time there is. A restart in place is none of systemd's business; told that the
-  // node stops, it would kill the new one after TimeoutStopSec.
-  if (!again) systemd.stopping();
-  if (!flags.demo) log.info(`stopping: ${signal}`);
-  await screen;
-  await supervisor.stop();
-  await shipper?.stop(0); // the store has ended with the others
-  await sink?.close();
-  await systemd.end();
+  let screen: Promise<void> | null = null;
+  const services = [
+    { name: 'systemd', start: () => systemd.start(), stop: async () => systemd.end() },
+    { name: 'log file', stop: async () => sink?.close() },
+    // Nothing is waited for: the store ends with the others.
+    { name: 'log shipper', start: () => shipper?.start(), stop: async () => shipper?.stop(0) },
+    named('processes', supervisor, { stopMs: 25_000 }),
+    {
+      name: 'screen',
+      start(signal: AbortSignal) {
+        if (flags.demo) screen = printScreen(supervisor, paths, signal);
+      },
+      stop: async () => screen,
+    },
+  ];
+  await runServices(
+    services,
+    asked.signal,
+    () => undefined,
+    (sentence) => log.error(sentence),
+  );
   if (again) beginAnew();
 }
 

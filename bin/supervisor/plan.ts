@@ -22,9 +22,6 @@ export interface PlanInput {
   readonly ceilings: Readonly<Record<string, number>>;
 }
 
-// Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
-const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
-
 /**
  * What each process may take of the memory, MiB: three to five times of what it takes when it works hard. svc-link carries the
  * flight controller, and nothing here knows whether it is armed: its ceiling is one that only a leak reaches.
@@ -57,22 +54,13 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     wanted: boolean,
     entry: string,
     ...args: string[]
-  ): ChildSpec => {
-    const memoryMiB = input.ceilings[name] ?? CEILINGS_MIB[name];
-    return {
-      name,
-      // V8 collects harder towards its own limit, and fails with a stack that says where, before the ceiling is reached.
-      args: [
-        ...NODE_FLAGS,
-        `--max-old-space-size=${Math.round(memoryMiB * 0.75)}`,
-        join(root, entry + extension),
-        ...args,
-      ],
-      env,
-      memoryMiB,
-      wanted,
-    };
-  };
+  ): ChildSpec => ({
+    name,
+    args: [join(root, entry + extension), ...args],
+    env,
+    memoryMiB: input.ceilings[name] ?? CEILINGS_MIB[name],
+    wanted,
+  });
   return [
     child('svc-helper', input.withHelper, 'bin/helper/main'),
     { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },

@@ -1,17 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { Serial } from '../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/process/child.ts';
-import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { type Server, serverOf } from '../../shared/rpc/contract.ts';
 import {
-  type ChildSpec,
   type ChildState,
   type ChildStatus,
   type Restarted,
-  SupervisedChild,
-  type WatchLimits,
-} from './child.ts';
+  SUPERVISOR,
+} from '../../shared/rpc/supervisor.ts';
+import { type ChildSpec, type DeclaredChild, SupervisedChild, type WatchLimits } from './child.ts';
 import { ChildRecord } from './orphans.ts';
+
+const OWN_NAME = 'svc-supervisor';
+/** So many extensions no board of this kind has room for. */
+const MAX_DECLARED = 16;
+const NAME = /^svc-[a-z0-9-]{1,40}$/;
 
 export interface SupervisorOptions {
   /** Every process of a node, with whether the config wants it now, in start order; stopped with the last one first, so that the front drains while the others still answer. */
@@ -26,14 +32,14 @@ export interface SupervisorOptions {
   readonly limits: WatchLimits;
 }
 
-/**
- * Runs the processes of the node. On supervisor.sock it answers `status` and `restart {name}` -> `{pid_before, pid_after}`
- * once the successor runs, and `restart_self`; it tells every change of a process as the event `services` with the whole list.
- */
+/** Runs the processes of the node, and answers for them on supervisor.sock. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #children: readonly SupervisedChild[] = [];
-  readonly #server: RpcServer;
+  #declared: readonly SupervisedChild[] = [];
+  readonly #declarations = new Serial();
+  #stopping = false;
+  readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
   readonly #startedAt = performance.now();
@@ -41,11 +47,11 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
     this.#options = options;
-    this.#server = new RpcServer({
+    this.#server = serverOf(SUPERVISOR, {
       path: options.socketPath,
-      methods: {
+      handlers: {
         status: () => ({ services: this.status() }),
-        restart: async (params) => this.#restart(params),
+        restart: async ({ name }) => this.#restart(name),
         restart_self: () => {
           options.onRestartSelf();
           return { accepted: true };
@@ -57,15 +63,47 @@ export class Supervisor {
   }
 
   /** @throws Error when another supervisor runs this node */
-  async start(): Promise<void> {
+  async start(signal: AbortSignal): Promise<void> {
     await this.#server.start();
     await this.#record.endOrphans();
     const plan = await this.#options.plan();
+    signal.throwIfAborted();
     this.#children = plan.filter(({ wanted }) => wanted).map((spec) => this.#create(spec));
     for (const child of this.#children) child.start();
   }
 
+  /**
+   * Runs these besides those of the plan, from now on and no others: what is new is started, what is gone is stopped, what
+   * has changed is stopped and started anew, what is the same goes on. Each has its memory ceiling, and is restarted,
+   * parked and stopped like any other. Resolves when all have been started and those that had to go are gone.
+   * @throws ApiError E_INVALID_VALUE: nothing was changed; E_DRAINING when the node stops
+   */
+  async declare(children: readonly DeclaredChild[]): Promise<void> {
+    const taken = [OWN_NAME, ...(await this.#options.plan()).map(({ name }) => name)];
+    const wrong = problemOf(children, taken);
+    if (wrong !== null) throw new ApiError('E_INVALID_VALUE', wrong);
+    await this.#declarations.run(async () => this.#reconcile(children));
+  }
+
+  async #reconcile(children: readonly DeclaredChild[]): Promise<void> {
+    const isWanted = ({ spec }: SupervisedChild): boolean =>
+      children.some((other) => isDeepStrictEqual(other, spec));
+    const leaving = this.#declared.filter((child) => !isWanted(child));
+    await Promise.all(leaving.map(async (child) => child.stop()));
+    if (this.#stopping) throw new ApiError('E_DRAINING');
+    const kept = this.#declared.filter(isWanted);
+    const fresh = children
+      .filter(({ name }) => !kept.some(({ spec }) => spec.name === name))
+      .map((spec) => this.#create(spec));
+    this.#declared = [...kept, ...fresh];
+    // Before the others in the list, because it is stopped from its end: the front goes first.
+    this.#children = [...fresh, ...this.#children.filter((child) => !leaving.includes(child))];
+    for (const child of fresh) child.start();
+    this.#tell();
+  }
+
   async stop(): Promise<void> {
+    this.#stopping = true;
     // The front first: its requests in flight still need the processes behind it (docs/contract.md 1).
     const [front, ...others] = this.#children.toReversed();
     await front?.stop();
@@ -107,17 +145,21 @@ export class Supervisor {
     return this.#children.find(({ spec }) => spec.name === name);
   }
 
-  #create(spec: ChildSpec): SupervisedChild {
+  #create(spec: DeclaredChild): SupervisedChild {
     const { onLine, onState, limits } = this.#options;
     const hooks = {
       onLine,
       onState: (state: ChildState) => {
-        this.#record.write(this.#children.map((child) => child.status()));
-        this.#server.broadcast('services', this.status());
+        this.#tell();
         onState(spec.name, state);
       },
     };
     return new SupervisedChild(spec, this.#init, hooks, limits);
+  }
+
+  #tell(): void {
+    this.#record.write(this.#children.map((child) => child.status()));
+    this.#server.tell('services', this.status());
   }
 
   /**
@@ -125,12 +167,16 @@ export class Supervisor {
    * stopped where it is no longer wanted.
    * @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING
    */
-  async #restart(params: unknown): Promise<Restarted> {
-    const name = typeof params === 'object' && params !== null && 'name' in params ? String(params.name) : '';
-    const concerns = (spec: ChildSpec): boolean => spec.name === name || spec.follows === name;
+  async #restart(name: string): Promise<Restarted> {
+    const declared = this.#declared.find(({ spec }) => spec.name === name);
+    if (declared !== undefined) return declared.restart();
     const all = await this.#options.plan();
-    if (!all.some((spec) => spec.name === name)) {
-      const names = all.map((spec) => spec.name).join(', ');
+    const concerned = new Set(
+      all.filter((spec) => spec.name === name || spec.follows === name).map((spec) => spec.name),
+    );
+    const concerns = (spec: DeclaredChild): boolean => concerned.has(spec.name);
+    if (!concerned.has(name)) {
+      const names = [...all, ...this.#declared.map(({ spec }) => spec)].map((spec) => spec.name).join(', ');
       throw new ApiError('E_NOT_FOUND', `There is no process ${name} to restart. There are ${names}.`);
     }
     const pid = this.child(name)?.status().pid ?? null;
@@ -155,7 +201,7 @@ export class Supervisor {
 
   status(): readonly ChildStatus[] {
     const own: ChildStatus = {
-      name: 'svc-supervisor',
+      name: OWN_NAME,
       state: 'running',
       pid: process.pid,
       restarts: 0,
@@ -165,4 +211,18 @@ export class Supervisor {
     };
     return [own, ...this.#children.map((child) => child.status())];
   }
+}
+
+/** @param taken the names of other processes. @returns a sentence, null where nothing is wrong */
+function problemOf(children: readonly DeclaredChild[], taken: readonly string[]): string | null {
+  if (children.length > MAX_DECLARED) return `At most ${MAX_DECLARED} processes can be declared.`;
+  const seen = new Set(taken);
+  for (const { name, memoryMiB } of children) {
+    if (!NAME.test(name))
+      return `${name}: the name of a process is svc- and up to 40 small letters, digits and dashes.`;
+    if (seen.has(name)) return `There is a process ${name} already.`;
+    if (!(memoryMiB > 0)) return `${name} has no memory to run in.`;
+    seen.add(name);
+  }
+  return null;
 }

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
 import { every } from '../../shared/async/every.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { runProgram } from '../../shared/process/run-program.ts';
 
 /**
  * Tells systemd how the node is (sd_notify(3)), through the program `systemd-notify`: Node has no Unix datagram sockets.
@@ -106,16 +107,13 @@ export class SystemdNotify {
     while (this.#pending.size > 0) {
       const lines = [...this.#pending].map(([name, value]) => `${name}=${value}`);
       this.#pending.clear();
-      await new Promise<void>((resolve) => {
+      try {
         const args = [`--pid=${this.#options.pid}`, ...lines];
-        execFile('systemd-notify', args, { env: this.#options.env, timeout: TIMEOUT_MS }, (error) => {
-          if (error !== null && !this.#complained) {
-            this.#complained = true;
-            this.#options.onProblem(`systemd is not told: ${error.message.trim()}`);
-          }
-          resolve();
-        });
-      });
+        await runProgram('systemd-notify', args, TIMEOUT_MS, { env: this.#options.env });
+      } catch (error) {
+        if (!this.#complained) this.#options.onProblem(`systemd is not told: ${messageOf(error)}`);
+        this.#complained = true;
+      }
     }
     this.#sending = null;
   }

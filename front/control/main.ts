@@ -1,6 +1,5 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import type { Server } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
@@ -12,15 +11,16 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { type Init, runService, type Service } from '../../shared/process/child.ts';
+import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
 import type { Handler, SocketHandler } from '../../shared/routes/handler.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
 import { videoStatusRow } from '../../shared/routes/video.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
-import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
@@ -60,29 +60,7 @@ const monotonic = (): number => performance.now();
 /** How long being ready waits for svc-link, which may be away for longer. */
 const READY_MS = 2000;
 
-async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    server.once('error', resolve);
-    server.listen({ host, port, ipv6Only: false }, () => {
-      server.off('error', resolve);
-      resolve(null);
-    });
-  });
-}
-
-async function listenTcp(server: Server, host: string, port: number): Promise<number> {
-  let error = await tryListen(server, host, port);
-  // A kernel without IPv6 has no `::`.
-  if (error?.code === 'EAFNOSUPPORT' && host === '::') error = await tryListen(server, '0.0.0.0', port);
-  if (error?.code === 'EADDRINUSE') {
-    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set api.port.`);
-  }
-  if (error !== null) throw new Error(`cannot listen on ${host}:${port}: ${error.message}`);
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
-}
-
-async function start(init: Init, log: Logger): Promise<Service> {
+async function build(init: Init, log: Logger): Promise<Program> {
   const { values } = parseArgs({
     options: {
       'no-residual': { type: 'boolean', default: false },
@@ -90,6 +68,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
       'drain-ms': { type: 'string', default: '5000' },
     },
   });
+  const drainMs = Number(values['drain-ms']);
   const paths = pathsFrom(process.env);
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -123,7 +102,7 @@ async function start(init: Init, log: Logger): Promise<Service> {
   const tenures = new Tenures((principal) => credentials.holds(principal));
   const sockets = new OpenSockets(log, tenures);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
-  const supervisor = new RpcClient({ path: paths.supervisorSocket, peer: 'svc-supervisor' });
+  const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
@@ -219,26 +198,13 @@ async function start(init: Init, log: Logger): Promise<Service> {
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
     tenures,
-    drainMs: Number(values['drain-ms']),
+    drainMs,
     log,
   });
 
-  audit.start();
-  budgets.restore(await locks.read());
-  sockets.start();
-  tenures.start();
-  await credentials.start();
-  const port = await listenTcp(front.createServer('tcp'), config.api.host, config.api.port);
-  await listenUnix(front.createServer('unix'), paths.controlSocket);
-  await monitor.start();
-  vehicle.start();
-  supervisor.start();
-  proxy?.takeUp();
-  // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
-  await vehicle.first(READY_MS);
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
   const advertiser = new Advertiser({
-    port,
+    port: () => front.port,
     deviceId: device,
     name,
     host,
@@ -247,25 +213,34 @@ async function start(init: Init, log: Logger): Promise<Service> {
     paired: () => pairing.paired,
     log,
   });
-  if (config.discovery.mdns) advertiser.start();
-  log.info(`listening on port ${port}`, { port });
-  return {
-    info: { port, device_id: id },
-    async stop() {
-      tenures.stop();
-      sockets.stop();
-      await advertiser.stop();
-      await front.drain();
-      proxy?.stop();
-      vehicle.stop();
-      supervisor.stop();
-      monitor.stop();
-      await locks.stop();
-      await credentials.stop();
-      audit.stop();
+
+  // Stopped from below: the requests in flight still need what stands above the server.
+  const services = [
+    named('audit', audit),
+    { name: 'peer locks', start: async () => budgets.restore(await locks.read()), stop: () => locks.stop() },
+    named('credentials', credentials),
+    named('system monitor', monitor),
+    named('vehicle', vehicle),
+    named('supervisor client', supervisor),
+    named('proxy', proxy ?? {}),
+    {
+      name: 'server',
+      async start() {
+        await front.listenTcp(config.api.host, config.api.port);
+        await front.listenUnix(paths.controlSocket);
+        log.info(`listening on port ${front.port}`, { port: front.port });
+      },
+      stop: () => front.stop(),
+      stopMs: drainMs + 1000,
     },
-  };
+    named('open sockets', sockets),
+    named('tenures', tenures),
+    // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
+    { name: 'first state', start: async (signal: AbortSignal) => vehicle.first(READY_MS, signal) },
+    named('mDNS', config.discovery.mdns ? advertiser : {}),
+  ];
+  return { services, info: () => ({ port: front.port, device_id: id }) };
 }
 
 const log = createLogger('svc-control', process.env['SVC_LOG_LEVEL']);
-await runService(log, async (init) => start(init, log));
+await runProcess(log, async (init) => build(init, log));

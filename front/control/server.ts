@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { ApiError } from '../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../shared/http/answer.ts';
+import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Peer } from './edge/decide.ts';
 import { acceptUpgrade, endWith, type UpgradeParts } from './sockets/upgrade.ts';
@@ -28,14 +29,30 @@ export class FrontServer {
   readonly #fast: ReturnType<typeof createApp>;
   readonly #servers: Server[] = [];
   #draining = false;
+  #port = 0;
 
   constructor(options: FrontOptions) {
     this.#options = options;
     this.#fast = createApp(options);
   }
 
-  /** A server for one listener. @param kind `unix` for control.sock */
-  createServer(kind: Peer['kind']): Server {
+  /** The TCP port that it listens on. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** @throws Error with a sentence: the port is taken, no such address */
+  async listenTcp(host: string, port: number): Promise<void> {
+    this.#port = await listenTcp(this.#createServer('tcp'), host, port);
+  }
+
+  /** @throws Error as listenUnix of shared/rpc */
+  async listenUnix(path: string): Promise<void> {
+    await listenUnix(this.#createServer('unix'), path);
+  }
+
+  /** @param kind `unix` for control.sock */
+  #createServer(kind: Peer['kind']): Server {
     const { app, options } = this.#fast;
     const serve: RequestListener = (req, res) => {
       if (this.#draining) res.setHeader('connection', 'close');
@@ -77,7 +94,7 @@ export class FrontServer {
   }
 
   /** Stops accepting, lets requests in flight finish for at most `drainMs`, then closes the rest. */
-  async drain(): Promise<void> {
+  async stop(): Promise<void> {
     this.#draining = true;
     const closed = this.#servers.map(
       async (server) =>
@@ -89,6 +106,27 @@ export class FrontServer {
     await Promise.all(closed);
     clearTimeout(cut);
   }
+}
+
+async function listenTcp(server: Server, host: string, port: number): Promise<number> {
+  let error = await tryListen(server, host, port);
+  // A kernel without IPv6 has no `::`.
+  if (error?.code === 'EAFNOSUPPORT' && host === '::') error = await tryListen(server, '0.0.0.0', port);
+  if (error?.code === 'EADDRINUSE')
+    throw new Error(`port ${port} is in use by another program (EADDRINUSE). Stop it, or set api.port.`);
+  if (error !== null) throw new Error(`cannot listen on ${host}:${port}: ${error.message}`);
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+async function tryListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host, port, ipv6Only: false }, () => {
+      server.off('error', resolve);
+      resolve(null);
+    });
+  });
 }
 
 function clientError(error: NodeJS.ErrnoException): ApiError {

@@ -1,5 +1,5 @@
-import type { Armed, LinkState } from '../../shared/rpc/link.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { type Armed, LINK, type LinkState } from '../../shared/rpc/link.ts';
 
 const STALE_MS = 3000;
 
@@ -8,7 +8,7 @@ const STALE_MS = 3000;
  * the motors may still be running, so once a vehicle was heard, silence means `unknown`.
  */
 export class VehicleView {
-  readonly client: RpcClient;
+  readonly #client: Client<typeof LINK>;
   readonly #now: () => number;
   #state: LinkState | null = null;
   #telemetryText: string | null = null;
@@ -19,21 +19,28 @@ export class VehicleView {
   /** @param now monotonic clock, ms */
   constructor(socketPath: string, now: () => number) {
     this.#now = now;
-    this.client = new RpcClient({
+    this.#client = clientOf(LINK, {
       path: socketPath,
-      peer: 'svc-link',
-      onEvent: (event, data) => {
-        if (event === 'state') this.#receive(data as LinkState);
-      },
+      listeners: { state: (state) => this.#receive(state) },
     });
   }
 
+  /** What svc-link can be asked for. */
+  get link(): Calls<typeof LINK> {
+    return this.#client.calls;
+  }
+
+  /** Whether svc-link is there. */
+  get connected(): boolean {
+    return this.#client.connected;
+  }
+
   start(): void {
-    this.client.start();
+    this.#client.start();
   }
 
   stop(): void {
-    this.client.stop();
+    this.#client.stop();
   }
 
   #receive(state: LinkState): void {
@@ -50,23 +57,25 @@ export class VehicleView {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves with the first state, or after `timeoutMs` if svc-link does not answer. */
-  async first(timeoutMs: number): Promise<void> {
-    if (this.state !== null) return;
+  /** Resolves with the first state, or after `timeoutMs` where svc-link is away, or when `signal` is aborted. */
+  async first(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.state !== null || signal.aborted) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(late);
+        signal.removeEventListener('abort', done);
         end();
         resolve();
       };
       const end = this.subscribe(done);
       const late = setTimeout(done, timeoutMs);
+      signal.addEventListener('abort', done);
     });
   }
 
   /** The newest state while it is fresh (3 s), else null. */
   get state(): LinkState | null {
-    return this.client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
+    return this.#client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
   }
 
   /** The body of GET /api/telemetry, made once for each state; null if `state` is null. */

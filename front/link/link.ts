@@ -1,8 +1,9 @@
-import { ApiError, messageOf } from '../../shared/errors.ts';
+import { messageOf } from '../../shared/errors.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type {
+  CommandRequest,
   CommandResult,
   LinkProblem,
   LinkState,
@@ -257,13 +258,13 @@ export class Link {
   }
 
   /** The RPC method `command`; see Commands. */
-  async command(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
-    return this.#commands.execute(params, signal);
+  async command(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
+    return this.#commands.execute(request, signal);
   }
 
   /** The RPC method `param_set`; see ParamWrites. */
-  async writeParam(params: unknown): Promise<ParamWriteResult> {
-    return this.#params.write(readParamWrite(params));
+  async writeParam(request: ParamWriteRequest): Promise<ParamWriteResult> {
+    return this.#params.write(request);
   }
 
   get signing(): SigningState {
@@ -271,13 +272,13 @@ export class Link {
   }
 
   /** The RPC method `signing_enrol`; see Signing. */
-  async enrolSigning(params: unknown): Promise<SigningEnrolled> {
-    return this.#signing.enrol(readEnrolment(params));
+  async enrolSigning(request: SigningEnrolRequest): Promise<SigningEnrolled> {
+    return this.#signing.enrol(request);
   }
 
   /** The RPC method `signing_disable`; see Signing. */
-  async disableSigning(params: unknown): Promise<{ success: true }> {
-    return this.#signing.disable(isForced(params));
+  async disableSigning(force: boolean): Promise<{ success: true }> {
+    return this.#signing.disable(force);
   }
 
   params(): ParamsSnapshot {
@@ -357,24 +358,4 @@ export class Link {
     this.#events.begin(reason === 'learned' || reason === 'rebooted');
     this.#params.download(reason === 'learned');
   }
-}
-
-/** The RPC boundary: any process that connects to the socket may send anything. */
-function readParamWrite(params: unknown): ParamWriteRequest {
-  if (typeof params !== 'object' || params === null) throw new ApiError('E_BAD_REQUEST');
-  const { name, value, force } = params as Readonly<Record<string, unknown>>;
-  if (typeof name !== 'string' || typeof value !== 'number' || typeof force !== 'boolean')
-    throw new ApiError('E_BAD_REQUEST');
-  return { name, value, force };
-}
-
-function readEnrolment(params: unknown): SigningEnrolRequest {
-  if (typeof params !== 'object' || params === null) throw new ApiError('E_BAD_REQUEST');
-  const { key_hex: key, link_id: link } = params as Readonly<Record<string, unknown>>;
-  if (typeof key !== 'string' || typeof link !== 'number') throw new ApiError('E_BAD_REQUEST');
-  return { key_hex: key, link_id: link, force: isForced(params) };
-}
-
-function isForced(params: unknown): boolean {
-  return typeof params === 'object' && params !== null && 'force' in params && params.force === true;
 }

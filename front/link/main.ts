@@ -6,10 +6,11 @@ import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-e
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { runService, type Service } from '../../shared/process/child.ts';
+import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
-import type { LinkProblem } from '../../shared/rpc/link.ts';
-import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { named } from '../../shared/process/services.ts';
+import { serverOf } from '../../shared/rpc/contract.ts';
+import { LINK, type LinkProblem } from '../../shared/rpc/link.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
@@ -29,7 +30,7 @@ function sourceOf({ agent, mavlink: { source } }: Config): string {
   return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
 }
 
-async function start(log: Logger): Promise<Service> {
+async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const { config, problem } = await loadConfig(paths);
@@ -59,7 +60,6 @@ async function start(log: Logger): Promise<Service> {
   }
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const keys = new KeyStore(paths.signingDir, log);
-  await keys.load();
   const link = new Link({
     clock,
     log,
@@ -69,7 +69,7 @@ async function start(log: Logger): Promise<Service> {
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
-    onState: (state) => server.broadcast('state', state),
+    onState: (state) => server.tell('state', state),
   });
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
@@ -89,34 +89,29 @@ async function start(log: Logger): Promise<Service> {
       return status.problem === null ? [] : [{ code: 'endpoint_closed', detail }];
     });
   const feed = new FeedEndpoint({ path: paths.mavlinkSocket, clock, log, router, serialControl });
-  const server = new RpcServer({
+  const server = serverOf(LINK, {
     path: paths.linkSocket,
-    methods: {
+    handlers: {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
+      param_set: async (params) => link.writeParam(params),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
-      signing_disable: async (params) => link.disableSigning(params),
-      param_set: async (params) => link.writeParam(params),
+      signing_disable: async ({ force }) => link.disableSigning(force),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],
     onError: (error) => log.warn(`rpc: ${messageOf(error)}`),
   });
-  await server.start();
-  await feed.start();
-  link.start();
-  for (const endpoint of endpoints) endpoint.start();
-  log.info(`serving ${paths.linkSocket}`, { source });
-  return {
-    info: { source },
-    async stop() {
-      await Promise.all([...endpoints, feed].map(async (endpoint) => endpoint.stop()));
-      await link.stop();
-      await server.stop();
-    },
-  };
+  const services = [
+    { name: 'signing keys', start: async () => keys.load() },
+    named('rpc', server),
+    named('link', link),
+    named('feed', feed),
+    ...endpoints.map((endpoint) => named(endpoint.status.name, endpoint)),
+  ];
+  return { services, info: () => ({ source }) };
 }
 
 const log = createLogger('svc-link', process.env['SVC_LOG_LEVEL']);
-await runService(log, async () => start(log));
+await runProcess(log, async () => build(log));

@@ -24,7 +24,7 @@ export interface AppParts {
   /** What the front shows on each connection; null where this process was started alone, and then nobody is believed. */
   readonly proof: string | null;
   /** Ends what these principals have opened. @returns for whom something is still open */
-  readonly end: (ids: ReadonlySet<string>) => readonly Principal[];
+  readonly end: (ids: ReadonlySet<string>) => Promise<readonly Principal[]>;
   readonly log: Logger;
 }
 
@@ -33,7 +33,7 @@ interface Marks extends Record<string, unknown> {
 }
 type Marked = Response<unknown, Marks>;
 /** One middleware of the residual. */
-type Step = (req: Request, res: Marked, next: NextFunction) => void;
+type Step = (req: Request, res: Marked, next: NextFunction) => void | Promise<void>;
 
 // Kept on the socket, so that a connection proves itself once.
 const PROVEN = Symbol('proven');
@@ -95,9 +95,9 @@ function fromFront(proof: string | null): Step {
 }
 
 function endedPrincipals(end: AppParts['end']): Step {
-  return (_req, res, next) => {
+  return async (_req, res, next) => {
     const { row, params } = res.locals.mark;
-    if (row === ENDED_ROW) sendValue(res, end(new Set(Object.values(params))));
+    if (row === ENDED_ROW) sendValue(res, await end(new Set(Object.values(params))));
     else next();
   };
 }

@@ -5,8 +5,9 @@ import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { type Init, runService, type Service } from '../../shared/process/child.ts';
+import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
 import type { Handler } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { type ResidualRow, ROWS } from '../../shared/routes/table.ts';
@@ -22,7 +23,7 @@ import { openVideo } from './video/video.ts';
 
 type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
 
-async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Service> {
+async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -54,23 +55,26 @@ async function start({ secret, nodeStartedAt }: Init, log: Logger): Promise<Serv
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     upgrades: new Map(), // no WebSocket row of the residual is built yet
     proof: connectionProof(secret),
-    end: (ids) => video.end(ids),
+    end: async (ids) => video.end(ids),
     log,
   });
-  await logs.start();
-  video.start();
-  await listenUnix(server, paths.residualSocket);
-  return {
-    info: {},
-    async stop() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      video.stop();
-      await logs.stop(); // ends the streams, which would keep their connections open
-      await closed;
+  let closed: Promise<unknown> = Promise.resolve();
+  const services = [
+    // The streams of the logs and of the video keep connections open, and end with those.
+    { name: 'connections', stop: async () => closed },
+    named('logs', logs),
+    named('video', video),
+    {
+      name: 'server',
+      start: async () => listenUnix(server, paths.residualSocket),
+      stop() {
+        closed = new Promise((resolve) => server.close(resolve));
+        server.closeIdleConnections();
+      },
     },
-  };
+  ];
+  return { services };
 }
 
 const log = createLogger('svc-residual', process.env['SVC_LOG_LEVEL']);
-await runService(log, async (init) => start(init, log));
+await runProcess(log, async (init) => build(init, log));

@@ -3,8 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { parseHostPort, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { pathsFrom } from '../../shared/paths.ts';
-import { runService, type Service } from '../../shared/process/child.ts';
+import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { Engine } from './engine/engine.ts';
@@ -13,7 +14,7 @@ import { quietFfmpeg } from './engine/quiet.ts';
 import { RadioSender } from './engine/radio-sender.ts';
 import { openVideoSource, videoAddress } from './sources/open-source.ts';
 
-async function start(log: Logger): Promise<Service> {
+async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -41,14 +42,15 @@ async function start(log: Logger): Promise<Service> {
       directory: recordingsDirectory(config, paths),
       reserveBytes: video.recording.reserve_mb * 1e6,
     },
-    controlSocket: paths.videoSocket,
-    mediaSocket: paths.videoMediaSocket,
+    // 60 ms and 20 MB that a node without viewers does not spend.
+    openViewer: async (offer, hooks) =>
+      (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
+    socketPath: paths.videoSocket,
     clock,
     log,
   });
-  await engine.start();
-  return { info: {}, stop: async () => engine.stop() };
+  return { services: [named('engine', engine)] };
 }
 
 const log = createLogger('svc-video', process.env['SVC_LOG_LEVEL']);
-await runService(log, async () => start(log));
+await runProcess(log, async () => build(log));

@@ -10,16 +10,18 @@ import type { Scope } from './scopes.ts';
  *   session    a dashboard session;  ticket  a WebSocket ticket;  token  a scoped token
  *   relay      a ground station's operator through the radio link
  */
-export type PrincipalKind =
-  | 'anonymous'
-  | 'key'
-  | 'local'
-  | 'onbox'
-  | 'gate'
-  | 'session'
-  | 'ticket'
-  | 'token'
-  | 'relay';
+export const PRINCIPAL_KINDS = [
+  'anonymous',
+  'key',
+  'local',
+  'onbox',
+  'gate',
+  'session',
+  'ticket',
+  'token',
+  'relay',
+] as const;
+export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
 export interface Principal {
   readonly kind: PrincipalKind;

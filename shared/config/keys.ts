@@ -1,3 +1,4 @@
+import { memberOf } from '../member.ts';
 import type { LeafKeywords } from './leaf.ts';
 import { configSchema } from './schema.ts';
 
@@ -42,8 +43,5 @@ export function keysWith(keyword: 'x-secret' | 'x-profile'): readonly string[] {
 
 /** The value at a dotted key; undefined if there is none. */
 export function valueAt(config: unknown, key: string): unknown {
-  return key.split('.').reduce<unknown>((at, name) => {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined;
-    return (at as Readonly<Record<string, unknown>>)[name];
-  }, config);
+  return key.split('.').reduce(memberOf, config);
 }

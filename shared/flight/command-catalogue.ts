@@ -62,12 +62,12 @@ export const COMMANDS = {
 } as const satisfies Record<string, CommandSpec>;
 
 export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[];
 
 /** The command that `text` names, whatever its case, or null. */
 export function commandNamed(text: string): CommandName | null {
   const wanted = text.toLowerCase();
-  for (const name of Object.keys(COMMANDS) as CommandName[]) if (name.toLowerCase() === wanted) return name;
-  return null;
+  return COMMAND_NAMES.find((name) => name.toLowerCase() === wanted) ?? null;
 }
 
 /**

@@ -8,6 +8,7 @@
 import { uptime } from 'node:os';
 import { messageOf } from '../errors.ts';
 import type { Logger } from './logger.ts';
+import { runServices, type Service } from './services.ts';
 
 /** What every child is told before it starts. */
 export interface Init {
@@ -22,20 +23,22 @@ export type FromChild =
   | { readonly type: 'ready'; readonly info: Readonly<Record<string, unknown>> }
   | { readonly type: 'pong'; readonly seq: number };
 
-/** A running service: what it tells the supervisor when ready, and how it stops. */
-export interface Service {
-  readonly info: Readonly<Record<string, unknown>>;
-  stop(): Promise<void>;
+/** What a process is made of: its services in start order, and what it tells the supervisor once all of them run. */
+export interface Program {
+  readonly services: readonly Service[];
+  readonly info?: () => Readonly<Record<string, unknown>>;
 }
 
 const INIT_TIMEOUT_MS = 5000;
 const STOP_TIMEOUT_MS = 8000;
 
 /**
- * Runs one service of the node under the supervisor (or alone, with an empty secret, for a developer).
+ * Runs one process of the node under the supervisor (or alone, with an empty secret, for a developer) until it is asked to
+ * stop, which may be while it starts.
  * Exit codes: 0 stopped on request, 1 failed, 75 (EX_TEMPFAIL) a resource is taken and a retry may help.
+ * @param build makes the parts; what has to be started and stopped stands in the list that it gives
  */
-export async function runService(log: Logger, start: (init: Init) => Promise<Service>): Promise<void> {
+export async function runProcess(log: Logger, build: (init: Init) => Promise<Program>): Promise<void> {
   const supervised = process.send !== undefined;
   process.umask(0o077); // files and sockets are private until somebody widens them on purpose
   process.on('uncaughtException', (error) => die(log, error));
@@ -43,36 +46,40 @@ export async function runService(log: Logger, start: (init: Init) => Promise<Ser
   // Ctrl-C reaches the whole foreground group; the supervisor decides the order in which its children stop.
   if (supervised) process.on('SIGINT', () => undefined);
 
-  const stopping = new Promise<string>((resolve) => {
-    process.once('SIGTERM', () => resolve('SIGTERM'));
-    if (supervised) process.once('disconnect', () => resolve('supervisor gone'));
-    else process.once('SIGINT', () => resolve('SIGINT'));
-  });
+  const asked = new AbortController();
+  const { signal } = asked;
+  const stop = (reason: string): void => {
+    if (signal.aborted) return;
+    log.info(`stopping: ${reason}`);
+    setTimeout(() => {
+      log.error(`did not stop within ${STOP_TIMEOUT_MS} ms`);
+      process.exit(1);
+    }, STOP_TIMEOUT_MS);
+    process.once('SIGTERM', () => process.exit(1)); // a second one means now
+    asked.abort(new Error(reason));
+  };
+  process.once('SIGTERM', () => stop('SIGTERM'));
+  if (supervised) process.once('disconnect', () => stop('supervisor gone'));
+  else process.once('SIGINT', () => stop('SIGINT'));
 
-  let service: Service;
   try {
-    service = await start(supervised ? await receiveInit() : { secret: '', nodeStartedAt: uptime() });
+    const init = supervised ? await receiveInit(signal) : { secret: '', nodeStartedAt: uptime() };
+    const { services, info } = await build(init);
+    const onReady = (): void => send({ type: 'ready', info: info?.() ?? {} });
+    const ok = await runServices(services, signal, onReady, (sentence) => log.error(sentence));
+    if (!ok) process.exitCode = 1;
   } catch (error) {
-    log.error(`cannot start: ${messageOf(error)}`);
-    process.exitCode = isTaken(error) ? 75 : 1;
-    exitAfterFlush();
-    return;
+    if (!signal.aborted) {
+      log.error(`cannot start: ${messageOf(error)}`);
+      process.exitCode = isTaken(error) ? 75 : 1;
+    }
   }
-  send({ type: 'ready', info: service.info });
-  const reason = await stopping;
-  log.info(`stopping: ${reason}`);
-  const limit = setTimeout(() => {
-    log.error(`did not stop within ${STOP_TIMEOUT_MS} ms`);
-    process.exit(1);
-  }, STOP_TIMEOUT_MS);
-  process.once('SIGTERM', () => process.exit(1)); // a second one means now
-  await service.stop();
-  clearTimeout(limit);
   exitAfterFlush();
 }
 
-async function receiveInit(): Promise<Init> {
+async function receiveInit(signal: AbortSignal): Promise<Init> {
   return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     const timer = setTimeout(() => reject(new Error('the supervisor sent no init message')), INIT_TIMEOUT_MS);
     process.on('message', (message: ToChild) => {
       switch (message.type) {

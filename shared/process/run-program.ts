@@ -4,21 +4,27 @@ import { ApiError } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
+export interface RunOptions {
+  /** Its environment; this process's own unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** How much it may write, 1 MiB unless given; beyond that it is killed. */
+  readonly maxBytes?: number;
+}
+
 /**
  * Runs a program with an argument vector, without a shell, and gives its standard output.
  * @param ms how long it may take; then it is killed
- * @param env its environment; this process's own unless given
  * @throws ApiError E_NOT_IMPLEMENTED (extra `missing`) where there is no such program, E_TIMEOUT, E_UPSTREAM with its last words
  */
 export async function runProgram(
   program: string,
   args: readonly string[],
   ms: number,
-  env?: Readonly<Record<string, string>>,
+  { env, maxBytes = MAX_OUTPUT_BYTES }: RunOptions = {},
 ): Promise<string> {
   const name = basename(program);
   // SIGKILL: one that takes no notice of a SIGTERM would keep the caller waiting.
-  const options = { timeout: ms, maxBuffer: MAX_OUTPUT_BYTES, killSignal: 'SIGKILL', env } as const;
+  const options = { timeout: ms, maxBuffer: maxBytes, killSignal: 'SIGKILL', env } as const;
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);

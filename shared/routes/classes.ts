@@ -3,8 +3,10 @@
  * has one class, but some rows can write very different items; the item may raise the class that a caller needs, but never
  * lowers it. The edge enforces the class, the connector shows and checks it, `svc explain` prints it.
  */
+
 import { higher, isScope, type Scope } from '../auth/scopes.ts';
 import { configLeaf } from '../config/keys.ts';
+import { memberOf } from '../member.ts';
 
 /** `keyonly`: the pairing key, or this machine; `root`: root on the node, so nobody over the API. */
 export type NamedClass = Scope | 'keyonly' | 'root';
@@ -125,10 +127,4 @@ export function raisedByRequest(
 function isHigher(a: NamedClass, b: NamedClass): boolean {
   if (!isScope(a) || !isScope(b)) return BEYOND.indexOf(a) > BEYOND.indexOf(b);
   return a !== b && higher(a, b) === a;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

@@ -2,11 +2,11 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../errors.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { compileValidator, createAjv } from '../schemas/validator.ts';
-import type { RpcClient, RpcMethod } from './rpc.ts';
+import { RpcClient, type RpcMethod, RpcServer, type RpcServerOptions } from './rpc.ts';
 
 /**
- * A contract is what one process answers to the others on its socket. Both ends are typed by it: `callsTo` makes the client's
- * functions, `methodsOf` holds the server to one handler for each method and checks what comes in.
+ * A contract is what one process answers to the others on its socket. Both ends are typed by it: `clientOf` has a function for
+ * each method, `serverOf` a handler for each, and checks what comes in.
  */
 
 /** A type beside a value; at run time there is nothing in it. */
@@ -27,12 +27,15 @@ export interface Method<Params, Result> {
   readonly timeoutMs: number;
 }
 
+/** As it is for who only reads it. */
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
 /** @param schema of the parameters; their type is derived from it */
 export function method<const S extends JsonSchema, Result>(
   schema: S,
   result: Shape<Result>,
   timeoutMs: number,
-): Method<NoInfer<FromSchema<S>>, Result> {
+): Method<NoInfer<Frozen<FromSchema<S>>>, Result> {
   return { schema, params: {}, result, timeoutMs };
 }
 
@@ -62,15 +65,85 @@ export type Handlers<C extends Contract> = {
   ) => ResultOf<C, M> | Promise<ResultOf<C, M>>;
 };
 
-/** What a server sends its events with; `RpcServer.broadcast` is one. */
-export type Broadcast<C extends Contract> = <E extends keyof C['events'] & string>(
-  event: E,
-  data: EventOf<C, E>,
-) => void;
-
 export type Listeners<C extends Contract> = {
   readonly [E in keyof C['events']]?: (data: EventOf<C, E>) => void;
 };
+
+/** One event with its data. */
+export type Told<C extends Contract> = {
+  readonly [E in keyof C['events'] & string]: readonly [event: E, data: EventOf<C, E>];
+}[keyof C['events'] & string];
+
+export interface ClientOptions<C extends Contract> {
+  readonly path: string;
+  /** An event that nobody listens for is let go. */
+  readonly listeners?: Listeners<C>;
+  readonly onConnection?: (connected: boolean) => void;
+  /** What calls throw while the server is away, instead of `E_UPSTREAM_DOWN`. */
+  readonly away?: () => ApiError;
+}
+
+/** A connection to the server of a contract; `start`, `connectOnce` and `stop` as in `RpcClient`. */
+export interface Client<C extends Contract> {
+  readonly calls: Calls<C>;
+  readonly connected: boolean;
+  start(): void;
+  connectOnce(): Promise<void>;
+  stop(): void;
+}
+
+export function clientOf<C extends Contract>(
+  contract: C,
+  { listeners = {}, away, ...options }: ClientOptions<C>,
+): Client<C> {
+  // The events of our own process are as its server is typed, and some come ten times a second: they are not checked.
+  const byName = new Map(Object.entries<((data: never) => void) | undefined>(listeners));
+  const rpc = new RpcClient({
+    ...options,
+    peer: contract.server,
+    onEvent: (event, data) => byName.get(event)?.(data as never),
+  });
+  const call: RpcClient['call'] = async (name, params, timeoutMs) =>
+    rpc.call(name, params, timeoutMs).catch((error: unknown) => {
+      const down = error instanceof ApiError && error.code === 'E_UPSTREAM_DOWN';
+      throw down && away !== undefined ? away() : error;
+    });
+  return {
+    calls: callsTo(contract, away === undefined ? rpc : { call }),
+    get connected() {
+      return rpc.connected;
+    },
+    start: () => rpc.start(),
+    connectOnce: async () => rpc.connectOnce(),
+    stop: () => rpc.stop(),
+  };
+}
+
+export interface ServerOptions<C extends Contract> extends Omit<RpcServerOptions, 'methods' | 'greeting'> {
+  readonly handlers: Handlers<C>;
+  /** Events that a new client gets at once, so that it never waits for the next change. */
+  readonly greeting?: () => readonly Told<C>[];
+}
+
+/** The server of a contract; `start` and `stop` as in `RpcServer`. */
+export interface Server<C extends Contract> {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Sends an event to every client. */
+  tell(...told: Told<C>): void;
+}
+
+export function serverOf<C extends Contract>(
+  contract: C,
+  { handlers, ...options }: ServerOptions<C>,
+): Server<C> {
+  const rpc = new RpcServer({ ...options, methods: methodsOf(contract, handlers) });
+  return {
+    start: async () => rpc.start(),
+    stop: async () => rpc.stop(),
+    tell: (...[event, data]) => rpc.broadcast(event, data),
+  };
+}
 
 /** The typed calls of a contract over a connection. They throw what `RpcClient.call` throws. */
 export function callsTo<C extends Contract>(contract: C, rpc: Pick<RpcClient, 'call'>): Calls<C> {
@@ -80,14 +153,6 @@ export function callsTo<C extends Contract>(contract: C, rpc: Pick<RpcClient, 'c
   ]);
   // Our own process answers as its handlers are typed, so the answer is not checked a second time.
   return Object.fromEntries(calls) as Calls<C>;
-}
-
-/** For `RpcClientOptions.onEvent`: gives each event to its listener; one that nobody listens for is let go. */
-export function listenTo<C extends Contract>(
-  listeners: Listeners<C>,
-): (event: string, data: unknown) => void {
-  const byName = new Map(Object.entries<((data: never) => void) | undefined>(listeners));
-  return (event, data) => byName.get(event)?.(data as never);
 }
 
 /** For `RpcServerOptions.methods`: parameters that do not fit are answered with `E_INVALID_VALUE` (extra `errors`). */

@@ -1,18 +1,6 @@
-/**
- * What svc-link says to its clients (the front, the CLI) over `link.sock` with the framing of `rpc.ts`.
- *
- * Events: `state` with a LinkState, at once on connect, on every change of connection, arming or mode, and at least every
- * 100 ms while telemetry changes, every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
- *
- * Methods: `command` CommandRequest -> CommandResult; `params` {} -> ParamsSnapshot;
- * `param_set` ParamWriteRequest -> ParamWriteResult; `signing` {} -> SigningState; `signing_enrol`
- * SigningEnrolRequest -> SigningEnrolled; `signing_disable` {force} -> {success}; `endpoints` {} -> EndpointStatus[].
- *
- * Raw frames go over a socket of their own, `mavlink.sock`: one line with a FeedHello, answered by one line with a
- * FeedReply, then MAVLink both ways.
- */
-import type { CommandName } from '../flight/command-catalogue.ts';
+import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
+import { type Contract, method, type ParamsOf, shape } from './contract.ts';
 
 /** Names and units: docs/contract.md 6.1. A value that was never received is null. */
 export interface Telemetry {
@@ -159,13 +147,6 @@ export interface ParamsSnapshot extends ParamsProgress {
   params: Record<string, { value: number; type: number; index: number }>;
 }
 
-export interface ParamWriteRequest {
-  name: string;
-  value: number;
-  /** The armed guard was overridden. */
-  force: boolean;
-}
-
 /** After the vehicle told the value that was asked for. */
 export interface ParamWriteResult {
   name: string;
@@ -214,25 +195,11 @@ export interface SigningCapability {
   signing_params_present: boolean;
 }
 
-export interface SigningEnrolRequest {
-  /** 64 hex characters. Kept by svc-link in a 0600 file; no answer ever shows it. */
-  key_hex: string;
-  link_id: number;
-  force: boolean;
-}
-
 export interface SigningEnrolled {
   success: true;
   key_id: string;
   /** ISO 8601, seconds. */
   enrolled_at: string;
-}
-
-export interface CommandRequest {
-  cmd: CommandName;
-  args: readonly (number | string)[];
-  /** Bound on the whole exchange, ms; default 8000 + three sends. */
-  timeout_ms?: number;
 }
 
 export interface CommandResult {
@@ -256,7 +223,10 @@ export interface CommandResult {
   mode?: string;
 }
 
-/** How a client of `mavlink.sock` begins. What it may do has been decided by the edge. */
+/**
+ * How a client of `mavlink.sock` begins, in one line that is answered by one line with a FeedReply; then MAVLink goes both ways.
+ * What it may do has been decided by the edge.
+ */
 export interface FeedHello {
   /** Shown in the diagnostics. */
   readonly name: string;
@@ -302,3 +272,78 @@ export interface PeerStatus {
   /** Seconds since its newest frame, null before the first. */
   last_seen_s: number | null;
 }
+
+const NOTHING = { type: 'object', additionalProperties: false } as const;
+/** The armed guard was overridden. */
+const force = { type: 'boolean' } as const;
+
+/** What svc-link answers on `link.sock`. Commands and writes are errors with what the vehicle said; E_NO_FC without one. */
+export const LINK = {
+  server: 'svc-link',
+  methods: {
+    /** Sends a command and answers with the vehicle's verdict. A caller that hangs up takes back what was not sent yet. */
+    command: method(
+      {
+        type: 'object',
+        required: ['cmd', 'args'],
+        properties: {
+          cmd: { enum: COMMAND_NAMES },
+          /** Checked against the catalogue: E_BAD_REQUEST. */
+          args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
+          /** Bound on the whole exchange, ms; default 8000 + three sends. */
+          timeout_ms: { type: 'number', exclusiveMinimum: 0 },
+        },
+        additionalProperties: false,
+      },
+      shape<CommandResult>(),
+      25_000,
+    ),
+    params: method(NOTHING, shape<ParamsSnapshot>(), 5000),
+    /** Answered once the vehicle told the value. Three sends with their read-backs take 6 s; a few others may be before it. */
+    param_set: method(
+      {
+        type: 'object',
+        required: ['name', 'value', 'force'],
+        properties: { name: { type: 'string' }, value: { type: 'number' }, force },
+        additionalProperties: false,
+      },
+      shape<ParamWriteResult>(),
+      25_000,
+    ),
+    signing: method(NOTHING, shape<SigningState>(), 2000),
+    /** Two sends, 5 s of listening, and taking it back. */
+    signing_enrol: method(
+      {
+        type: 'object',
+        required: ['key_hex', 'link_id', 'force'],
+        properties: {
+          /** Kept by svc-link in a 0600 file; no answer ever shows it. */
+          key_hex: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+          link_id: { type: 'integer', minimum: 0, maximum: 255 },
+          force,
+        },
+        additionalProperties: false,
+      },
+      shape<SigningEnrolled>(),
+      10_000,
+    ),
+    signing_disable: method(
+      { type: 'object', required: ['force'], properties: { force }, additionalProperties: false },
+      shape<{ readonly success: true }>(),
+      10_000,
+    ),
+    /** Where ground stations reach the vehicle, the front's WebSockets last. */
+    endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
+  },
+  events: {
+    /**
+     * At once on connect, on every change of connection, arming or mode, and at least every 100 ms while telemetry changes,
+     * every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
+     */
+    state: shape<LinkState>(),
+  },
+} as const satisfies Contract;
+
+export type CommandRequest = ParamsOf<typeof LINK, 'command'>;
+export type ParamWriteRequest = ParamsOf<typeof LINK, 'param_set'>;
+export type SigningEnrolRequest = ParamsOf<typeof LINK, 'signing_enrol'>;

@@ -153,11 +153,11 @@ export interface RpcClientOptions {
   readonly onConnection?: (connected: boolean) => void;
 }
 
-/** A client that stays connected, and connects again with back-off (50 ms doubling to 1 s) while the peer is away. */
+/** A client that stays connected, and connects again with back-off (50 ms doubling to 250 ms) while the peer is away. */
 export class RpcClient {
   readonly #options: RpcClientOptions;
   readonly #pending = new Map<number, Pending>();
-  readonly #backoff = new Backoff(50, 1000);
+  readonly #backoff = new Backoff(50, 250);
   #socket: Socket | null = null;
   #connected = false;
   #retry: NodeJS.Timeout | null = null;

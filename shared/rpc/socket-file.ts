@@ -1,22 +1,9 @@
-import { chmod, lstat, unlink } from 'node:fs/promises';
-import { connect, type Server } from 'node:net';
+import { chmod, unlink } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { messageOf } from '../errors.ts';
+import { probeSocket } from './probe.ts';
 
 const PROBE_TIMEOUT_MS = 1000;
-
-/** True when something accepts connections at the Unix socket `path`. */
-async function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const done = (live: boolean): void => {
-      socket.destroy();
-      resolve(live);
-    };
-    socket.setTimeout(PROBE_TIMEOUT_MS, () => done(true)); // accepted but silent, or a full backlog: somebody is there
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
-}
 
 /**
  * Makes `path` free for a listening Unix socket.
@@ -24,14 +11,19 @@ async function answers(path: string): Promise<boolean> {
  * not a socket (a file, a symbolic link, a FIFO), is an error: we neither steal nor follow it.
  */
 async function clear(path: string): Promise<void> {
-  const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  if (stat === null) return;
-  if (!stat.isSocket()) throw new Error(`${path} exists and is not a socket. Remove it, then start again.`);
-  if (await answers(path)) throw new Error(`${path} is in use by a running process. Stop that one first.`);
-  await unlink(path);
+  const state = await probeSocket(path, PROBE_TIMEOUT_MS);
+  switch (state) {
+    case 'absent':
+      return;
+    case 'other':
+      throw new Error(`${path} exists and is not a socket. Remove it, then start again.`);
+    case 'live':
+    case 'silent':
+      throw new Error(`${path} is in use by a running process. Stop that one first.`);
+    case 'dead':
+    case 'closed': // no process of this user's listens there
+      await unlink(path);
+  }
 }
 
 /**

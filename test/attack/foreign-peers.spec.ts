@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { LogIngest } from '../../residual/app/logs/log-ingest.ts';
 import type { LogStore } from '../../residual/app/logs/log-store.ts';
-import { MediaServer } from '../../residual/video/engine/media-server.ts';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
 import { commandLong, GroundStation, paramSet } from '../link/ground-station.ts';
@@ -157,16 +156,6 @@ describe('peers that speak something else', () => {
     await hungUpOn(connect(path), `POST / HTTP/1.1\r\nHost: x\r\n\r\n${body}`);
     await ingest.stop();
     expect(stored).to.deep.equal([]);
-    await removeDir(dir);
-  });
-
-  it('the socket of pictures hangs up on a client that says anything', async () => {
-    const dir = await tempDir();
-    const path = join(dir, 'media.sock');
-    const media = new MediaServer(path, () => undefined);
-    await media.start();
-    await hungUpOn(connect(path), 'GET / HTTP/1.1\r\n\r\n');
-    await media.stop();
     await removeDir(dir);
   });
 

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { RTCPeerConnection, RTCRtpCodecParameters } from 'werift';
 import { groundHeartbeatFrame } from '../link/mavlink-samples.ts';
 import type { TestNode } from '../support/node.ts';
-import { KEYED, startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
+import { KEYED, startVideoNode, TEST_CAMERA, watcher } from '../support/video-node.ts';
 
 /** Within this, all that an ended principal had open is gone (docs/contract.md 4.10), and a little for the test itself. */
 const GONE_MS = 1000;
@@ -13,22 +12,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** What a browser offers that wants to watch. */
 async function offer(): Promise<string> {
-  const peer = new RTCPeerConnection({
-    codecs: {
-      video: [
-        new RTCRtpCodecParameters({
-          mimeType: 'video/H264',
-          clockRate: 90_000,
-          parameters: 'packetization-mode=1;profile-level-id=42e01f',
-        }),
-      ],
-      audio: [],
-    },
-    iceServers: [],
-  });
-  peer.addTransceiver('video', { direction: 'recvonly' });
-  await peer.setLocalDescription(await peer.createOffer());
-  const { sdp } = peer.localDescription ?? { sdp: '' };
+  const { peer, offer: sdp } = await watcher();
   await peer.close();
   return sdp;
 }

@@ -3,7 +3,8 @@ import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pathsFrom } from '../../shared/paths.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -139,32 +140,22 @@ describe('svc mcp', () => {
   });
 
   it('the supervisor restarts one process by name, joins two such wishes, and knows no other names', async () => {
-    const { promise: connected, resolve } = Promise.withResolvers<void>();
-    const client = new RpcClient({
-      path: node.paths.supervisorSocket,
-      peer: 'svc-supervisor',
-      onConnection: (up) => {
-        if (up) resolve();
-      },
-    });
-    client.start();
+    const client = clientOf(SUPERVISOR, { path: node.paths.supervisorSocket });
+    await client.connectOnce();
     try {
-      await connected;
       const before = node.pid('svc-residual');
       const restarts = node.service('svc-residual').restarts;
       const answers = await Promise.all(
-        [1, 2].map(async () => client.call('restart', { name: 'svc-residual' }, 20_000)),
+        [1, 2].map(async () => client.calls.restart({ name: 'svc-residual' })),
       );
       expect(answers[0]).to.deep.equal(answers[1]);
       expect(answers[0]).to.include({ pid_before: before });
       await node.until(() => node.service('svc-residual').state === 'running');
       expect(answers[0]).to.include({ pid_after: node.pid('svc-residual') });
       expect(node.service('svc-residual').restarts).to.equal(restarts + 1);
-      for (const params of [{ name: 'svc-nothing' }, {}, null, 'svc-link', { name: '__proto__' }]) {
-        const error = (await client.call('restart', params, 5000).catch((e: unknown) => e)) as {
-          code?: string;
-        };
-        expect(error.code, JSON.stringify(params)).to.equal('E_NOT_FOUND');
+      for (const name of ['svc-nothing', '', '__proto__']) {
+        const error: unknown = await client.calls.restart({ name }).catch((reason: unknown) => reason);
+        expect(error, name).to.include({ code: 'E_NOT_FOUND' });
       }
     } finally {
       client.stop();

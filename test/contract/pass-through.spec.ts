@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -58,7 +57,7 @@ describe('through the front to the residual', () => {
       handlers: new Map(rows.map(({ id }) => [id, (call) => handlers.get(id)?.(call)])),
       upgrades,
       proof: connectionProof(SECRET),
-      end: () => [],
+      end: async () => [],
       log,
     });
     residual.listen(join(dir, 'residual.sock'));
@@ -93,13 +92,12 @@ describe('through the front to the residual', () => {
       drainMs: 100,
       log,
     });
-    const server = front.createServer('tcp');
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ({ port } = server.address() as AddressInfo);
+    proxy.start();
+    await front.listenTcp('127.0.0.1', 0);
+    ({ port } = front);
   });
   after(async () => {
-    await front.drain();
+    await front.stop();
     proxy.stop();
     tenures.stop();
     residual.closeAllConnections();

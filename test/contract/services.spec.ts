@@ -160,12 +160,14 @@ describe('services and the system', () => {
     const before = node.services;
     const { pid } = node.supervisor;
     expect((await post('/api/v1/system/restart-supervisor', { force: true })).status).to.equal(202);
-    await node.until((services) =>
-      services.every(
-        (service) =>
-          service.state === 'running' &&
-          (service.name === 'svc-supervisor' || before.every((old) => old.pid !== service.pid)),
-      ),
+    await node.until(
+      (services) =>
+        services.length === before.length &&
+        services.every(
+          (service) =>
+            service.state === 'running' &&
+            (service.name === 'svc-supervisor' || before.every((old) => old.pid !== service.pid)),
+        ),
     );
     expect(node.pid('svc-supervisor')).to.equal(pid);
     expect((await get('/api/ping')).status).to.equal(200);

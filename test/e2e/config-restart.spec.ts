@@ -9,7 +9,8 @@ import { setConfigKey } from '../../shared/config/write.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { folderHas, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { rawHttp } from '../support/raw-http.ts';
@@ -25,7 +26,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 describe('each config key is in force once what the answer names was restarted', function () {
   this.timeout(60_000);
   let node: TestNode;
-  let supervisor: RpcClient;
+  let supervisor: Client<typeof SUPERVISOR>;
   let camera: RtspCamera;
   let directory: string;
   const tried = new Set<string>(Object.keys(ELSEWHERE));
@@ -34,7 +35,7 @@ describe('each config key is in force once what the answer names was restarted',
     camera = await RtspCamera.start('pilot:right');
     directory = await tempDir();
     node = await TestNode.start(); // not paired: this machine is trusted with every key but root's
-    supervisor = new RpcClient({ path: node.paths.supervisorSocket, peer: 'svc-supervisor' });
+    supervisor = clientOf(SUPERVISOR, { path: node.paths.supervisorSocket });
     supervisor.start();
   });
   after(async () => {
@@ -46,11 +47,11 @@ describe('each config key is in force once what the answer names was restarted',
 
   async function restart(name: string): Promise<void> {
     if (name !== 'svc-supervisor') {
-      await supervisor.call('restart', { name }, 30_000);
+      await supervisor.calls.restart({ name });
       return;
     }
     const link = node.pid('svc-link');
-    await supervisor.call('restart_self', {}, 5000);
+    await supervisor.calls.restart_self({});
     await node.until(
       (services) =>
         services.every(({ state }) => state === 'running') &&

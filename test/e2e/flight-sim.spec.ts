@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import type { ParamsSnapshot } from '../../shared/rpc/link.ts';
 import { commandLong } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
@@ -33,7 +34,7 @@ async function expectSameParameters(flight: SimFlight): Promise<void> {
   }
 }
 
-async function refusal(flight: SimFlight, cmd: string, ...args: (number | string)[]): Promise<string> {
+async function refusal(flight: SimFlight, cmd: CommandName, ...args: (number | string)[]): Promise<string> {
   try {
     const { status } = await flight.link.command(cmd, ...args);
     throw new Error(`${cmd}: ${status}`);
@@ -202,7 +203,7 @@ describe('flights over real processes', () => {
       expect(flight.link.state?.params).to.include({ timed_out: false });
       // Twenty times faster it would disarm again while the take-off is on its way.
       const delay = name === 'PX4' ? 'COM_DISARM_PRFLT' : 'DISARM_DELAY';
-      await flight.link.call('param_set', { name: delay, value: 0, force: false });
+      await flight.link.calls.param_set({ name: delay, value: 0, force: false });
       expect((await flight.answered('arm')).status).to.equal('accepted');
       await flight.armed(true);
       await flight.airborne(10);
@@ -361,7 +362,7 @@ describe('flights over real processes', () => {
     const first = await start();
     const { params } = await first.until(({ params: { cached, priming } }) => cached > 0 && !priming);
     await sim.fault({ lateParams: 0 });
-    await first.call('param_set', { name: 'MIS_TAKEOFF_ALT', value: 3, force: false }); // its answer tells the new count
+    await first.calls.param_set({ name: 'MIS_TAKEOFF_ALT', value: 3, force: false }); // its answer tells the new count
     const later = await first.until(({ params: { cached } }) => cached > params.cached);
     expect(later.params.cached).to.equal(params.cached + 2);
     const text = await first

@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiError } from '../../shared/errors.ts';
-import type { SigningState } from '../../shared/rpc/link.ts';
+import type { SigningEnrolled, SigningState } from '../../shared/rpc/link.ts';
 import { commandLong, GroundStation } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
@@ -12,10 +12,9 @@ import { freePort, removeDir, tempDir } from '../support/temp.ts';
 const KEY = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
 
-const enrol = async (link: LinkProcess, key = KEY, force = false): Promise<Record<string, unknown>> =>
-  (await link.call('signing_enrol', { key_hex: key, link_id: 3, force })) as Record<string, unknown>;
-const stateOf = async (link: LinkProcess): Promise<SigningState> =>
-  (await link.call('signing')) as SigningState;
+const enrol = async (link: LinkProcess, key = KEY, force = false): Promise<SigningEnrolled> =>
+  link.calls.signing_enrol({ key_hex: key, link_id: 3, force });
+const stateOf = async (link: LinkProcess): Promise<SigningState> => link.calls.signing({});
 const refusal = async (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'no refusal',
@@ -108,7 +107,7 @@ describe('signing', () => {
     expect((await second.command('disarm')).status).to.equal('accepted');
     expect(second.state?.problems).to.deep.equal([]);
     await second.until(({ armed }) => armed === false);
-    await second.call('signing_disable', { force: false });
+    await second.calls.signing_disable({ force: false });
     expect(await readdir(directory)).to.deep.equal([]);
     await second.stop();
 
@@ -117,7 +116,7 @@ describe('signing', () => {
     const third = await start();
     await third.until(({ mavlink_alive }) => mavlink_alive);
     await third.stop();
-    expect(third.stderr).to.include('others may read it');
+    expect(third.stderr).to.include('is open to others than its owner');
     await removeDir(state);
   }).timeout(60_000);
 
@@ -182,14 +181,14 @@ describe('signing', () => {
     expect((await link.command('arm')).status).to.equal('accepted');
     await link.until(({ armed }) => armed === true);
     expect(await refusal(enrol(link, OTHER))).to.equal('E_ARMED');
-    expect(await refusal(link.call('signing_disable', { force: false }))).to.equal('E_ARMED');
+    expect(await refusal(link.calls.signing_disable({ force: false }))).to.equal('E_ARMED');
   });
 
   it('disabled: the vehicle sends unsigned frames, and so do we', async () => {
     await using node = await met();
     const { link } = node;
     await enrol(link);
-    await link.call('signing_disable', { force: false });
+    await link.calls.signing_disable({ force: false });
     expect(await stateOf(link)).to.include({ signing: false, key_id: null });
     const { tx_signed_count: signed } = (await stateOf(link)).counters;
     expect((await link.command('arm')).status).to.equal('accepted');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { common } from 'node-mavlink';
+import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import type { CommandResult, LinkState } from '../../shared/rpc/link.ts';
 import { commandLong } from '../link/ground-station.ts';
 import { LinkProcess } from '../link/link-process.ts';
@@ -64,13 +65,13 @@ export class SimFlight implements AsyncDisposable {
   }
 
   /** @throws Error with the vehicle's words when it does not accept */
-  async accepted(cmd: string, ...args: (number | string)[]): Promise<void> {
+  async accepted(cmd: CommandName, ...args: (number | string)[]): Promise<void> {
     const result = await this.link.command(cmd, ...args);
     if (result.status !== 'accepted') throw new Error(`${cmd}: ${JSON.stringify(result)}`);
   }
 
   /** On a bad line, where three sends may be lost: asks until the vehicle has said something. */
-  async answered(cmd: string, ...args: (number | string)[]): Promise<CommandResult> {
+  async answered(cmd: CommandName, ...args: (number | string)[]): Promise<CommandResult> {
     for (let tries = 0; tries < 4; tries++) {
       const result = await this.link.command(cmd, ...args);
       if (result.status !== 'no_ack') return result;
@@ -90,7 +91,7 @@ export class SimFlight implements AsyncDisposable {
 
   /** How much faster than real time the vehicle flies from now on. */
   async pace(speedup: number): Promise<void> {
-    await this.link.call('param_set', { name: 'SIM_SPEEDUP', value: speedup, force: true });
+    await this.link.calls.param_set({ name: 'SIM_SPEEDUP', value: speedup, force: true });
   }
 
   async inMode(name: string): Promise<LinkState> {

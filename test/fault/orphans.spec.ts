@@ -153,7 +153,7 @@ async function superviseOnce(script: string): Promise<{
   let ended: () => void = () => undefined;
   const end = new Promise<void>((resolve) => (ended = resolve));
   const child = new SupervisedChild(
-    { name: 'svc-test', args: ['-e', script], env: process.env, memoryMiB: 512, wanted: true },
+    { name: 'svc-test', args: ['-e', script], env: process.env, memoryMiB: 512 },
     { secret: '', nodeStartedAt: 0 },
     {
       onLine: (line) => lines.push(line),

@@ -214,7 +214,7 @@ describe('the residual alone', () => {
         ]),
       ),
       proof: connectionProof(SECRET),
-      end: (ids) => {
+      end: async (ids) => {
         ended.push(...ids);
         return [];
       },

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { SystemdNotify, withoutNotify } from '../../bin/supervisor/systemd-notify.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -118,17 +119,13 @@ describe('systemd is told', () => {
   it('a supervisor that begins anew in place stays watched, and does not say that the node stops', async () => {
     const env = { NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '400000' };
     const node = await TestNode.start({ simulated: false, env });
-    const client = new RpcClient({
-      path: node.paths.supervisorSocket,
-      peer: 'svc-supervisor',
-      onEvent: () => undefined,
-    });
+    const client = clientOf(SUPERVISOR, { path: node.paths.supervisorSocket });
     client.start();
     try {
       await systemd.heard(/^READY=1$/);
       const { pid } = node.supervisor;
       const before = systemd.lines.length;
-      await client.call('restart_self', {}, 2000);
+      await client.calls.restart_self({});
       await systemd.heard(/^READY=1$/, before);
       const since = systemd.lines.slice(before);
       expect(since).to.include('WATCHDOG=1').and.not.include('STOPPING=1');
@@ -210,7 +207,7 @@ describe('systemd cannot be told', () => {
     notify.stopping();
     await notify.end();
     expect(problems).to.have.length(1);
-    expect(problems[0]).to.match(/^systemd is not told: .*systemd-notify.*ENOENT/);
+    expect(problems[0]).to.match(/^systemd is not told: .* has no systemd-notify/);
     await removeDir(bin);
   });
 

@@ -3,8 +3,15 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandResult, EndpointStatus, LinkState, ParamsSnapshot } from '../../shared/rpc/link.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import type { CommandName } from '../../shared/flight/command-catalogue.ts';
+import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
+import {
+  type CommandResult,
+  type EndpointStatus,
+  LINK,
+  type LinkState,
+  type ParamsSnapshot,
+} from '../../shared/rpc/link.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -15,7 +22,7 @@ export class LinkProcess {
   stderr = '';
   readonly #dir: string;
   readonly #child: ChildProcess;
-  readonly #client: RpcClient;
+  readonly #client: Client<typeof LINK>;
   #wake: (() => void)[] = [];
 
   private constructor(dir: string, env: Readonly<Record<string, string>>) {
@@ -27,12 +34,13 @@ export class LinkProcess {
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.stderr += chunk.toString();
     });
-    this.#client = new RpcClient({
+    this.#client = clientOf(LINK, {
       path: join(dir, 'link.sock'),
-      peer: 'svc-link',
-      onEvent: (_event, data) => {
-        this.state = data as LinkState;
-        for (const wake of this.#wake.splice(0)) wake();
+      listeners: {
+        state: (state) => {
+          this.state = state;
+          for (const wake of this.#wake.splice(0)) wake();
+        },
       },
     });
     this.#client.start();
@@ -70,21 +78,30 @@ export class LinkProcess {
     await new Promise<void>((resolve) => this.#wake.push(resolve));
   }
 
-  async command(cmd: string, ...args: (number | string)[]): Promise<CommandResult> {
-    return (await this.#client.call('command', { cmd, args }, 15_000)) as CommandResult;
+  async command(cmd: CommandName, ...args: (number | string)[]): Promise<CommandResult> {
+    return this.calls.command({ cmd, args });
   }
 
   get pid(): number {
     return this.#child.pid ?? 0;
   }
 
-  /** Any method; rejects with the ApiError that svc-link answered. */
-  async call(method: string, params: unknown = {}): Promise<unknown> {
-    return this.#client.call(method, params, 15_000);
+  async endpoints(): Promise<readonly EndpointStatus[]> {
+    return this.calls.endpoints({});
   }
 
-  async endpoints(): Promise<readonly EndpointStatus[]> {
-    return (await this.#client.call('endpoints', {}, 5000)) as readonly EndpointStatus[];
+  async params(): Promise<ParamsSnapshot> {
+    return this.calls.params({});
+  }
+
+  /** The Unix socket of calls. */
+  get socket(): string {
+    return join(this.#dir, 'link.sock');
+  }
+
+  /** What it can be asked for; rejects with the ApiError that svc-link answered. */
+  get calls(): Calls<typeof LINK> {
+    return this.#client.calls;
   }
 
   /** The serial lines and ptys that it holds open. */
@@ -103,10 +120,6 @@ export class LinkProcess {
   /** The Unix socket of raw frames. */
   get feed(): string {
     return join(this.#dir, 'mavlink.sock');
-  }
-
-  async params(): Promise<ParamsSnapshot> {
-    return (await this.#client.call('params', {}, 5000)) as ParamsSnapshot;
   }
 
   /** @returns its exit code */

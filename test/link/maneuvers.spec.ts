@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
+import type { CommandRequest } from '../../shared/rpc/link.ts';
 import { commandAck } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
@@ -27,7 +28,11 @@ async function met(options: RigOptions, unsupported: readonly number[] = []): Pr
 }
 
 /** What goes out for a command: [MAV_CMD, first parameters]. */
-async function sentFor(rig: Rig, cmd: string, args: readonly unknown[] = []): Promise<unknown[]> {
+async function sentFor(
+  rig: Rig,
+  cmd: CommandRequest['cmd'],
+  args: CommandRequest['args'] = [],
+): Promise<unknown[]> {
   rig.sent.length = 0;
   const { status } = await rig.command(cmd, args);
   expect(status, cmd).to.be.oneOf(['accepted', 'no_ack']);
@@ -36,7 +41,11 @@ async function sentFor(rig: Rig, cmd: string, args: readonly unknown[] = []): Pr
     .map(({ fields }) => [fields['command'], fields['_param1'], fields['_param2'], fields['_param3']]);
 }
 
-async function refusal(rig: Rig, cmd: string, args: readonly unknown[] = []): Promise<string> {
+async function refusal(
+  rig: Rig,
+  cmd: CommandRequest['cmd'],
+  args: CommandRequest['args'] = [],
+): Promise<string> {
   rig.sent.length = 0;
   try {
     await rig.command(cmd, args);
@@ -51,7 +60,7 @@ async function refusal(rig: Rig, cmd: string, args: readonly unknown[] = []): Pr
 
 describe('manoeuvres', () => {
   it('go by the words of each family', async () => {
-    const cases: [options: RigOptions, cmd: string, sent: unknown[]][] = [
+    const cases: [options: RigOptions, cmd: CommandRequest['cmd'], sent: unknown[]][] = [
       [COPTER, 'rtl', [SET_MODE, 1, 6, 0]],
       [COPTER, 'land', [21, 0, 0, 0]],
       [COPTER, 'stop', [SET_MODE, 1, 17, 0]],

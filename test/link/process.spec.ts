@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { freePort } from '../support/temp.ts';
 import { LinkProcess } from './link-process.ts';
 import { PEER_PARAMS, PeerVehicle } from './peer-vehicle.ts';
@@ -31,6 +32,27 @@ describe('svc-link', () => {
       );
       expect(alive).to.include({ system_id: 5, armed: false, firmware: 'ardupilot', simulated: false });
       expect((await link.params()).params['PEER_7']).to.deep.equal({ value: 7, type: 9, index: 7 });
+
+      // Whoever connects to the socket may send anything.
+      const stranger = new RpcClient({ path: link.socket, peer: 'svc-link' });
+      await stranger.connectOnce();
+      const nonsense: readonly [string, unknown][] = [
+        ['command', null],
+        ['command', 'arm'],
+        ['command', {}],
+        ['command', { cmd: 'selfDestruct', args: [] }],
+        ['command', { cmd: 'takeoff', args: {} }],
+        ['command', { cmd: 'arm', args: [], timeout_ms: 'soon' }],
+        ['command', { cmd: 'arm', args: [], timeout_ms: 0 }],
+        ['param_set', { name: 'PEER_7', value: '8', force: false }],
+        ['param_set', { name: 'PEER_7', value: 8 }],
+        ['signing_enrol', { key_hex: 'ab', link_id: 0, force: true }],
+      ];
+      for (const [method, params] of nonsense) {
+        const error: unknown = await stranger.call(method, params, 5000).catch((reason: unknown) => reason);
+        expect(error, JSON.stringify(params)).to.include({ code: 'E_INVALID_VALUE' });
+      }
+      stranger.stop();
 
       const refused = await link.command('arm');
       expect(refused).to.deep.include({ status: 'rejected' });

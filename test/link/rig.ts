@@ -6,12 +6,13 @@ import {
   type Transport,
   type TransportEvents,
 } from '../../front/link/sources/transport.ts';
+import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
-import type { CommandResult, LinkState } from '../../shared/rpc/link.ts';
+import type { CommandRequest, CommandResult, LinkState } from '../../shared/rpc/link.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { attitude, autopilotVersion, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
 
@@ -177,7 +178,11 @@ export class Rig {
   }
 
   /** Runs a command until its answer is there. */
-  async command(cmd: string, args: readonly unknown[] = [], timeout?: number): Promise<CommandResult> {
+  async command(
+    cmd: CommandName,
+    args: CommandRequest['args'] = [],
+    timeout?: number,
+  ): Promise<CommandResult> {
     const params = timeout === undefined ? { cmd, args } : { cmd, args, timeout_ms: timeout };
     let over = false;
     const running = this.link.command(params).finally(() => {

@@ -19,6 +19,13 @@ export interface LoneFront {
 }
 
 export async function startFront(config = ''): Promise<LoneFront> {
+  const front = await launchFront(config);
+  await once(front.process, 'message');
+  return front;
+}
+
+/** As `startFront`, without waiting until it is ready. */
+export async function launchFront(config = ''): Promise<LoneFront> {
   const base = await tempDir();
   const env = {
     SVC_ETC_DIR: join(base, 'etc'),
@@ -37,10 +44,10 @@ export async function startFront(config = ''): Promise<LoneFront> {
   );
   const child = fork(join(ROOT, 'front/control/main.ts'), {
     env: { ...process.env, PATH: SAFE_PATH, ...env },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.send({ type: 'init', secret: SECRET, nodeStartedAt: 0 });
-  await once(child, 'message');
+  child.stderr?.resume();
   return {
     paths,
     url: `http://127.0.0.1:${port}`,

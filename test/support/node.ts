@@ -4,9 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import supertest from 'supertest';
-import type { ChildStatus } from '../../bin/supervisor/child.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
-import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -56,7 +56,7 @@ export class TestNode {
   #services: readonly ChildStatus[] = [];
   #changed: (() => void)[] = [];
   #dead = false;
-  readonly #client: RpcClient;
+  readonly #client: Client<typeof SUPERVISOR>;
 
   private constructor(base: string, paths: Paths, port: number, supervisor: ChildProcess) {
     this.base = base;
@@ -71,12 +71,13 @@ export class TestNode {
       this.#dead = true;
       for (const wake of this.#changed.splice(0)) wake();
     });
-    this.#client = new RpcClient({
+    this.#client = clientOf(SUPERVISOR, {
       path: paths.supervisorSocket,
-      peer: 'svc-supervisor',
-      onEvent: (_event, data) => {
-        this.#services = data as readonly ChildStatus[];
-        for (const wake of this.#changed.splice(0)) wake();
+      listeners: {
+        services: (services) => {
+          this.#services = services;
+          for (const wake of this.#changed.splice(0)) wake();
+        },
       },
     });
     this.#client.start();

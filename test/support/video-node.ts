@@ -1,5 +1,5 @@
-import { EngineClient } from '../../residual/app/video/engine-client.ts';
-import type { AccessUnit } from '../../residual/video/engine/picture.ts';
+import { RTCPeerConnection, RTCRtpCodecParameters } from 'werift';
+import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
 import { KEY } from './edge.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 
@@ -29,25 +29,74 @@ export async function pictures(node: TestNode): Promise<void> {
   }
 }
 
-/** Reads the encoded stream until `enough`. */
+/** One access unit as a viewer got it. */
+export interface Unit {
+  /** Annex B. */
+  readonly data: Buffer;
+  readonly key: boolean;
+  /** Microseconds of the RTP clock. */
+  readonly at: number;
+}
+
+/** A peer that wants to watch, with its offer. */
+export async function watcher(): Promise<{ peer: RTCPeerConnection; offer: string }> {
+  const peer = new RTCPeerConnection({
+    codecs: {
+      video: [
+        new RTCRtpCodecParameters({
+          mimeType: 'video/H264',
+          clockRate: 90_000,
+          parameters: 'packetization-mode=1;profile-level-id=42e01f',
+        }),
+      ],
+      audio: [],
+    },
+    iceServers: [],
+  });
+  peer.addTransceiver('video', { direction: 'recvonly' });
+  await peer.setLocalDescription(await peer.createOffer());
+  return { peer, offer: peer.localDescription?.sdp ?? '' };
+}
+
+/** A playback by WHEP that hands over what comes. */
+export async function play(
+  node: TestNode,
+  onUnit: (unit: Unit) => void,
+): Promise<{ peer: RTCPeerConnection; session: string }> {
+  const { peer, offer } = await watcher();
+  peer.onTrack.subscribe((track) => {
+    let at = 0;
+    const rtp = new RtpDepacketizer((data, key) => onUnit({ data, key, at }));
+    track.onReceiveRtp.subscribe((packet) => {
+      at = packet.header.timestamp / 0.09;
+      rtp.push(packet.serialize(), at);
+    });
+  });
+  const answer = await node.fetch('/whep', {
+    method: 'POST',
+    headers: { ...KEYED, 'content-type': 'application/sdp' },
+    body: offer,
+  });
+  const sdp = await answer.text();
+  if (answer.status !== 201) throw new Error(sdp);
+  await peer.setRemoteDescription({ type: 'answer', sdp });
+  return { peer, session: answer.headers.get('location') ?? '' };
+}
+
+/** Watches from a key frame on until `enough`, then ends the playback. */
 export async function unitsOf(
   node: TestNode,
-  enough: (units: readonly AccessUnit[]) => boolean,
-): Promise<readonly AccessUnit[]> {
-  const units: AccessUnit[] = [];
-  return new Promise((resolve) => {
-    const client = new EngineClient({
-      controlSocket: node.paths.videoSocket,
-      mediaSocket: node.paths.videoMediaSocket,
-      onStatus: () => undefined,
-      onUnit: (unit) => {
-        units.push({ ...unit, data: Buffer.from(unit.data) });
-        if (!enough(units)) return;
-        client.stop();
-        resolve(units);
-      },
-    });
-    client.start();
-    client.watch(true);
+  enough: (units: readonly Unit[]) => boolean,
+): Promise<readonly Unit[]> {
+  const units: Unit[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { peer, session } = await play(node, (unit) => {
+    if (units.length === 0 && !unit.key) return;
+    units.push(unit);
+    if (enough(units)) resolve();
   });
+  await promise;
+  await node.request(session, { method: 'DELETE', headers: KEYED });
+  await peer.close();
+  return units;
 }

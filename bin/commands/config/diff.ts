@@ -1,4 +1,5 @@
 import { parseConfig } from '../../../shared/config/load.ts';
+import { memberOf } from '../../../shared/member.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 interface Difference {
@@ -32,10 +33,4 @@ function compare(value: unknown, usual: unknown, path: string): readonly Differe
   return JSON.stringify(value) === JSON.stringify(usual)
     ? []
     : [{ key: path, value, default: usual ?? null }];
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

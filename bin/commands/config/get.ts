@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { valueAt } from '../../../shared/config/keys.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
@@ -11,19 +12,10 @@ export default class ConfigGetCommand extends NodeCommand {
     const { args } = await this.parse(ConfigGetCommand);
     const config = await this.api('GET', '/api/config');
     const { key } = args;
-    const value = key === undefined ? config : memberAt(config, key);
+    const value = key === undefined ? config : valueAt(config, key);
     if (value === undefined)
       this.error(`There is no config key ${key ?? ''}. See config schema.`, { exit: EXIT.refused });
     this.log(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
     return value;
   }
-}
-
-function memberAt(value: unknown, key: string): unknown {
-  let at = value;
-  for (const part of key.split('.')) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, part)) return undefined;
-    at = (at as Readonly<Record<string, unknown>>)[part];
-  }
-  return at;
 }

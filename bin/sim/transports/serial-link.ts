@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { ReadStream, WriteStream } from 'node:tty';
-import { promisify } from 'node:util';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { runProgram } from '../../../shared/process/run-program.ts';
 import { FrameReader } from '../mavlink/wire.ts';
 import type { ClientEvents, LinkAddress, SimLink } from './sim-link.ts';
+
+const STTY_MS = 5000;
 
 const MAX_QUEUED = 64 * 1024; // bytes; what the line does not take is lost, as in a full UART
 
@@ -41,7 +42,7 @@ export class SerialLink implements SimLink {
     const open = (): number => openSync(this.#path, O_RDWR | O_NOCTTY | O_NONBLOCK);
     const first = open();
     try {
-      await promisify(execFile)('stty', ['-F', this.#path, String(this.#baud), 'raw', '-echo', 'clocal']);
+      await runProgram('stty', ['-F', this.#path, String(this.#baud), 'raw', '-echo', 'clocal'], STTY_MS);
     } catch (error) {
       closeSync(first);
       throw error;

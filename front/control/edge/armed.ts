@@ -1,3 +1,4 @@
+import { memberOf } from '../../../shared/member.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
@@ -35,7 +36,7 @@ export function isGuarded({ row, params, body, profile, profileKeys }: GuardQues
     case 'guard-if-link':
       return LINK_UNITS[profile].has(unitName(params['name'] ?? ''));
     case 'guard-if-profile': {
-      const key = member(body, 'key');
+      const key = memberOf(body, 'key');
       return typeof key !== 'string' || profileKeys.has(key);
     }
   }
@@ -57,12 +58,6 @@ export function refusesWhile(armed: Armed): boolean {
  * has no body (docs/contract.md 4.12).
  */
 export function isForced(body: unknown, query: string): boolean {
-  if (body !== undefined) return member(body, 'force') === true;
+  if (body !== undefined) return memberOf(body, 'force') === true;
   return new URLSearchParams(query).getAll('force').join() === '1';
-}
-
-function member(body: unknown, name: string): unknown {
-  return typeof body === 'object' && body !== null
-    ? (body as Readonly<Record<string, unknown>>)[name]
-    : undefined;
 }

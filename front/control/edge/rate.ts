@@ -1,22 +1,18 @@
+import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
+
 /**
  * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then a
  * lock that doubles from 30 s to 15 min with further failures. The memory is bounded: peers without a lock are dropped, those
  * not seen for the longest time first. A lock is never dropped: if there is no room, new peers share one.
  */
 
-const RATE_PER_S = 60;
-const BURST = 120;
+const REQUESTS: Rate = { perSecond: 60, burst: 120 };
 const FAILURES = 10;
 const FAILURE_WINDOW_MS = 60_000;
 const FIRST_LOCK_MS = 30_000;
 const LONGEST_LOCK_MS = 15 * 60_000;
 const MAX_PEERS = 4096;
 const OTHERS = '*';
-
-interface Budget {
-  tokens: number;
-  refilledAt: number;
-}
 
 interface Failing {
   failures: number;
@@ -35,7 +31,7 @@ export interface Lock {
 }
 
 export class PeerBudgets {
-  readonly #budgets = new Map<string, Budget>();
+  readonly #budgets = new Map<string, TokenBucket>();
   readonly #failing = new Map<string, Failing>();
   readonly #now: () => number;
   readonly #onLock: () => void;
@@ -54,12 +50,10 @@ export class PeerBudgets {
     return Math.max(this.#budgets.size, this.#failing.size);
   }
 
-  /** Whole seconds until this peer may ask again; null while it may. Changes nothing but the refill. */
+  /** Whole seconds until this peer may ask again; null while it may. */
   limitedFor(peer: string): number | null {
-    const budget = this.#budgets.get(peer);
-    if (budget === undefined) return null;
-    this.#refill(budget);
-    return budget.tokens >= 1 ? null : Math.ceil((1 - budget.tokens) / RATE_PER_S);
+    const waitMs = this.#budgets.get(peer)?.waitMs(this.#now()) ?? 0;
+    return waitMs === 0 ? null : Math.ceil(waitMs / 1000);
   }
 
   /** Whole seconds until this peer's credentials are checked again; null while it is not locked. */
@@ -77,11 +71,10 @@ export class PeerBudgets {
     if (budget === undefined) {
       const [oldest] = this.#budgets.keys();
       if (this.#budgets.size >= MAX_PEERS && oldest !== undefined) this.#budgets.delete(oldest);
-      budget = { tokens: BURST, refilledAt: this.#now() };
+      budget = new TokenBucket(REQUESTS, this.#now());
       this.#budgets.set(peer, budget);
     }
-    this.#refill(budget);
-    budget.tokens = Math.max(0, budget.tokens - 1);
+    budget.take(this.#now());
   }
 
   /** Counts one failed credential. */
@@ -120,12 +113,6 @@ export class PeerBudgets {
         nextLockMs: Math.min(LONGEST_LOCK_MS, Math.max(FIRST_LOCK_MS, nextLockMs)),
       });
     }
-  }
-
-  #refill(budget: Budget): void {
-    const now = this.#now();
-    budget.tokens = Math.min(BURST, budget.tokens + ((now - budget.refilledAt) / 1000) * RATE_PER_S);
-    budget.refilledAt = now;
   }
 
   #failingOf(peer: string): Failing {

@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
-import { connect } from 'node:net';
 import { uptime } from 'node:os';
-import { promisify } from 'node:util';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { Client } from '../../../shared/rpc/contract.ts';
+import { probeSocket } from '../../../shared/rpc/probe.ts';
+import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
@@ -23,7 +23,7 @@ export interface CoreDeps {
   readonly board: Board;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly helper: Helper;
   /** Null in a build without the residual. */
   readonly residualSocket: string | null;
@@ -37,7 +37,6 @@ export interface CoreDeps {
 }
 
 const PROBE_MS = 500;
-const run = promisify(execFile);
 
 export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front'> {
   const { version, monitor, vehicle, supervisor } = deps;
@@ -48,7 +47,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
 
     'readyz.get': async () => {
       const checks: Record<string, boolean> = {
-        'svc-link': vehicle.client.connected,
+        'svc-link': vehicle.connected,
         'svc-supervisor': supervisor.connected,
         ...(deps.residualSocket === null ? {} : { 'svc-residual': await answers(deps.residualSocket) }),
       };
@@ -73,7 +72,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'status.get': () => new Reply(200, statusText()),
 
     'status.full.get': async () => {
-      const [services, video] = await Promise.all([serviceList(supervisor), deps.video()]);
+      const [services, video] = await Promise.all([serviceList(supervisor.calls), deps.video()]);
       const { state } = vehicle;
       return {
         ...status(deps),
@@ -158,25 +157,17 @@ function linkHint(link: VehicleView['state']): string {
 }
 
 async function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const done = (live: boolean): void => {
-      socket.destroy();
-      resolve(live);
-    };
-    socket.setTimeout(PROBE_MS, () => done(false));
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
+  return probeSocket(path, PROBE_MS).then(
+    (state) => state === 'live',
+    () => false, // it cannot be told, so nobody should count on it
+  );
 }
 
 /** As timedatectl says; null where there is none to ask. */
 async function ntpSynced(): Promise<boolean | null> {
   try {
-    const { stdout } = await run('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
-      timeout: PROBE_MS,
-    });
-    return stdout.trim() === '' ? null : stdout.trim() === 'yes';
+    const said = await runProgram('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], PROBE_MS);
+    return said.trim() === '' ? null : said.trim() === 'yes';
   } catch {
     return null; // no timedatectl, or no bus to ask over: not known, and null says so
   }

@@ -9,8 +9,6 @@ import type { VehicleView } from '../vehicle-view.ts';
 import { paramHandlers } from './params.ts';
 import { signingHandlers } from './signing.ts';
 
-const COMMAND_MS = 25_000;
-
 /** @param ports lists the serial ports of this machine */
 export function flightHandlers(
   vehicle: VehicleView,
@@ -27,7 +25,7 @@ export function flightHandlers(
       if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
       const request: CommandRequest =
         body.timeout_ms === undefined ? { cmd, args } : { cmd, args, timeout_ms: body.timeout_ms };
-      return vehicle.client.call('command', request, COMMAND_MS);
+      return vehicle.link.command(request);
     },
 
     'commands.get': () => ({ commands: COMMANDS }),

@@ -1,12 +1,9 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { ParamsSnapshot, ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamWriteResult } from '../../../shared/rpc/link.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
-const READ_MS = 5000;
-/** Three sends with their read-backs take 6 s; a few others may be before it. */
-const WRITE_MS = 25_000;
 /** A list of parameters ends before the request does. */
 const LIST_MS = 22_000;
 
@@ -16,11 +13,10 @@ type ParamHandlers = Pick<
 >;
 
 export function paramHandlers(vehicle: VehicleView): ParamHandlers {
-  const write = async (request: ParamWriteRequest): Promise<ParamWriteResult> =>
-    (await vehicle.client.call('param_set', request, WRITE_MS)) as ParamWriteResult;
+  const { link } = vehicle;
   return {
     'params.get': async () => {
-      const { params, cached, expected, priming, timed_out } = await snapshot(vehicle);
+      const { params, cached, expected, priming, timed_out } = await link.params({});
       return {
         params: Object.fromEntries(Object.entries(params).map(([name, { value }]) => [name, value])),
         count: expected,
@@ -32,7 +28,7 @@ export function paramHandlers(vehicle: VehicleView): ParamHandlers {
     },
 
     'params.name.get': async ({ params: { name } }) => {
-      const { params, priming } = await snapshot(vehicle);
+      const { params, priming } = await link.params({});
       const found = Object.hasOwn(params, name) ? params[name] : undefined;
       if (found === undefined) {
         const more = priming ? ' The download is still under way.' : '';
@@ -42,10 +38,10 @@ export function paramHandlers(vehicle: VehicleView): ParamHandlers {
     },
 
     'params.name.post': async ({ params: { name }, body: { value }, forced }) =>
-      write({ name, value, force: forced }),
+      link.param_set({ name, value, force: forced }),
 
     'params.name.put': async ({ params: { name }, body: { value }, forced }) =>
-      write({ name, value, force: forced }),
+      link.param_set({ name, value, force: forced }),
 
     'params.put': async ({ body: { params }, forced }) => {
       const names = Object.keys(params);
@@ -54,7 +50,7 @@ export function paramHandlers(vehicle: VehicleView): ParamHandlers {
       for (const [name, value] of Object.entries(params)) {
         try {
           if (performance.now() > end) throw new ApiError('E_TIMEOUT', 'The list took too long.');
-          results.push(await write({ name, value, force: forced }));
+          results.push(await link.param_set({ name, value, force: forced }));
         } catch (error) {
           throw stoppedAt(name, error, results, names.slice(results.length + 1));
         }
@@ -79,8 +75,4 @@ function stoppedAt(
     results,
     not_tried: notTried,
   });
-}
-
-async function snapshot(vehicle: VehicleView): Promise<ParamsSnapshot> {
-  return (await vehicle.client.call('params', {}, READ_MS)) as ParamsSnapshot;
 }

@@ -3,33 +3,20 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { Calls, Client } from '../../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { refusesWhile, unitName } from '../edge/armed.ts';
 import type { Helper } from '../node/helper.ts';
 import { listUnits, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
-const CALL_MS = 2000;
-const RESTART_MS = 25_000;
 /** The answer goes out before the process that gives it ends. */
 const PARTING_MS = 200;
 
 const FRONT = 'svc-control';
-const SUPERVISOR = 'svc-supervisor';
-
-/** What the supervisor says of one process. */
-interface OwnProcess {
-  readonly name: string;
-  readonly state: string;
-  readonly pid: number | null;
-  readonly restarts: number;
-  readonly uptime_seconds: number | null;
-  readonly last_exit: string | null;
-  readonly last_words: readonly string[];
-}
 
 export interface ServiceDeps {
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly helper: Helper;
   readonly vehicle: VehicleView;
   readonly log: Logger;
@@ -45,9 +32,10 @@ type ServiceHandlers = Pick<
 >;
 
 /** Our own processes, as the supervisor has them, and the allow-listed units of systemd where it runs. */
-export async function serviceList(supervisor: RpcClient): Promise<Readonly<Record<string, unknown>>> {
-  const [answer, units] = await Promise.all([supervisor.call('status', {}, CALL_MS), listUnits()]);
-  const { services } = answer as { readonly services: readonly OwnProcess[] };
+export async function serviceList(
+  supervisor: Calls<typeof SUPERVISOR>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const [{ services }, units] = await Promise.all([supervisor.status({}), listUnits()]);
   const own = services.map(async (process) => ({
     ...process,
     kind: 'process',
@@ -76,8 +64,8 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
   };
   const restartSupervisor = (): Reply => {
     if (!supervisor.connected) throw new ApiError('E_UPSTREAM_DOWN', 'svc-supervisor is not answering.');
-    later('restart of the supervisor', async () => supervisor.call('restart_self', {}, CALL_MS));
-    return new Reply(202, { status: 'accepted', name: SUPERVISOR, pid_before: null, pid_after: null });
+    later('restart of the supervisor', async () => supervisor.calls.restart_self({}));
+    return new Reply(202, { status: 'accepted', name: SUPERVISOR.server, pid_before: null, pid_after: null });
   };
   const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
     // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
@@ -87,20 +75,20 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
     return { status: 'ok', action };
   };
   return {
-    'services.get': async () => serviceList(supervisor),
+    'services.get': async () => serviceList(supervisor.calls),
 
     'services.name.restart.post': async ({ params }) => {
       const name = unitName(params.name);
-      if (name === SUPERVISOR) return restartSupervisor();
+      if (name === SUPERVISOR.server) return restartSupervisor();
       if (name === FRONT) {
-        later('restart of the front', async () => supervisor.call('restart', { name }, RESTART_MS));
+        later('restart of the front', async () => supervisor.calls.restart({ name }));
         return new Reply(202, { status: 'accepted', name, pid_before: process.pid, pid_after: null });
       }
-      const proof = await supervisor.call('restart', { name }, RESTART_MS).catch(async (error: unknown) => {
+      const proof = await supervisor.calls.restart({ name }).catch(async (error: unknown) => {
         if (error instanceof ApiError && error.code === 'E_NOT_FOUND') return restartUnit(helper, name);
         throw error;
       });
-      return { status: 'ok', name, ...(proof as object) };
+      return { status: 'ok', name, ...proof };
     },
 
     'system.restart-supervisor.post': () => restartSupervisor(),

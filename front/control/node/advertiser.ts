@@ -6,7 +6,8 @@ import type { Logger } from '../../../shared/process/logger.ts';
 /** Makes the node known on its networks as `_svc._tcp` by mDNS (RFC 6762, 6763). */
 
 export interface AdvertiserOptions {
-  readonly port: number;
+  /** Where the API is served, by the time of the start. */
+  readonly port: () => number;
   readonly deviceId: string;
   readonly name: string;
   /** `svc-xxxxxx.local` */
@@ -77,7 +78,7 @@ export class Advertiser {
         name: `svc ${deviceId}`,
         type: 'svc',
         protocol: 'tcp',
-        port,
+        port: port(),
         host,
         probe: false, // the device id makes the name unique
         txt: { device_id: deviceId, name, version, profile, paired: String(now) },

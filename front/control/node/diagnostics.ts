@@ -1,13 +1,13 @@
 import { networkInterfaces } from 'node:os';
 import { messageOf } from '../../../shared/errors.ts';
+import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { Board } from './board.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';
 
-const CALL_MS = 2000;
 const MIB = 1024 * 1024;
 
 export interface DiagnosticsDeps {
@@ -16,7 +16,7 @@ export interface DiagnosticsDeps {
   readonly board: Board;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly configProblem: string | null;
   readonly audit: () => AuditState;
 }
@@ -25,17 +25,14 @@ export interface DiagnosticsDeps {
 export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Record<string, unknown>>> {
   const { board, monitor, vehicle, supervisor } = deps;
   const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];
-  const ask = async <T>(what: string, answer: Promise<unknown>): Promise<T | null> =>
-    answer.then(
-      (value) => value as T,
-      (error: unknown) => {
-        problems.push(`${what}: ${messageOf(error)}`);
-        return null;
-      },
-    );
+  const ask = async <T>(what: string, answer: Promise<T>): Promise<T | null> =>
+    answer.catch((error: unknown) => {
+      problems.push(`${what}: ${messageOf(error)}`);
+      return null;
+    });
   const [services, endpoints] = await Promise.all([
-    ask<unknown>('svc-supervisor', supervisor.call('status', {}, CALL_MS)),
-    ask<readonly EndpointStatus[]>('svc-link', vehicle.client.call('endpoints', {}, CALL_MS)),
+    ask('svc-supervisor', supervisor.calls.status({})),
+    ask<readonly EndpointStatus[]>('svc-link', vehicle.link.endpoints({})),
   ]);
   const audit = deps.audit();
   if (audit.problem !== null) problems.push(`audit: cannot be written: ${audit.problem}`);

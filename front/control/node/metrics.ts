@@ -1,17 +1,15 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { EndpointStatus } from '../../../shared/rpc/link.ts';
-import type { RpcClient } from '../../../shared/rpc/rpc.ts';
+import type { Client } from '../../../shared/rpc/contract.ts';
+import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
-
-const CALL_MS = 2000;
 
 export interface MetricsDeps {
   readonly version: string;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
-  readonly supervisor: RpcClient;
+  readonly supervisor: Client<typeof SUPERVISOR>;
   readonly audit: () => AuditState;
 }
 
@@ -61,13 +59,8 @@ export class Metrics {
     const up = this.#gauge('svc_service_up', '1 while the process runs', ['name']);
     const restarts = this.#gauge('svc_service_restarts', 'restarts since the supervisor started', ['name']);
     up.reset();
-    const answer = (await this.#deps.supervisor.call('status', {}, CALL_MS).catch(() => null)) as {
-      readonly services: readonly {
-        readonly name: string;
-        readonly state: string;
-        readonly restarts: number;
-      }[];
-    } | null; // without a supervisor its figures are left out
+    // A supervisor that is away leaves its figures out.
+    const answer = await this.#deps.supervisor.calls.status({}).catch(() => null);
     for (const { name, state, restarts: count } of answer?.services ?? []) {
       up.set({ name }, state === 'running' ? 1 : 0);
       restarts.set({ name }, count);
@@ -105,9 +98,7 @@ export class Metrics {
       rx_refused: this.#gauge('svc_endpoint_rx_refused', 'frames kept from the vehicle', labels),
     } as const;
     for (const gauge of Object.values(gauges)) gauge.reset(); // peers come and go
-    const endpoints = (await this.#deps.vehicle.client
-      .call('endpoints', {}, CALL_MS)
-      .catch(() => [])) as readonly EndpointStatus[]; // without a link there are none
+    const endpoints = await this.#deps.vehicle.link.endpoints({}).catch(() => []); // without a link there are none
     for (const { name: endpoint, peers } of endpoints) {
       for (const peer of peers) {
         for (const [name, gauge] of Object.entries(gauges))

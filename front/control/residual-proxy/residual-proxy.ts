@@ -132,7 +132,7 @@ export class ResidualProxy {
   readonly #proxy: ReturnType<typeof createProxyMiddleware>;
   /** Requests without an answer yet; one timer checks them all. */
   readonly #waiting = new Set<Forwarded>();
-  readonly #sweep: NodeJS.Timeout;
+  #sweep: NodeJS.Timeout | null = null;
   /** WebSockets that go through us. */
   #upgraded = 0;
   /** Principals that may have something open in the residual, by id, oldest first. */
@@ -140,7 +140,6 @@ export class ResidualProxy {
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
-    this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate()).unref();
     this.#proxy = createProxyMiddleware({
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
@@ -192,8 +191,16 @@ export class ResidualProxy {
     });
   }
 
+  /** Whoever has something open in the residual since before this process began is watched again. */
+  start(): void {
+    this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate());
+    this.#end([], (open) => {
+      for (const principal of open) this.#watch(principal);
+    });
+  }
+
   stop(): void {
-    clearInterval(this.#sweep);
+    if (this.#sweep !== null) clearInterval(this.#sweep);
     this.#agent.destroy();
   }
 
@@ -291,13 +298,6 @@ export class ResidualProxy {
 
   #deadline(row: Row, bodyMs: number): number {
     return this.#options.now() + bodyMs + row.limits.timeoutMs;
-  }
-
-  /** After a start: watches the principals again that have had something open in the residual since before. */
-  takeUp(): void {
-    this.#end([], (open) => {
-      for (const principal of open) this.#watch(principal);
-    });
   }
 
   /** Tells the residual when this principal has ended, so that the things it opened there (a WHEP session) end too. */

@@ -3,6 +3,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
+import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
@@ -50,7 +51,8 @@ export class PairingStore {
   readonly #options: PairingOptions;
   #pairing: Pairing = { kind: 'broken', problem: 'not loaded yet' };
   #code: { readonly text: string; readonly expiresAt: number } | null = null;
-  #tail: Promise<unknown> = Promise.resolve();
+  /** One change at a time: of fifty parallel claims only one finds the node unpaired. */
+  readonly #changes = new Serial();
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
   #seen = '';
@@ -69,9 +71,9 @@ export class PairingStore {
     await mkdir(directory, { recursive: true, mode: 0o755 });
     await this.#load();
     const reload = (): void => {
-      this.#inTurn(async () => this.#load()).catch((error: unknown) =>
-        log.error(`pairing: ${messageOf(error)}`),
-      );
+      this.#changes
+        .run(async () => this.#load())
+        .catch((error: unknown) => log.error(`pairing: ${messageOf(error)}`));
     };
     this.#watcher = watch(directory, (_event, name) => {
       if (name === basename(file)) reload();
@@ -83,7 +85,7 @@ export class PairingStore {
   async stop(): Promise<void> {
     this.#watcher?.close();
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#tail;
+    await this.#changes.idle();
   }
 
   get paired(): boolean {
@@ -127,7 +129,7 @@ export class PairingStore {
    * @throws ApiError E_PAIRED, E_CODE, E_LOCKED, E_STORE
    */
   async claim(ownerId: string, code: string | null, requireCode: boolean): Promise<string> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       if (this.paired) throw new ApiError('E_PAIRED');
       this.#checkCode(code, requireCode);
       const apiKey = `svc_${randomBytes(32).toString('base64url')}`;
@@ -167,18 +169,11 @@ export class PairingStore {
 
   /** @throws ApiError E_NOT_PAIRED, E_STORE */
   async unpair(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#changes.run(async () => {
       if (!this.paired) throw new ApiError('E_NOT_PAIRED');
       await this.#write({ paired: false });
       this.#code = null;
     });
-  }
-
-  /** One change at a time: of fifty parallel claims only one finds the node unpaired. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(work, work);
-    this.#tail = result.catch(() => undefined); // the caller gets the error; the next change must still run
-    return result;
   }
 
   async #write(content: Readonly<Record<string, unknown>>): Promise<void> {

@@ -1,3 +1,4 @@
+import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
@@ -24,7 +25,7 @@ export class PeerLocks {
   readonly #locks: () => readonly Lock[];
   #timer: NodeJS.Timeout | null = null;
   #isStale = false;
-  #tail: Promise<void> = Promise.resolve();
+  readonly #writes = new Serial();
 
   /** @param locks those in force */
   constructor(options: PeerLockOptions, locks: () => readonly Lock[]) {
@@ -53,12 +54,15 @@ export class PeerLocks {
   async stop(): Promise<void> {
     if (this.#isStale) this.#flush();
     if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#tail;
+    await this.#writes.idle();
   }
 
   #flush(): void {
+    const { file, log } = this.#options;
     this.#isStale = false;
-    this.#tail = this.#tail.then(async () => this.#write());
+    this.#writes
+      .run(async () => this.#write())
+      .catch((error: unknown) => log.error(`locks: cannot write ${file}: ${messageOf(error)}`));
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -67,15 +71,13 @@ export class PeerLocks {
   }
 
   async #write(): Promise<void> {
-    const { file, now, log } = this.#options;
+    const { file, now } = this.#options;
     const locks = this.#locks().map(({ peer, leftMs, nextLockMs }) => ({
       peer,
       locked_until: (now() + leftMs) / 1000,
       next_lock_ms: nextLockMs,
     }));
-    await writeAtomic(file, `${JSON.stringify({ locks })}\n`, 0o600).catch((error: unknown) =>
-      log.error(`locks: cannot write ${file}: ${messageOf(error)}`),
-    );
+    await writeAtomic(file, `${JSON.stringify({ locks })}\n`, 0o600);
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
@@ -78,8 +79,7 @@ export class PinStore {
   readonly #options: PinOptions;
   #stored: Stored = { kind: 'broken', problem: 'not loaded yet' };
   readonly #ladder: PinLadder;
-  #tail: Promise<unknown> = Promise.resolve();
-  #inLine = 0;
+  readonly #turns = new Serial();
 
   constructor(options: PinOptions) {
     this.#options = options;
@@ -95,7 +95,7 @@ export class PinStore {
   }
 
   async stop(): Promise<void> {
-    await this.#tail;
+    await this.#turns.idle();
   }
 
   /** Why the file is not used, null while it is. */
@@ -232,14 +232,9 @@ export class PinStore {
   }
 
   async #inTurn<T>(maxWaiting: number, work: () => Promise<T>): Promise<T> {
-    if (this.#inLine > maxWaiting)
+    if (this.#turns.size > maxWaiting)
       throw new ApiError('E_RATE_LIMITED', undefined, {}, { 'retry-after': '1' });
-    this.#inLine++;
-    const result = this.#tail.then(work).finally(() => {
-      this.#inLine--;
-    });
-    this.#tail = result.catch(() => undefined); // the caller gets the error; the next call must still run
-    return result;
+    return this.#turns.run(work);
   }
 
   /** @param record null for no PIN */

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Serial } from '../../../shared/async/serial.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
@@ -56,7 +57,7 @@ export class SessionStore {
   readonly #options: SessionOptions;
   /** Oldest first. */
   #sessions: readonly Session[] = [];
-  #tail: Promise<void> = Promise.resolve();
+  readonly #writes = new Serial();
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -75,7 +76,7 @@ export class SessionStore {
   }
 
   async stop(): Promise<void> {
-    await this.#tail;
+    await this.#writes.idle();
   }
 
   get size(): number {
@@ -127,7 +128,7 @@ export class SessionStore {
   /** Writes one after the other, each with the sessions at that time. */
   async #persist(): Promise<void> {
     const { file, log } = this.#options;
-    this.#tail = this.#tail.then(async () => {
+    await this.#writes.run(async () => {
       const live = this.#sessions.filter((session) => this.#isLive(session));
       const sessions = live.map(({ hash: digest, openedAt, expiresAt }) => ({
         hash: digest.toString('hex'),
@@ -146,7 +147,6 @@ export class SessionStore {
         log.error(`sessions: cannot write ${file}: ${messageOf(error)}`);
       }
     });
-    return this.#tail;
   }
 
   /** @throws Error if it does not have the format of this store */

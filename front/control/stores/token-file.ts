@@ -1,8 +1,8 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { isTokenId, type TokenId } from '../../../shared/auth/token.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { distrust } from '../../../shared/files/private-file.ts';
+import { readPrivateSync } from '../../../shared/files/private-file.ts';
 import { isTransient } from '../../../shared/files/transient.ts';
 
 export const MAX_STORE_BYTES = 1024 * 1024;
@@ -106,43 +106,16 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
 
 /** @returns null on a temporary error */
 function readTokenFile(path: string): ReadTokens | null {
-  let fd: number;
   try {
-    // NONBLOCK: if the path is a pipe, opening it must not wait for a writer.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const text = readPrivateSync(path, MAX_STORE_BYTES);
+    return text === null ? { kind: 'absent' } : parseTokenFile(path, text);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { kind: 'absent' };
-    if (isTransient(error)) return null;
-    return broken(path, code === 'ELOOP' ? 'is a symbolic link' : `cannot be opened: ${messageOf(error)}`);
-  }
-  try {
-    const stat = fstatSync(fd);
-    const why = distrust(path, stat);
-    if (why !== null) return broken(path, why);
-    if (stat.size > MAX_STORE_BYTES) return broken(path, `is larger than ${MAX_STORE_BYTES} bytes`);
-    return parseTokenFile(path, readAll(fd, stat.size).toString('utf8'));
-  } catch (error) {
-    return isTransient(error) ? null : broken(path, `cannot be read: ${messageOf(error)}`);
-  } finally {
-    closeSync(fd);
+    return isTransient(error) ? null : { kind: 'broken', problem: messageOf(error) };
   }
 }
 
 function broken(path: string, why: string): ReadTokens {
   return { kind: 'broken', problem: `${path} ${why}` };
-}
-
-/** At most `size` bytes, even if the file grows while it is read; a truncated text is not valid JSON. */
-function readAll(fd: number, size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  let at = 0;
-  while (at < size) {
-    const got = readSync(fd, bytes, at, size - at, at);
-    if (got === 0) break;
-    at += got;
-  }
-  return bytes.subarray(0, at);
 }
 
 function parseTokenFile(path: string, text: string): ReadTokens {

@@ -1,6 +1,7 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Serial } from '../../../shared/async/serial.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import type { Scope } from '../../../shared/auth/scopes.ts';
 import {
@@ -88,7 +89,7 @@ export class TokenStore {
   readonly #options: TokenStoreOptions;
   readonly #reader: TokenFileReader;
   #key: { readonly pairingKey: string; readonly salt: string; readonly key: KeyObject } | null = null;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Serial();
   /** How often the file was checked. */
   opens = 0;
 
@@ -99,7 +100,7 @@ export class TokenStore {
 
   /** Resolves when no change is in progress. */
   async stop(): Promise<void> {
-    await this.#tail;
+    await this.#changes.idle();
   }
 
   /** The principal of a token; null if it is not valid. Checks the file once, and not at all while tokens are off. */
@@ -288,9 +289,7 @@ export class TokenStore {
         throw new ApiError('E_STORE', `The token store could not be written: ${messageOf(error)}.`);
       }
     };
-    const result = this.#tail.then(run, run);
-    this.#tail = result.catch(() => undefined); // the caller gets the error; the next change must still run
-    return result;
+    return this.#changes.run(run);
   }
 
   async #write(next: TokenFile): Promise<void> {

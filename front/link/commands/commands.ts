@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import { type CommandName, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import {
@@ -164,8 +164,10 @@ export class Commands {
    * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
    *   under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
-  async execute(params: unknown, signal?: AbortSignal): Promise<CommandResult> {
-    const { cmd, args, timeout_ms } = readRequest(params);
+  async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
+    const { cmd, timeout_ms } = request;
+    const args = checkArguments(cmd, request.args);
+    if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
     const { vehicle, clock, refusals } = this.#options;
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
@@ -482,22 +484,6 @@ function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons
   // IN_PROGRESS without a final ack is not a refusal: the vehicle may still be busy with it.
   const open = result === null || result === RESULT_IN_PROGRESS;
   return { status: accepted ? 'accepted' : open ? 'no_ack' : 'rejected', cmd, ack };
-}
-
-/** The RPC boundary: any process that connects to the socket may send anything. */
-function readRequest(params: unknown): CommandRequest {
-  if (typeof params !== 'object' || params === null) throw new ApiError('E_BAD_REQUEST');
-  const { cmd, args = [], timeout_ms: timeout } = params as Readonly<Record<string, unknown>>;
-  const name = typeof cmd === 'string' ? commandNamed(cmd) : null;
-  if (name === null) throw new ApiError('E_BAD_REQUEST', `Unknown command: ${String(cmd)}.`);
-  if (!Array.isArray(args)) throw new ApiError('E_BAD_REQUEST', 'args must be an array.');
-  const checked = checkArguments(name, args);
-  if (typeof checked === 'string') throw new ApiError('E_BAD_REQUEST', checked);
-  if (timeout === undefined) return { cmd: name, args: checked };
-  if (typeof timeout !== 'number' || !(timeout > 0)) {
-    throw new ApiError('E_BAD_REQUEST', 'timeout_ms must be a positive number.');
-  }
-  return { cmd: name, args: checked, timeout_ms: timeout };
 }
 
 function numberAt(args: readonly (number | string)[], index: number): number {

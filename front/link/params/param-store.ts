@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -21,7 +22,7 @@ export interface StoredParams {
 export class ParamStore {
   readonly #directory: string;
   readonly #log: Logger;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Serial();
 
   constructor(directory: string, log: Logger) {
     this.#directory = directory;
@@ -45,8 +46,8 @@ export class ParamStore {
     const path = this.#pathOf(uid);
     const entries = params.entries.map(([name, { bits, type, index }]) => [name, bits, type, index]);
     const text = JSON.stringify({ version: VERSION, hash: params.hash, entries });
-    this.#tail = this.#tail
-      .then(async () => {
+    this.#writes
+      .run(async () => {
         await mkdir(this.#directory, { recursive: true, mode: 0o755 });
         await writeAtomic(path, text, 0o644);
         await this.#prune();
@@ -56,7 +57,7 @@ export class ParamStore {
 
   /** Resolves when nothing waits to be written. */
   async settled(): Promise<void> {
-    await this.#tail;
+    await this.#writes.idle();
   }
 
   /** @param uid hex, as the vehicle gave it */

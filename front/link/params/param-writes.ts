@@ -1,3 +1,4 @@
+import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { ParamValue } from '../../../shared/mavlink/decode.ts';
 import type { ParamWriteRequest, ParamWriteResult } from '../../../shared/rpc/link.ts';
@@ -42,8 +43,7 @@ interface Running {
 export class ParamWrites {
   readonly #options: ParamWritesOptions;
   #running: Running | null = null;
-  #tail: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #turns = new Serial();
 
   constructor(options: ParamWritesOptions) {
     this.#options = options;
@@ -55,16 +55,9 @@ export class ParamWrites {
    */
   async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
     if (IDENTITY.has(request.name.trim().toUpperCase())) throw new ApiError('E_IDENTITY');
-    if (this.#waiting >= MAX_WAITING)
+    if (this.#turns.size >= MAX_WAITING)
       throw new ApiError('E_RATE_LIMITED', 'Too many parameter writes are waiting. Try again shortly.');
-    this.#waiting++;
-    const turn = this.#tail.then(async () => this.#write(request));
-    this.#tail = turn.catch(() => undefined); // the caller gets the error; the next write must still run
-    try {
-      return await turn;
-    } finally {
-      this.#waiting--;
-    }
+    return this.#turns.run(async () => this.#write(request));
   }
 
   onValue({ name, bits }: ParamValue): void {

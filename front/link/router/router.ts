@@ -1,3 +1,4 @@
+import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { Frame } from '../../../shared/mavlink/frame.ts';
 import type { Clock } from '../clock.ts';
@@ -9,8 +10,7 @@ import type { WireGuard, WirePolicy, WireRefusal } from './wire-guard.ts';
 /** Bytes that may wait for one endpoint: about a second of a fast link. */
 const MAX_QUEUED_BYTES = 64 * 1024;
 /** Frames a second that one peer may send to the vehicle, and how many at once. A ground station needs some tens. */
-const RATE_PER_S = 1000;
-const BURST = 2000;
+const FRAMES: Rate = { perSecond: 1000, burst: 2000 };
 
 /** This many of our frames that come back, each within this time after the one before, prove a loop. */
 const LOOPING_FRAMES = 3;
@@ -84,8 +84,7 @@ interface Attached {
   /** When each reason was last sent to this peer; there are only a few reasons. */
   readonly said: Map<string, number>;
   failed: boolean;
-  allowance: number;
-  allowanceAt: number;
+  readonly allowance: TokenBucket;
 }
 
 /**
@@ -137,8 +136,7 @@ export class Router {
       addresses: new Addresses(),
       said: new Map(),
       failed: false,
-      allowance: BURST,
-      allowanceAt: this.#options.clock.now(),
+      allowance: new TokenBucket(FRAMES, this.#options.clock.now()),
     };
     this.#ports.add(port);
     return {
@@ -245,7 +243,7 @@ export class Router {
       counters.rxLooped++;
       return;
     }
-    if (!this.#mayNow(port, counters.lastSeenAt)) {
+    if (!port.allowance.take(counters.lastSeenAt)) {
       counters.rxLimited++;
       return;
     }
@@ -271,15 +269,6 @@ export class Router {
   #isElsewhere(port: Attached, target: FrameTarget): boolean {
     for (const other of this.#ports) if (other !== port && other.addresses.has(target)) return true;
     return false;
-  }
-
-  /** The peer's token bucket. */
-  #mayNow(port: Attached, now: number): boolean {
-    port.allowance = Math.min(BURST, port.allowance + ((now - port.allowanceAt) * RATE_PER_S) / 1000);
-    port.allowanceAt = now;
-    if (port.allowance < 1) return false;
-    port.allowance--;
-    return true;
   }
 }
 

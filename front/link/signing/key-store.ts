@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 /** More vehicles than one node ever meets; it also limits the signatures that are computed to find a key. */
@@ -45,7 +45,8 @@ export class KeyStore {
     const keys: StoredKey[] = [];
     for (const name of names.filter((entry) => /^[\w-]+\.json$/.test(entry)).slice(0, MAX_KEYS)) {
       try {
-        keys.push(await read(join(this.#directory, name)));
+        const text = await readPrivate(join(this.#directory, name), MAX_FILE_BYTES);
+        if (text !== null) keys.push(parse(text));
       } catch (error) {
         this.#log.error(`signing key ${name}: ${messageOf(error)}`);
       }
@@ -86,23 +87,6 @@ export class KeyStore {
 
 function isSame(one: StoredKey, other: StoredKey): boolean {
   return one.vehicle === other.vehicle && one.keyId === other.keyId;
-}
-
-async function read(path: string): Promise<StoredKey> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    return parse(await textOf(handle));
-  } finally {
-    await handle.close();
-  }
-}
-
-async function textOf(handle: FileHandle): Promise<string> {
-  const { mode, uid, size } = await handle.stat();
-  if ((mode & 0o077) !== 0) throw new Error('others may read it; it is not used');
-  if (uid !== process.getuid?.() && uid !== 0) throw new Error('it belongs to another user; it is not used');
-  if (size > MAX_FILE_BYTES) throw new Error('it is no key');
-  return handle.readFile('utf8');
 }
 
 function parse(text: string): StoredKey {

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
+import { Serial } from '../../../shared/async/serial.ts';
 import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
+import { MASK, maskedConfig } from '../../../shared/config/mask.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { invalidKey, setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import { coerce } from './coerce.ts';
-
-const MASK = '***';
 
 export interface Written {
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Written {
 /** The config file, read and written one key at a time; comments and order in the file survive. */
 export class ConfigStore {
   readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
-  #tail: Promise<unknown> = Promise.resolve();
+  readonly #writes = new Serial();
   /** The parsed file of that version, so that each version is parsed only once. */
   #masked: { readonly version: string; readonly config: Config } | null = null;
 
@@ -35,9 +35,9 @@ export class ConfigStore {
     const version = fileVersion(this.#paths.config);
     if (this.#masked?.version !== version) {
       const { config, problem } = await loadConfig(this.#paths);
-      for (const key of keysWith('x-secret')) mask(config, key.split('.'));
-      if (problem !== null) return config; // not cached: it may be readable next time
-      this.#masked = { version, config };
+      const masked = maskedConfig(config);
+      if (problem !== null) return masked; // not cached: it may be readable next time
+      this.#masked = { version, config: masked };
     }
     return this.#masked.config;
   }
@@ -76,9 +76,7 @@ export class ConfigStore {
       );
     if (leaf['x-secret'] === true && value === MASK) throw invalidKey(key, 'the mask is not a value');
     const coerced = coerce(leaf, leaf['x-profile'] === true ? normaliseProfile(value) : value);
-    const done = this.#tail.then(async () => setConfigKey(this.#paths, key, coerced));
-    this.#tail = done.catch(() => undefined); // the caller gets the error; the next write must still run
-    const cleared = await done;
+    const cleared = await this.#writes.run(async () => setConfigKey(this.#paths, key, coerced));
     const shown = leaf['x-secret'] === true ? MASK : coerced;
     return { key, value: shown, persisted: true, restart_required: restartOf(leaf), cleared };
   }
@@ -92,12 +90,4 @@ function fileVersion(path: string): string {
 
 function restartOf(leaf: ConfigNode): readonly string[] {
   return leaf['x-restart'] ?? [];
-}
-
-function mask(value: unknown, path: readonly string[]): void {
-  const [head, ...rest] = path;
-  if (head === undefined || typeof value !== 'object' || value === null) return;
-  const record = value as Record<string, unknown>;
-  if (rest.length > 0) mask(record[head], rest);
-  else if (record[head] !== undefined && record[head] !== '') record[head] = MASK;
 }

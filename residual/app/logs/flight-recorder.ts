@@ -2,8 +2,8 @@ import { cpus, loadavg } from 'node:os';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { LinkState } from '../../../shared/rpc/link.ts';
-import { RpcClient } from '../../../shared/rpc/rpc.ts';
+import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
+import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
@@ -27,7 +27,7 @@ export interface FlightRecorderOptions {
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
-  readonly #client: RpcClient;
+  readonly #client: Client<typeof LINK>;
   #state: LinkState | null = null;
   #stateAt = -Infinity;
   #armed = false;
@@ -39,12 +39,9 @@ export class FlightRecorder {
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options;
-    this.#client = new RpcClient({
+    this.#client = clientOf(LINK, {
       path: options.linkSocket,
-      peer: 'svc-link',
-      onEvent: (event, data) => {
-        if (event === 'state') this.#onState(data as LinkState);
-      },
+      listeners: { state: (state) => this.#onState(state) },
     });
   }
 

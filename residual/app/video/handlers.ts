@@ -13,7 +13,6 @@ export interface VideoDeps {
   readonly service: VideoService;
   readonly recordings: Recordings;
   readonly cameras: () => CameraList;
-  readonly viewers: () => number;
   readonly maxViewers: number;
   /** The config wants no video. */
   readonly off: boolean;
@@ -40,17 +39,8 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
   const { engine, service, recordings } = deps;
   return {
     'video.get': () => {
-      const {
-        consumers: _,
-        consumer_drops: __,
-        ...status
-      } = engine.status ?? {
-        ...UNKNOWN,
-        state: deps.off ? 'off' : 'down',
-        consumers: 0,
-        consumer_drops: 0,
-      };
-      return { ...status, viewers: deps.viewers(), max_viewers: deps.maxViewers, whep_url: '/whep' };
+      const status = engine.status ?? { ...UNKNOWN, state: deps.off ? 'off' : 'down' };
+      return { ...status, viewers: engine.viewers.length, max_viewers: deps.maxViewers, whep_url: '/whep' };
     },
 
     'video.snapshot.get': async () => {
@@ -105,9 +95,12 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
 }
 
 /** Without a pipeline there is no picture either: the code says what the caller asked for. */
-async function snapshot(engine: EngineClient): ReturnType<EngineClient['snapshot']> {
+async function snapshot(
+  engine: EngineClient,
+): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {
   try {
-    return await engine.snapshot();
+    const { jpeg_base64, captured_at } = await engine.calls.snapshot({});
+    return { jpeg: Buffer.from(jpeg_base64, 'base64'), capturedAt: captured_at };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'E_NO_PIPELINE')
       throw new ApiError('E_NO_FRAME', error.message, {}, error.headers);

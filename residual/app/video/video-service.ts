@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Profile } from '../../video/engine/picture.ts';
-import type { EngineStatus } from '../../video/protocol.ts';
-import type { EngineClient } from './engine-client.ts';
+import type { EngineStatus, Profile, Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
+import { type EngineClient, noEngine } from './engine-client.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';
 
 export interface AppliedProfile extends Profile {
@@ -35,6 +34,8 @@ export class VideoService {
   readonly #leases: LeaseBook;
   #applied: { readonly name: ProfileName; readonly profile: Profile } | null = null;
   #lapse: NodeJS.Timeout | null = null;
+  /** svc-video has given pictures since it is there. */
+  #began = false;
   /** A recording that somebody started and nobody stopped: it goes on after svc-video died. */
   #recording: string | null | undefined = undefined;
 
@@ -53,11 +54,16 @@ export class VideoService {
 
   /** To be told what svc-video says. */
   heard(status: EngineStatus, isNew: boolean): void {
-    if (isNew) this.#applied = null;
+    if (isNew) {
+      this.#applied = null;
+      this.#began = false;
+    }
     if (status.state !== 'running' || status.profile === null) return;
+    const begins = !this.#began;
+    this.#began = true;
     if (this.#applied === null) this.#follow();
     if (status.recording_problem !== null) this.#recording = undefined;
-    else if (this.#recording !== undefined && status.recording === null && isNew)
+    else if (this.#recording !== undefined && status.recording === null && begins)
       this.#resume(this.#recording);
   }
 
@@ -94,27 +100,21 @@ export class VideoService {
   }
 
   /** @param hint goes into the name */
-  async startRecording(hint: string | null): Promise<unknown> {
-    const started = await this.#options.engine.startRecording(hint);
+  async startRecording(hint: string | null): Promise<RecordingStatus> {
+    const started = await this.#options.engine.calls.record_start({ hint });
     this.#recording = hint;
     return started;
   }
 
-  async stopRecording(): Promise<unknown> {
+  async stopRecording(): Promise<Recorded> {
     this.#recording = undefined;
-    return this.#options.engine.stopRecording();
+    return this.#options.engine.calls.record_stop({});
   }
 
   /** @throws ApiError E_NO_PIPELINE when no pictures come */
   checkRunning(): EngineStatus {
     const status = this.#options.engine.status;
-    if (status === null)
-      throw new ApiError(
-        'E_NO_PIPELINE',
-        'The video process is not running at the moment.',
-        {},
-        { 'retry-after': '1' },
-      );
+    if (status === null) throw noEngine();
     if (status.state !== 'running')
       throw new ApiError('E_NO_PIPELINE', status.problem ?? `The camera is ${status.state}.`);
     return status;
@@ -134,7 +134,7 @@ export class VideoService {
     const name = this.#leases.wanted;
     const wanted = this.#options.profiles[name];
     if (this.#applied?.name !== name) {
-      this.#applied = { name, profile: await this.#options.engine.profile(wanted) };
+      this.#applied = { name, profile: await this.#options.engine.calls.profile(wanted) };
     }
     this.#schedule();
     const { now } = this.#options;
@@ -168,7 +168,7 @@ export class VideoService {
 
   #resume(hint: string | null): void {
     this.#options.log.warn('video: svc-video died while it recorded; the recording goes on in a new file');
-    this.#options.engine.startRecording(hint).catch((error: unknown) => {
+    this.#options.engine.calls.record_start({ hint }).catch((error: unknown) => {
       this.#recording = undefined;
       this.#options.log.error(`video: the recording cannot go on: ${messageOf(error)}`);
     });

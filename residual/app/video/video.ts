@@ -17,7 +17,7 @@ import { VideoService } from './video-service.ts';
 export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
   /** Ends what these principals watch. @returns who else watches */
-  end(ids: ReadonlySet<string>): readonly Principal[];
+  end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
   start(): void;
   stop(): void;
 }
@@ -32,12 +32,7 @@ export interface VideoOptions {
 /** Everything that the residual does about video: svc-video's client, profiles and leases, viewers, files. */
 export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
   const { video } = config;
-  const engine = new EngineClient({
-    controlSocket: paths.videoSocket,
-    mediaSocket: paths.videoMediaSocket,
-    onStatus: (status, isNew) => service.heard(status, isNew),
-    onUnit: (unit) => whep.push(unit),
-  });
+  const engine = new EngineClient(paths.videoSocket, (status, isNew) => service.heard(status, isNew));
   const service = await VideoService.open({
     engine,
     profiles: { hero: video.hero, thumbnail: video.thumbnail },
@@ -46,14 +41,9 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     log,
   });
   const whep = new WhepService({
+    engine,
     maxViewers: video.whep.max_viewers,
     check: () => service.checkRunning(),
-    // 60 ms and 20 MB that a node without viewers does not spend.
-    open: async (offer, hooks) => (await import('../whep/viewer.ts')).Viewer.open(offer, hooks, Math.random),
-    onWatched: (watched) => engine.watch(watched),
-    requestKey: () => engine.requestKey(),
-    now: () => performance.now(),
-    log,
   });
   return {
     handlers: {
@@ -62,20 +52,18 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         service,
         recordings: new Recordings(recordingsDirectory(config, paths)),
         cameras,
-        viewers: () => whep.viewers,
         maxViewers: video.whep.max_viewers,
         off: video.source === 'none',
       }),
       ...whepHandlers(whep),
     },
-    end: (ids) => whep.endOf(ids),
+    end: async (ids) => whep.endOf(ids),
     start() {
       if (video.source !== 'none') engine.start();
     },
     stop() {
-      whep.stop();
       service.stop();
-      engine.stop();
+      engine.stop(); // what is watched over this connection ends with it
     },
   };
 }

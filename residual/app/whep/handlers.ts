@@ -18,8 +18,8 @@ export function whepHandlers(service: WhepService): HandlersOf<typeof whepRows, 
       return new Reply(204, '');
     },
 
-    'whep.session.delete': ({ params, principal }) => {
-      service.end(params.session, principal);
+    'whep.session.delete': async ({ params, principal }) => {
+      await service.end(params.session, principal);
       return { ended: true };
     },
   };

@@ -1,102 +1,54 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { AccessUnit } from '../../video/engine/picture.ts';
-import { packetize, rtpTimestamp } from '../../video/rtp-h264.ts';
-import { parseFragment } from './sdp.ts';
-import type { Viewer, ViewerHooks } from './viewer.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import type { EngineClient } from '../video/engine-client.ts';
 
 export interface WhepOptions {
+  readonly engine: EngineClient;
   readonly maxViewers: number;
   /** Throws ApiError E_NO_PIPELINE where there is nothing to watch. */
   readonly check: () => void;
-  readonly open: (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
-  /** Whether anybody watches. */
-  readonly onWatched: (watched: boolean) => void;
-  readonly requestKey: () => void;
-  /** Steady, ms. */
-  readonly now: () => number;
-  readonly log: Logger;
 }
 
 export interface Opened {
   readonly id: string;
   readonly etag: string;
+  /** SDP. */
   readonly answer: string;
 }
 
-const LIMITS = {
-  /** From the answer to the first connection. */
-  connectMs: 10_000,
-  /** A browser reports every second or so; one that vanished is dropped within ten. */
-  silenceMs: 8000,
-  /** As long as a dashboard session. */
-  lifeMs: 24 * 3600 * 1000,
-  watchMs: 500,
-} as const;
-
-interface Session {
-  readonly id: string;
-  readonly etag: string;
-  readonly owner: Principal;
-  readonly viewer: Viewer;
-  readonly openedAt: number;
-  heardAt: number;
-}
-
-/** The WHEP sessions (draft-ietf-wish-whep): who watches, until when, and the pictures for each of them. */
+/**
+ * The signalling of WHEP (draft-ietf-wish-whep): who may watch, and whose playback is whose. The playbacks themselves are
+ * svc-video's, which tells of each that comes and goes before it answers; where svc-video is away there are none.
+ */
 export class WhepService {
   readonly #options: WhepOptions;
-  readonly #sessions = new Map<string, Session>();
-  /** Who is about to watch, and whether he has ended meanwhile. */
-  readonly #opening = new Set<{ readonly owner: Principal; ended: boolean }>();
-  #watch: NodeJS.Timeout | null = null;
+  /** Who is about to watch, by session, and whether he has ended meanwhile. */
+  readonly #opening = new Map<string, { readonly owner: Principal; ended: boolean }>();
 
   constructor(options: WhepOptions) {
     this.#options = options;
   }
 
-  get viewers(): number {
-    return this.#sessions.size;
-  }
-
   /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
   async open(offer: string, owner: Principal): Promise<Opened> {
-    const { check, maxViewers, now, open, requestKey, log } = this.#options;
+    const { check, engine, maxViewers } = this.#options;
     check();
-    if (this.#sessions.size + this.#opening.size >= maxViewers)
+    const taken = new Set([...engine.viewers.map((viewer) => viewer.id), ...this.#opening.keys()]);
+    if (taken.size >= maxViewers)
       throw new ApiError('E_VIEWERS', `${maxViewers} are watching already.`, {}, { 'retry-after': '10' });
     const id = randomBytes(16).toString('hex');
     const opening = { owner, ended: false };
-    this.#opening.add(opening);
+    this.#opening.set(id, opening);
     try {
-      const hear = (): void => {
-        const session = this.#sessions.get(id);
-        if (session !== undefined) session.heardAt = now();
-      };
-      const viewer = await open(offer, {
-        onKeyWanted: requestKey,
-        onConnected: () => {
-          hear();
-          requestKey();
-        },
-        onHeard: hear,
-        onGone: (why) => this.#end(id, why),
-      });
+      const { answer } = await engine.calls.viewer_open({ id, owner, offer });
       if (opening.ended) {
-        await viewer.close();
+        await engine.calls.viewers_end({ ids: [id], why: ENDED });
         throw new ApiError('E_UNAUTHENTICATED');
       }
-      const etag = `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
-      const at = now();
-      this.#sessions.set(id, { id, etag, owner, viewer, openedAt: at, heardAt: at });
-      log.info(`whep: ${owner.kind} ${owner.id} watches, ${this.#sessions.size} in all`);
-      this.#changed();
-      return { id, etag, answer: viewer.answer };
+      return { id, etag: etagOf(id), answer };
     } finally {
-      this.#opening.delete(opening);
+      this.#opening.delete(id);
     }
   }
 
@@ -106,77 +58,44 @@ export class WhepService {
    * @throws ApiError E_NOT_FOUND, E_PRECONDITION, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
    */
   async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<void> {
-    const { etag, viewer } = this.#find(id, caller);
-    if (ifMatch !== null && ifMatch !== '*' && ifMatch !== etag) throw new ApiError('E_PRECONDITION');
-    const { candidates, ufrag } = parseFragment(fragment);
-    if (ifMatch === '*' || !viewer.isSameIce(ufrag))
+    this.#find(id, caller);
+    // What a client sends that restarts ICE (RFC 9725 4.3.2).
+    if (ifMatch === '*')
       throw new ApiError(
         'E_INVALID_VALUE',
         'ICE restarts are not supported. End this session and offer anew.',
       );
-    for (const candidate of candidates) await viewer.addCandidate(candidate);
+    if (ifMatch !== null && ifMatch !== etagOf(id)) throw new ApiError('E_PRECONDITION');
+    await this.#options.engine.calls.viewer_trickle({ id, fragment });
   }
 
   /** @throws ApiError E_NOT_FOUND */
-  end(id: string, caller: Principal): void {
+  async end(id: string, caller: Principal): Promise<void> {
     this.#find(id, caller);
-    this.#end(id, 'ended by the client');
+    await this.#options.engine.calls.viewers_end({ ids: [id], why: 'ended by the client' });
   }
 
   /** Ends what these principals watch. @returns who else watches */
-  endOf(ids: ReadonlySet<string>): readonly Principal[] {
-    for (const { id, owner } of this.#sessions.values())
-      if (ids.has(owner.id)) this.#end(id, 'its credential has ended');
-    for (const opening of this.#opening) if (ids.has(opening.owner.id)) opening.ended = true;
-    return [...this.#sessions.values()].map(({ owner }) => owner);
-  }
-
-  push(unit: AccessUnit): void {
-    if (this.#sessions.size === 0) return;
-    const parts = packetize(unit.data);
-    const timestamp = rtpTimestamp(unit.at);
-    for (const { viewer } of this.#sessions.values()) viewer.send(parts, timestamp, unit.key);
-  }
-
-  stop(): void {
-    for (const id of this.#sessions.keys()) this.#end(id, 'the node stops');
+  async endOf(ids: ReadonlySet<string>): Promise<readonly Principal[]> {
+    const { engine } = this.#options;
+    for (const opening of this.#opening.values()) if (ids.has(opening.owner.id)) opening.ended = true;
+    const ended = engine.viewers.filter(({ owner }) => ids.has(owner.id));
+    if (ended.length > 0)
+      await engine.calls.viewers_end({ ids: ended.map((viewer) => viewer.id), why: ENDED });
+    return engine.viewers.map(({ owner }) => owner);
   }
 
   /** A token sees only what it opened itself; for everybody else every session is the operator's. */
-  #find(id: string, caller: Principal): Session {
-    const session = this.#sessions.get(id);
-    const foreign = caller.kind === 'token' && session?.owner.id !== caller.id;
-    if (session === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
-    return session;
+  #find(id: string, caller: Principal): void {
+    const found = this.#options.engine.viewers.find((viewer) => viewer.id === id);
+    const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
+    if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
   }
+}
 
-  #end(id: string, why: string): void {
-    const session = this.#sessions.get(id);
-    if (session === undefined) return;
-    this.#sessions.delete(id);
-    const { log } = this.#options;
-    session.viewer.close().catch((error: unknown) => log.warn(`whep: closing: ${messageOf(error)}`));
-    log.info(`whep: ${session.owner.kind} ${session.owner.id} is gone (${why}), ${this.#sessions.size} left`);
-    this.#changed();
-  }
+const ENDED = 'its credential has ended';
 
-  #changed(): void {
-    const watched = this.#sessions.size > 0;
-    this.#options.onWatched(watched);
-    if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
-    if (!watched && this.#watch !== null) {
-      clearInterval(this.#watch);
-      this.#watch = null;
-    }
-  }
-
-  #dropGone(): void {
-    const now = this.#options.now();
-    for (const { id, viewer, openedAt, heardAt } of this.#sessions.values()) {
-      if (!viewer.connected) {
-        if (now - openedAt > LIMITS.connectMs) this.#end(id, 'it never connected');
-      } else if (now - heardAt > LIMITS.silenceMs) this.#end(id, 'it fell silent');
-      else if (now - openedAt > LIMITS.lifeMs) this.#end(id, 'its time is over');
-    }
-  }
+/** A session is never changed, so its id says all. */
+function etagOf(id: string): string {
+  return `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
 }

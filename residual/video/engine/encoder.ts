@@ -1,9 +1,10 @@
 import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
 import { AV_PICTURE_TYPE_I, AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P } from 'node-av/constants';
 import { messageOf } from '../../../shared/errors.ts';
+import type { Profile } from '../../../shared/rpc/video.ts';
 import { dictionary, isDrained, must } from './av.ts';
 import { parameterSets } from './h264.ts';
-import type { AccessUnit, Picture, Profile } from './picture.ts';
+import type { AccessUnit, Picture } from './picture.ts';
 
 /** The H.264 encoder: constrained baseline without B frames, one key frame a second, everything a decoder needs in front of each. */
 

@@ -1,15 +1,21 @@
 import { every } from '../../../shared/async/every.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { RpcServer } from '../../../shared/rpc/rpc.ts';
-import type { EngineStatus, Snapshot } from '../protocol.ts';
+import { type Server, serverOf } from '../../../shared/rpc/contract.ts';
+import {
+  type EngineStatus,
+  type Profile,
+  type RecordingStatus,
+  type Snapshot,
+  VIDEO,
+} from '../../../shared/rpc/video.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import type { VideoSource } from '../sources/source.ts';
+import { type OpenViewer, Viewers } from '../viewers/viewers.ts';
 import { cloneFrame } from './av.ts';
 import type { EncoderChoice } from './encoder.ts';
 import { encodeJpeg } from './jpeg.ts';
-import { MediaServer } from './media-server.ts';
-import type { AccessUnit, Profile, VideoClock } from './picture.ts';
+import type { AccessUnit, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
 import type { RadioSender } from './radio-sender.ts';
 import { UnitBuffer } from './unit-buffer.ts';
@@ -20,22 +26,22 @@ export interface EngineOptions {
   readonly profile: Profile;
   readonly radio: RadioSender | null;
   readonly recordings: { readonly directory: string; readonly reserveBytes: number };
-  readonly controlSocket: string;
-  readonly mediaSocket: string;
+  readonly openViewer: OpenViewer;
+  readonly socketPath: string;
   readonly clock: VideoClock;
   readonly log: Logger;
 }
 
 const STATUS_MS = 1000;
 
-/** One pipeline and all that lives on its pictures: the residual's viewers, the radio, the recorder, the snapshot. */
+/** One pipeline and all that lives on its pictures: the viewers, the radio, the recorder, the snapshot. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #pipeline: Pipeline;
-  readonly #media: MediaServer;
+  readonly #viewers: Viewers;
   readonly #recorder: Recorder;
   readonly #units = new UnitBuffer();
-  readonly #server: RpcServer;
+  readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
 
   constructor(options: EngineOptions) {
@@ -49,21 +55,33 @@ export class Engine {
       clock,
       log,
       onUnit: (unit) => this.#spread(unit),
+      onState: () => this.#tell(),
     });
-    this.#media = new MediaServer(options.mediaSocket, requestKey);
+    this.#viewers = new Viewers({
+      open: options.openViewer,
+      requestKey,
+      onChange: () => this.#tell(),
+      now: () => clock.micros() / 1000,
+      log,
+    });
     this.#recorder = new Recorder({ ...options.recordings, clock, log, requestKey });
-    this.#server = new RpcServer({
-      path: options.controlSocket,
-      methods: {
+    this.#server = serverOf(VIDEO, {
+      path: options.socketPath,
+      handlers: {
         status: () => this.status(),
-        profile: async (params) => this.#pipeline.apply(profileOf(params)),
-        key: () => {
-          requestKey();
-          return true;
-        },
+        profile: async (params) => this.#pipeline.apply(params),
         snapshot: async () => this.#snapshot(),
-        record_start: async (params) => this.#told(this.#record(params)),
+        record_start: async ({ hint }) => this.#told(this.#record(hint)),
         record_stop: async () => this.#told(this.#recorder.stop()),
+        viewer_open: async (params, signal) => this.#viewers.open(params, signal),
+        viewer_trickle: async ({ id, fragment }) => {
+          await this.#viewers.trickle(id, fragment);
+          return { done: true };
+        },
+        viewers_end: ({ ids, why }) => {
+          this.#viewers.end(ids, why);
+          return { done: true };
+        },
       },
       greeting: () => [['status', this.status()]],
       onError: (error) => log.error(`video: ${String(error)}`),
@@ -71,18 +89,17 @@ export class Engine {
   }
 
   async start(): Promise<void> {
-    await this.#media.start();
     await this.#server.start();
     this.#pipeline.start();
-    this.#ticker = every(STATUS_MS, 'video status', () => this.#server.broadcast('status', this.status()));
+    this.#ticker = every(STATUS_MS, 'video status', () => this.#tell());
   }
 
   async stop(): Promise<void> {
     if (this.#ticker !== null) clearInterval(this.#ticker);
+    this.#viewers.stop();
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
     await this.#server.stop();
-    await this.#media.stop();
     this.#options.radio?.stop();
   }
 
@@ -92,13 +109,12 @@ export class Engine {
       recording: this.#recorder.status(),
       recording_problem: this.#recorder.problem,
       radio: this.#options.radio?.status() ?? null,
-      consumers: this.#media.clients,
-      consumer_drops: this.#media.drops,
+      viewers: this.#viewers.list,
     };
   }
 
   #spread(unit: AccessUnit): void {
-    this.#media.push(unit);
+    this.#viewers.push(unit);
     this.#options.radio?.send(unit);
     this.#recorder.push(unit);
     this.#units.push(unit);
@@ -106,15 +122,18 @@ export class Engine {
 
   async #told<T>(change: Promise<T>): Promise<T> {
     const result = await change;
-    this.#server.broadcast('status', this.status());
+    this.#tell();
     return result;
   }
 
-  async #record(params: unknown): Promise<unknown> {
-    const hint = typeof params === 'object' && params !== null && 'hint' in params ? params.hint : null;
+  #tell(): void {
+    this.#server.tell('status', this.status());
+  }
+
+  async #record(hint: string | null): Promise<RecordingStatus> {
     if (this.#pipeline.status().state !== 'running')
       throw new ApiError('E_NO_PIPELINE', 'There is nothing to record: no pictures come from the camera.');
-    return this.#recorder.start(typeof hint === 'string' ? hint : null);
+    return this.#recorder.start(hint);
   }
 
   /** The raw picture where we have it; what came encoded is decoded for it. */
@@ -133,18 +152,4 @@ export class Engine {
       picture.frame.free();
     }
   }
-}
-
-function profileOf(params: unknown): Profile {
-  const given: Partial<Record<keyof Profile, unknown>> =
-    typeof params === 'object' && params !== null ? params : {};
-  const { width, height, fps, bitrate_kbps } = given;
-  if (
-    typeof width !== 'number' ||
-    typeof height !== 'number' ||
-    typeof fps !== 'number' ||
-    typeof bitrate_kbps !== 'number'
-  )
-    throw new ApiError('E_INVALID_VALUE', 'a profile is {width, height, fps, bitrate_kbps}');
-  return { width, height, fps, bitrate_kbps };
 }

@@ -19,13 +19,6 @@ export interface AccessUnit {
   readonly at: number;
 }
 
-export interface Profile {
-  readonly width: number;
-  readonly height: number;
-  readonly fps: number;
-  readonly bitrate_kbps: number;
-}
-
 export interface VideoClock {
   /** Unix time, ms. */
   wall(): number;

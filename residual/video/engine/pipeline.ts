@@ -3,34 +3,13 @@ import type { Frame } from 'node-av';
 import { Backoff } from '../../../shared/async/backoff.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { PipelineState, PipelineStatus, Profile } from '../../../shared/rpc/video.ts';
 import type { VideoSource } from '../sources/source.ts';
 import { cloneFrame } from './av.ts';
 import { type EncoderChoice, H264Encoder } from './encoder.ts';
 import { Meter } from './meter.ts';
-import type { AccessUnit, Picture, Profile, VideoClock } from './picture.ts';
+import type { AccessUnit, Picture, VideoClock } from './picture.ts';
 import { Scaler } from './scaler.ts';
-
-/** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: the config wants none. */
-export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
-
-export interface PipelineStatus {
-  readonly state: PipelineState;
-  /** Why it is lost. */
-  readonly problem: string | null;
-  readonly source: string | null;
-  /** Null where the source brings H.264 by itself, and before the first frame. */
-  readonly encoder: string | null;
-  /** What the encoder does at the moment; null as for `encoder`. */
-  readonly profile: Profile | null;
-  /** Measured over two seconds; null when nothing comes. */
-  readonly fps: number | null;
-  readonly bitrate_kbps: number | null;
-  readonly frames: number;
-  /** Pictures that were not encoded because the encoder was still busy. */
-  readonly dropped: number;
-  readonly last_frame_age_ms: number | null;
-  readonly restarts: number;
-}
 
 export interface PipelineOptions {
   /** The source for one attempt; null when there is no camera at the moment. */
@@ -40,6 +19,8 @@ export interface PipelineOptions {
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
+  /** Pictures come, or come no more. */
+  readonly onState: () => void;
 }
 
 const LIMITS = {
@@ -168,6 +149,7 @@ export class Pipeline {
       this.#restarts++;
       this.#state = 'lost';
       this.#problem = problem;
+      this.#options.onState();
       this.#options.log.warn(`video: ${source.name}: ${problem}`);
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
     }
@@ -192,8 +174,10 @@ export class Pipeline {
     }, LIMITS.watchMs);
     const hear = (at: number): void => {
       heardAt = at;
+      if (this.#state === 'running') return;
       this.#state = 'running';
       this.#problem = null;
+      this.#options.onState();
     };
     try {
       await source.run(
@@ -264,9 +248,14 @@ export class Pipeline {
 
   async #encoderFor(wanted: Profile): Promise<H264Encoder> {
     if (this.#encoder?.adapt(wanted) === true) return this.#encoder;
+    // Until the next one is there, the status tells of the old one: no pictures come encoded, nothing is lost.
     this.#encoder?.close();
-    this.#encoder = null;
-    this.#encoder = await H264Encoder.open(this.#options.encoder, wanted);
+    try {
+      this.#encoder = await H264Encoder.open(this.#options.encoder, wanted);
+    } catch (error) {
+      this.#encoder = null;
+      throw error;
+    }
     this.#options.log.info(
       `video: ${this.#encoder.name} ${wanted.width}x${wanted.height} ${wanted.fps} fps ${wanted.bitrate_kbps} kbit/s`,
     );

@@ -3,17 +3,9 @@ import { isIPv6 } from 'node:net';
 import type { HostPort } from '../../../shared/config/addresses.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { RadioStatus } from '../../../shared/rpc/video.ts';
 import { packetize, rtpTimestamp } from '../rtp-h264.ts';
 import type { AccessUnit } from './picture.ts';
-
-export interface RadioStatus {
-  /** `host:port`. */
-  readonly to: string;
-  readonly packets: number;
-  readonly bytes: number;
-  /** Packets that the kernel did not take. */
-  readonly failed: number;
-}
 
 const PAYLOAD_TYPE = 96;
 const HEADER_BYTES = 12;

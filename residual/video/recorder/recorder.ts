@@ -1,25 +1,12 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { parameterSets } from '../engine/h264.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
 import { Mp4File } from './mp4-file.ts';
-
-export interface RecordingStatus {
-  /** The file that is written at the moment. */
-  readonly name: string;
-  /** RFC 3339. */
-  readonly started_at: string;
-  readonly duration_seconds: number;
-  readonly size_bytes: number;
-}
-
-export interface Recorded extends RecordingStatus {
-  /** All files of it: a change of the picture's size begins a new one. */
-  readonly files: readonly string[];
-  readonly stopped_at: string;
-}
 
 export interface RecorderOptions {
   readonly directory: string;
@@ -49,8 +36,7 @@ interface Session {
 export class Recorder {
   readonly #options: RecorderOptions;
   #session: Session | null = null;
-  #tail: Promise<void> = Promise.resolve();
-  #queued = 0;
+  readonly #writes = new Serial();
   /** Why the last recording ended by itself; null when it did not. */
   #problem: string | null = null;
 
@@ -107,7 +93,7 @@ export class Recorder {
     const session = this.#session;
     if (session === null) throw new ApiError('E_RECORDING_NOT_ACTIVE');
     this.#session = null;
-    await this.#tail;
+    await this.#writes.idle();
     await this.#close(session);
     return {
       ...describe(session),
@@ -120,15 +106,13 @@ export class Recorder {
   push(unit: AccessUnit): void {
     const session = this.#session;
     if (session === null) return;
-    if (this.#queued >= MAX_QUEUED) {
+    if (this.#writes.size >= MAX_QUEUED) {
       this.#fail(session, 'the disk is too slow');
       return;
     }
-    this.#queued++;
-    this.#tail = this.#tail
-      .then(async () => this.#write(session, unit))
-      .catch((error: unknown) => this.#fail(session, messageOf(error)))
-      .finally(() => this.#queued--);
+    this.#writes
+      .run(async () => this.#write(session, unit))
+      .catch((error: unknown) => this.#fail(session, messageOf(error)));
   }
 
   async #write(session: Session, unit: AccessUnit): Promise<void> {
@@ -172,7 +156,7 @@ export class Recorder {
     this.#session = null;
     this.#problem = why;
     this.#options.log.error(`video: recording ${session.name} ended: ${why}`);
-    this.#tail = this.#tail.then(async () => this.#close(session));
+    void this.#writes.run(async () => this.#close(session)); // tells its own errors
   }
 
   async #close(session: Session): Promise<void> {

@@ -5,7 +5,7 @@ const video = document.getElementById('video');
 const state = document.getElementById('state');
 const login = document.getElementById('login');
 const secret = document.getElementById('secret');
-const RETRY_MS = 1000;
+const RETRY_MS = 500;
 const STORED = 'svc-dashboard-session';
 
 let session = sessionStorage.getItem(STORED);

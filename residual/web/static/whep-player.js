@@ -1,7 +1,10 @@
 // A WHEP client (draft-ietf-wish-whep): one receive-only video track.
 
 const GATHER_MS = 500;
-// A picture that stood still for so long is a broken one.
+// A picture that stood still for so long is asked about: a video process that died says no goodbye.
+const ASK_MS = 700;
+const ASK_AGAIN_MS = 1500;
+// One that stood still for so long is a broken one.
 const STALL_MS = 5000;
 
 /**
@@ -33,6 +36,16 @@ export async function play(video, url, headers) {
     peer.close();
     fetch(session, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined); // the node notices by itself
   };
+  // No candidates: whether the node still has the session. A node that does not answer now may have it.
+  const alive = async () => {
+    const type = { 'content-type': 'application/trickle-ice-sdpfrag' };
+    const answer = await fetch(session, {
+      method: 'PATCH',
+      headers: { ...headers, ...type },
+      body: '\r\n',
+    }).catch(() => null);
+    return answer?.status !== 404;
+  };
   await peer.setRemoteDescription({ type: 'answer', sdp: await response.text() });
   const ended = new Promise((resolve) => {
     const finish = () => {
@@ -42,12 +55,21 @@ export async function play(video, url, headers) {
     };
     let seen = performance.now();
     let frames = 0;
+    let askAt = ASK_MS;
     const watch = setInterval(() => {
       const now = video.getVideoPlaybackQuality().totalVideoFrames;
-      if (now !== frames) seen = performance.now();
+      if (now !== frames) {
+        seen = performance.now();
+        askAt = ASK_MS;
+      }
       frames = now;
-      if (performance.now() - seen > STALL_MS) finish();
-    }, 500);
+      const still = performance.now() - seen;
+      if (still > STALL_MS) finish();
+      else if (still > askAt) {
+        askAt = still + ASK_AGAIN_MS;
+        void alive().then((there) => there || finish());
+      }
+    }, 250);
     peer.addEventListener('connectionstatechange', () => {
       if (['failed', 'closed', 'disconnected'].includes(peer.connectionState)) finish();
     });

@@ -7,7 +7,7 @@ import {
   RtpPacket,
 } from 'werift';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { RtpPart } from '../../video/rtp-h264.ts';
+import type { RtpPart } from '../rtp-h264.ts';
 import { extensionId, PLAYOUT_DELAY, sendsH264, ufragOf } from './sdp.ts';
 
 /** One WebRTC playback: a peer connection that sends one H.264 track. */

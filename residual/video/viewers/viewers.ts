@@ -1,0 +1,154 @@
+import { every } from '../../../shared/async/every.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { ParamsOf } from '../../../shared/rpc/contract.ts';
+import type { VIDEO, ViewerStatus } from '../../../shared/rpc/video.ts';
+import type { AccessUnit } from '../engine/picture.ts';
+import { packetize, rtpTimestamp } from '../rtp-h264.ts';
+import { parseFragment } from './sdp.ts';
+import type { Viewer, ViewerHooks } from './viewer.ts';
+
+export type OpenViewer = (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
+
+export interface ViewersOptions {
+  readonly open: OpenViewer;
+  readonly requestKey: () => void;
+  /** A viewer came or went. */
+  readonly onChange: () => void;
+  /** Steady, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+const LIMITS = {
+  /** From the answer to the first connection. */
+  connectMs: 10_000,
+  /** A browser reports every second or so; one that vanished is dropped within ten. */
+  silenceMs: 8000,
+  /** As long as a dashboard session. */
+  lifeMs: 24 * 3600 * 1000,
+  watchMs: 500,
+} as const;
+
+interface Session extends ViewerStatus {
+  readonly viewer: Viewer;
+  readonly openedAt: number;
+  heardAt: number;
+  /** Takes our listener off the connection that it was opened on. */
+  readonly release: () => void;
+}
+
+/** The WebRTC playbacks: who watches, until when, and the pictures for each of them. */
+export class Viewers {
+  readonly #options: ViewersOptions;
+  readonly #sessions = new Map<string, Session>();
+  #watch: NodeJS.Timeout | null = null;
+
+  constructor(options: ViewersOptions) {
+    this.#options = options;
+  }
+
+  get list(): readonly ViewerStatus[] {
+    return [...this.#sessions.values()].map(({ id, owner }) => ({ id, owner }));
+  }
+
+  /**
+   * @param connection aborted when whoever opens it has hung up: nobody is left then who could end it with its owner
+   * @throws ApiError E_BAD_REQUEST
+   */
+  async open(
+    { id, owner, offer }: ParamsOf<typeof VIDEO, 'viewer_open'>,
+    connection: AbortSignal,
+  ): Promise<{ readonly answer: string }> {
+    const { now, open, requestKey, log } = this.#options;
+    const hear = (): void => {
+      const session = this.#sessions.get(id);
+      if (session !== undefined) session.heardAt = now();
+    };
+    const viewer = await open(offer, {
+      onKeyWanted: requestKey,
+      onConnected: () => {
+        hear();
+        requestKey();
+      },
+      onHeard: hear,
+      onGone: (why) => this.#end(id, why),
+    });
+    if (connection.aborted || this.#sessions.has(id)) {
+      await viewer.close();
+      throw new ApiError('E_BAD_REQUEST', `There is a playback ${id} already.`);
+    }
+    const hungUp = (): void => this.#end(id, 'the node cannot end it any more');
+    connection.addEventListener('abort', hungUp);
+    const release = (): void => connection.removeEventListener('abort', hungUp);
+    const at = now();
+    this.#sessions.set(id, { id, owner, viewer, openedAt: at, heardAt: at, release });
+    log.info(`whep: ${owner.kind} ${owner.id} watches, ${this.#sessions.size} in all`);
+    this.#changed();
+    return { answer: viewer.answer };
+  }
+
+  /**
+   * Takes the client's further candidates.
+   * @throws ApiError E_NOT_FOUND, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart
+   */
+  async trickle(id: string, fragment: string): Promise<void> {
+    const viewer = this.#sessions.get(id)?.viewer;
+    if (viewer === undefined) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
+    const { candidates, ufrag } = parseFragment(fragment);
+    if (!viewer.isSameIce(ufrag))
+      throw new ApiError(
+        'E_INVALID_VALUE',
+        'ICE restarts are not supported. End this session and offer anew.',
+      );
+    for (const candidate of candidates) await viewer.addCandidate(candidate);
+  }
+
+  /** Ends those of them that are there. */
+  end(ids: readonly string[], why: string): void {
+    for (const id of ids) this.#end(id, why);
+  }
+
+  push(unit: AccessUnit): void {
+    if (this.#sessions.size === 0) return;
+    const parts = packetize(unit.data);
+    const timestamp = rtpTimestamp(unit.at);
+    for (const { viewer } of this.#sessions.values()) viewer.send(parts, timestamp, unit.key);
+  }
+
+  stop(): void {
+    this.end([...this.#sessions.keys()], 'the node stops');
+  }
+
+  #end(id: string, why: string): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#sessions.delete(id);
+    const { log } = this.#options;
+    const { owner, viewer } = session;
+    session.release();
+    viewer.close().catch((error: unknown) => log.warn(`whep: closing: ${messageOf(error)}`));
+    log.info(`whep: ${owner.kind} ${owner.id} is gone (${why}), ${this.#sessions.size} left`);
+    this.#changed();
+  }
+
+  #changed(): void {
+    const watched = this.#sessions.size > 0;
+    this.#options.onChange();
+    if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
+    if (!watched && this.#watch !== null) {
+      clearInterval(this.#watch);
+      this.#watch = null;
+    }
+  }
+
+  #dropGone(): void {
+    const now = this.#options.now();
+    for (const { id, viewer, openedAt, heardAt } of this.#sessions.values()) {
+      if (!viewer.connected) {
+        if (now - openedAt > LIMITS.connectMs) this.#end(id, 'it never connected');
+      } else if (now - heardAt > LIMITS.silenceMs) this.#end(id, 'it fell silent');
+      else if (now - openedAt > LIMITS.lifeMs) this.#end(id, 'its time is over');
+    }
+  }
+}

@@ -1,0 +1,33 @@
+export interface Rate {
+  readonly perSecond: number;
+  /** How many at once after a pause. */
+  readonly burst: number;
+}
+
+/** Lets through `perSecond` on average and `burst` at once. Times are of a monotonic clock, ms. */
+export class TokenBucket {
+  readonly #rate: Rate;
+  #tokens: number;
+  #at: number;
+
+  constructor(rate: Rate, now: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#at = now;
+  }
+
+  /** @returns false, and takes nothing, where there is none */
+  take(now: number): boolean {
+    if (this.waitMs(now) > 0) return false;
+    this.#tokens--;
+    return true;
+  }
+
+  /** How long until there is one; 0 where there is. */
+  waitMs(now: number): number {
+    const { perSecond, burst } = this.#rate;
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) / 1000) * perSecond);
+    this.#at = now;
+    return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / perSecond) * 1000);
+  }
+}

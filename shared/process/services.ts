@@ -1,0 +1,106 @@
+import { messageOf } from '../errors.ts';
+
+/** What holds a resource: a socket, a timer, a file, a process. What either function returns is awaited. */
+export interface Part {
+  /** @param signal aborted when the process shall stop: what takes long gives up, and may throw whatever it likes */
+  start?(signal: AbortSignal): unknown;
+  /** Also called for one whose start failed or was given up half-way. */
+  stop?(): unknown;
+}
+
+export interface Limits {
+  /** How long its start and its stop may take, ms. */
+  readonly startMs?: number;
+  readonly stopMs?: number;
+}
+
+export interface Service extends Part, Limits {
+  /** For the log. */
+  readonly name: string;
+}
+
+/** Only against one that hangs: how long a start takes depends on the machine, and the supervisor watches the whole process. */
+const START_MS = 60_000;
+const STOP_MS = 5000;
+
+/** `part` with a name, for a list of services. */
+export function named(name: string, part: Part, limits: Limits = {}): Service {
+  return { ...limits, name, start: async (signal) => part.start?.(signal), stop: async () => part.stop?.() };
+}
+
+/**
+ * Starts the services in their order, waits until `signal` is aborted, and stops them with the last one first. Aborted in the
+ * middle of a start, it stops what has begun. One that fails to stop, or hangs, does not keep the others from it.
+ * @param onReady called once all run
+ * @param onProblem told in a sentence what did not stop
+ * @returns whether all stopped
+ * @throws what the start of a service threw, once those before it have stopped
+ */
+export async function runServices(
+  services: readonly Service[],
+  signal: AbortSignal,
+  onReady: () => void,
+  onProblem: (sentence: string) => void,
+): Promise<boolean> {
+  const begun: Service[] = [];
+  const asked = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  try {
+    for (const service of services) {
+      if (signal.aborted) break;
+      begun.push(service);
+      await startOne(service, signal);
+    }
+    if (!signal.aborted) {
+      onReady();
+      await asked;
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      await stopAll(begun, onProblem);
+      throw error;
+    }
+    // A start that was given up on request has not failed.
+  }
+  return stopAll(begun, onProblem);
+}
+
+/** A start that is under way when `signal` is aborted may end, within the time of a stop: only then is it known what to stop. */
+async function startOne(service: Service, signal: AbortSignal): Promise<void> {
+  const { name, startMs = START_MS, stopMs = STOP_MS } = service;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const limit = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => reject(new Error(`${name} did not start within ${ms} ms`)), ms);
+  let timer = limit(startMs);
+  const hurry = (): void => {
+    clearTimeout(timer);
+    timer = limit(stopMs);
+  };
+  signal.addEventListener('abort', hurry, { once: true });
+  try {
+    await Promise.race([service.start?.(signal), late]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', hurry);
+  }
+}
+
+async function stopAll(
+  services: readonly Service[],
+  onProblem: (sentence: string) => void,
+): Promise<boolean> {
+  let ok = true;
+  for (const service of services.toReversed()) {
+    const { name, stopMs = STOP_MS } = service;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(`not within ${stopMs} ms`)), stopMs);
+    try {
+      await Promise.race([service.stop?.(), late]);
+    } catch (error) {
+      ok = false;
+      onProblem(`${name} did not stop: ${messageOf(error)}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return ok;
+}

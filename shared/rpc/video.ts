@@ -1,0 +1,180 @@
+import { PRINCIPAL_KINDS, type Principal } from '../auth/principal.ts';
+import { SCOPES } from '../auth/scopes.ts';
+import { type Contract, method, shape } from './contract.ts';
+
+/** What the encoder is to do. */
+export interface Profile {
+  readonly width: number;
+  readonly height: number;
+  readonly fps: number;
+  readonly bitrate_kbps: number;
+}
+
+/** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: the config wants none. */
+export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
+
+export interface PipelineStatus {
+  readonly state: PipelineState;
+  /** Why it is lost. */
+  readonly problem: string | null;
+  readonly source: string | null;
+  /** Null where the source brings H.264 by itself, and before the first frame. */
+  readonly encoder: string | null;
+  /** What the encoder does at the moment; null as for `encoder`. */
+  readonly profile: Profile | null;
+  /** Measured over two seconds; null when nothing comes. */
+  readonly fps: number | null;
+  readonly bitrate_kbps: number | null;
+  readonly frames: number;
+  /** Pictures that were not encoded because the encoder was still busy. */
+  readonly dropped: number;
+  readonly last_frame_age_ms: number | null;
+  readonly restarts: number;
+}
+
+export interface RecordingStatus {
+  /** The file that is written at the moment. */
+  readonly name: string;
+  /** RFC 3339. */
+  readonly started_at: string;
+  readonly duration_seconds: number;
+  readonly size_bytes: number;
+}
+
+export interface Recorded extends RecordingStatus {
+  /** All files of it: a change of the picture's size begins a new one. */
+  readonly files: readonly string[];
+  readonly stopped_at: string;
+}
+
+export interface RadioStatus {
+  /** `host:port`. */
+  readonly to: string;
+  readonly packets: number;
+  readonly bytes: number;
+  /** Packets that the kernel did not take. */
+  readonly failed: number;
+}
+
+/** One WebRTC playback. */
+export interface ViewerStatus {
+  readonly id: string;
+  readonly owner: Principal;
+}
+
+export interface EngineStatus extends PipelineStatus {
+  readonly recording: RecordingStatus | null;
+  /** Why the last recording ended by itself. */
+  readonly recording_problem: string | null;
+  readonly radio: RadioStatus | null;
+  /** In the order in which they came. */
+  readonly viewers: readonly ViewerStatus[];
+}
+
+export interface Snapshot {
+  readonly jpeg_base64: string;
+  /** RFC 3339 with milliseconds. */
+  readonly captured_at: string;
+}
+
+/** What succeeded without anything to tell. */
+export interface Done {
+  readonly done: true;
+}
+
+const NOTHING = { type: 'object', additionalProperties: false } as const;
+const text = { type: 'string' } as const;
+const whole = { type: 'integer', minimum: 1 } as const;
+const id = { type: 'string', minLength: 1, maxLength: 64 } as const;
+const CALL_MS = 5000;
+
+/** What svc-video answers on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
+export const VIDEO = {
+  server: 'svc-video',
+  methods: {
+    status: method(NOTHING, shape<EngineStatus>(), CALL_MS),
+    /** Answers with what the encoder does once it does it. */
+    profile: method(
+      {
+        type: 'object',
+        required: ['width', 'height', 'fps', 'bitrate_kbps'],
+        properties: { width: whole, height: whole, fps: whole, bitrate_kbps: whole },
+        additionalProperties: false,
+      },
+      shape<Profile>(),
+      CALL_MS,
+    ),
+    /** Errors: E_NO_FRAME. */
+    snapshot: method(NOTHING, shape<Snapshot>(), CALL_MS),
+    /** `hint` goes into the file's name. Errors: E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE. */
+    record_start: method(
+      {
+        type: 'object',
+        required: ['hint'],
+        properties: { hint: { type: ['string', 'null'] } },
+        additionalProperties: false,
+      },
+      shape<RecordingStatus>(),
+      CALL_MS,
+    ),
+    /** Errors: E_RECORDING_NOT_ACTIVE. */
+    record_stop: method(NOTHING, shape<Recorded>(), CALL_MS),
+    /**
+     * Answers an SDP offer; from then on the viewer stands in `status`, and ends with the connection that it was opened on.
+     * Who may watch, and how many, the caller has decided. Errors: E_BAD_REQUEST.
+     */
+    viewer_open: method(
+      {
+        type: 'object',
+        required: ['id', 'owner', 'offer'],
+        properties: {
+          id,
+          /** A Principal; it is only kept. */
+          owner: {
+            type: 'object',
+            required: ['kind', 'id', 'scopes'],
+            properties: {
+              kind: { enum: PRINCIPAL_KINDS },
+              id: text,
+              scopes: { anyOf: [{ type: 'null' }, { type: 'array', items: { enum: SCOPES } }] },
+            },
+            additionalProperties: false,
+          },
+          offer: text,
+        },
+        additionalProperties: false,
+      },
+      shape<{ readonly answer: string }>(),
+      CALL_MS,
+    ),
+    /** An `application/trickle-ice-sdpfrag` body. Errors: E_NOT_FOUND, E_BAD_REQUEST, E_INVALID_VALUE for an ICE restart. */
+    viewer_trickle: method(
+      {
+        type: 'object',
+        required: ['id', 'fragment'],
+        properties: { id, fragment: text },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      CALL_MS,
+    ),
+    /** Those that are there; `why` is for the log. */
+    viewers_end: method(
+      {
+        type: 'object',
+        required: ['ids', 'why'],
+        properties: { ids: { type: 'array', items: id }, why: text },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      CALL_MS,
+    ),
+  },
+  events: {
+    /**
+     * At once on connect, every second, when pictures begin to come or come no more, and at each change of the recording and of
+     * the viewers, before its answer.
+     */
+    status: shape<EngineStatus>(),
+  },
+} as const satisfies Contract;
