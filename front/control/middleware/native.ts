@@ -5,7 +5,7 @@ import { bodyStream } from '../../../shared/http/body.ts';
 import { type Handler, Reply } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** The features whose changes end principals. */
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
@@ -14,7 +14,7 @@ const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 
  * The rows that this process implements. The value or error of a handler becomes the answer.
  * @param handlers by row id
  */
-export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Tenures): Step {
+export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWatch: PrincipalWatch): Step {
   return (req, res, next) => {
     const { pass, body, origin, announced } = res.locals;
     const { row, params, query, principal, forced } = pass;
@@ -43,7 +43,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
     const ms = streams ? bodyMs + timeoutMs : timeoutMs;
     within(result, ms, () => new ApiError('E_TIMEOUT', `No answer within ${ms} ms.`))
       .then((value: unknown) => {
-        if (ENDING.has(row.feature)) tenures.recheck();
+        if (ENDING.has(row.feature)) principalWatch.recheck();
         if (!res.destroyed) sendValue(res, value);
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })

@@ -25,7 +25,7 @@ import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName } from '../edge/headers.ts';
 import type { Step } from '../exchange.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
 /**
  * Forwards a decided request to the residual over its Unix socket: the same bytes that the decision was about, without the
@@ -54,7 +54,7 @@ const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
 const MAX_UPGRADED = 256;
-const MAX_TENANTS = 1024;
+const MAX_WATCHED = 1024;
 const CALL_MS = 500;
 const END_TRIES = 5;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -65,7 +65,7 @@ export interface ResidualProxyOptions {
   readonly proof: string;
   /** Monotonic clock, ms. */
   readonly now: () => number;
-  readonly tenures: Tenures;
+  readonly principalWatch: PrincipalWatch;
   readonly log: Logger;
 }
 
@@ -136,7 +136,7 @@ export class ResidualProxy {
   /** WebSockets that go through us. */
   #upgraded = 0;
   /** Principals that may have something open in the residual, by id, oldest first. */
-  readonly #tenants = new Map<string, () => void>();
+  readonly #watched = new Map<string, () => void>();
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
@@ -219,7 +219,7 @@ export class ResidualProxy {
     // An answer may take hours (following a log); it ends when its principal ends.
     res.once(
       'close',
-      this.#options.tenures.begin(principal, () => res.destroy()),
+      this.#options.principalWatch.onEnd(principal, () => res.destroy()),
     );
     const headers = this.#headersFor(req, pass);
     if (raw === undefined && req.headers['transfer-encoding'] !== undefined)
@@ -279,7 +279,7 @@ export class ResidualProxy {
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
     this.#upgraded++;
-    const release = this.#options.tenures.begin(pass.principal, () => socket.destroy());
+    const release = this.#options.principalWatch.onEnd(pass.principal, () => socket.destroy());
     socket.once('close', () => {
       this.#upgraded--;
       release();
@@ -303,17 +303,17 @@ export class ResidualProxy {
   /** Tells the residual when this principal has ended, so that the things it opened there (a WHEP session) end too. */
   #watch(principal: Principal): void {
     const { id } = principal;
-    if (this.#tenants.has(id)) return;
-    const [oldest] = this.#tenants;
-    if (this.#tenants.size >= MAX_TENANTS && oldest !== undefined) {
+    if (this.#watched.has(id)) return;
+    const [oldest] = this.#watched;
+    if (this.#watched.size >= MAX_WATCHED && oldest !== undefined) {
       oldest[1]();
-      this.#tenants.delete(oldest[0]);
+      this.#watched.delete(oldest[0]);
     }
-    const release = this.#options.tenures.begin(principal, () => {
-      this.#tenants.delete(id);
+    const release = this.#options.principalWatch.onEnd(principal, () => {
+      this.#watched.delete(id);
       this.#end([id], () => undefined);
     });
-    this.#tenants.set(id, release);
+    this.#watched.set(id, release);
   }
 
   /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */

@@ -7,7 +7,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { TICKET_PROTOCOL } from '../edge/headers.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** Application close code for a socket whose credential is no longer valid. */
 export const CLOSE_UNAUTHENTICATED = 4401;
@@ -31,7 +31,7 @@ interface Open {
 export class OpenSockets {
   readonly #open = new Set<Open>();
   readonly #log: Logger;
-  readonly #tenures: Tenures;
+  readonly #principalWatch: PrincipalWatch;
   // The ticket in the offered protocols is a secret, so only the fixed name is echoed.
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -41,9 +41,9 @@ export class OpenSockets {
   });
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(log: Logger, tenures: Tenures) {
+  constructor(log: Logger, principalWatch: PrincipalWatch) {
     this.#log = log;
-    this.#tenures = tenures;
+    this.#principalWatch = principalWatch;
     // The library would answer a malformed handshake in plain text.
     this.#server.on('wsClientError', (error, socket) => {
       socket.end(rawFailure(failureOf(new ApiError('E_BAD_REQUEST', `${messageOf(error)}.`))));
@@ -78,7 +78,7 @@ export class OpenSockets {
     this.#server.handleUpgrade(req, socket, head, (ws) => {
       const entry: Open = { socket: ws, answered: true };
       const ended = new AbortController();
-      const release = this.#tenures.begin(principal, () => {
+      const release = this.#principalWatch.onEnd(principal, () => {
         ended.abort();
         ws.close(CLOSE_UNAUTHENTICATED, 'the credential is no longer valid');
         setTimeout(() => ws.terminate(), CLOSE_MS).unref();
