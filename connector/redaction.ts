@@ -1,4 +1,4 @@
-import { redact as blot } from '../shared/process/logger.ts';
+import { redact as redactText } from '../shared/process/logger.ts';
 
 /** Removes secrets from answers and records: by the name of a member, and by the pattern of a text. */
 
@@ -12,7 +12,7 @@ const MASK = '[REDACTED]';
 
 /** @returns a copy; booleans and nulls are kept, so that one can see whether a value is set */
 export function redactValue(value: unknown): unknown {
-  if (typeof value === 'string') return blot(value);
+  if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

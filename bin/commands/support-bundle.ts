@@ -10,11 +10,11 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
-import { makeBlotter } from '../blotter.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import { logFromDisk } from '../log-lines.ts';
 import { NodeCommand } from '../node-command.ts';
+import { makeRedactor } from '../redactor.ts';
 
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const MAX_AUDIT_BYTES = 1024 * 1024;
@@ -72,9 +72,9 @@ export default class SupportBundleCommand extends NodeCommand {
   }
 
   private async collect(folder: string): Promise<void> {
-    const { blot, unknown } = await makeBlotter(this.paths);
+    const { redact, unknown } = await makeRedactor(this.paths);
     const add = async (file: string, make: () => Promise<string>): Promise<boolean> =>
-      this.addLines(folder, file, blot, async function* () {
+      this.addLines(folder, file, redact, async function* () {
         yield Buffer.from(await make());
       });
     const ask = async (method: string, path: string): Promise<unknown> =>
@@ -92,7 +92,7 @@ export default class SupportBundleCommand extends NodeCommand {
     if (silent !== undefined) this.#missing.push({ file: 'logs.ndjson', why: silent.why });
     const hasLogs =
       silent === undefined &&
-      (await this.addLines(folder, 'logs.ndjson', blot, () =>
+      (await this.addLines(folder, 'logs.ndjson', redact, () =>
         this.stream('/api/logs/export?since=-24h', AbortSignal.timeout(LOGS_MS)),
       ));
     if (this.isElsewhere)
@@ -101,7 +101,7 @@ export default class SupportBundleCommand extends NodeCommand {
       if (!this.#files.includes('config.json'))
         await add('config-file.json', async () => json(maskedConfig((await loadConfig(this.paths)).config)));
       if (!hasLogs)
-        await this.addLines(folder, 'log-file.txt', blot, () =>
+        await this.addLines(folder, 'log-file.txt', redact, () =>
           logFromDisk(this.paths.logDir, MAX_LOG_BYTES),
         );
       for (const file of [AUDIT_FILE, STRANGERS_FILE])
@@ -135,7 +135,7 @@ export default class SupportBundleCommand extends NodeCommand {
   private async addLines(
     folder: string,
     file: string,
-    blot: (line: string) => string,
+    redact: (line: string) => string,
     make: () => AsyncIterable<Buffer>,
   ): Promise<boolean> {
     let lines = 0;
@@ -146,7 +146,7 @@ export default class SupportBundleCommand extends NodeCommand {
           try {
             for await (const line of linesOf(bounded(make(), MAX_LOG_BYTES))) {
               lines++;
-              yield `${blot(line)}\n`;
+              yield `${redact(line)}\n`;
             }
           } catch (error) {
             problem = error; // the lines so far are kept: the file ends here

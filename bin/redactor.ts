@@ -15,15 +15,15 @@ const SECRET_MEMBERS = [
   { file: 'mcpToken', members: ['salt'] },
 ] as const;
 
-export interface Blotter {
+export interface Redactor {
   /** Masks the secrets in a line of text: by pattern, and this node's own by value. */
-  readonly blot: (line: string) => string;
+  readonly redact: (line: string) => string;
   /** Files whose secrets could not be read and are only found by pattern, and why. */
   readonly unknown: readonly { readonly file: string; readonly why: string }[];
 }
 
 /** Reads this node's secrets, as far as the user may. */
-export async function makeBlotter(paths: Paths): Promise<Blotter> {
+export async function makeRedactor(paths: Paths): Promise<Redactor> {
   const unknown: { file: string; why: string }[] = [];
   const read = async (
     file: string,
@@ -57,7 +57,7 @@ export async function makeBlotter(paths: Paths): Promise<Blotter> {
   // Longer ones first, in case one is a prefix of another.
   forms.sort((a, b) => b.length - a.length);
   return {
-    blot: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
+    redact: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
     unknown,
   };
 }
