@@ -7,7 +7,7 @@ import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
-import { busyness, patience } from './patience.ts';
+import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
@@ -33,7 +33,7 @@ export interface WatchLimits {
   readonly pingMs: number;
   readonly hungMs: number;
   readonly memoryMs: number;
-  /** From its start to its readiness, on a quiet machine; on a busy one it has longer (patience.ts). */
+  /** From its start to its readiness, on a quiet machine; on a busy one it has longer (start-limit.ts). */
   readonly readyMs: number;
 }
 export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
@@ -255,7 +255,7 @@ export class SupervisedChild {
     const startedAt = performance.now();
     let over = false;
     const look = async (): Promise<void> => {
-      const allowed = child.pid === undefined ? 0 : patience(readyMs, await busyness(child.pid));
+      const allowed = child.pid === undefined ? 0 : startLimit(readyMs, await busyness(child.pid));
       const took = performance.now() - startedAt;
       if (ready || over) return;
       if (took < allowed) late = setTimeout(lookAgain, Math.max(100, allowed - took));
