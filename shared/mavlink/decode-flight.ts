@@ -45,9 +45,9 @@ export function decodeEstimatorStatus(payload: Payload): Estimator {
 export interface MissionCurrent {
   /** The item under way, or the one that AUTO would fly next. */
   readonly seq: number;
-  /** Extension: 0 not told, 65535 no mission. */
+  /** Extension: 0 unknown, 65535 no mission. */
   readonly total: number;
-  /** Extension, MISSION_STATE: 0 not told. */
+  /** Extension, MISSION_STATE: 0 unknown. */
   readonly state: number;
 }
 

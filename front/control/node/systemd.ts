@@ -49,10 +49,7 @@ export async function restartUnit(
       return { pid_before: before.pid, pid_after: after.pid };
     await wait(LOOK_MS);
   }
-  throw new ApiError(
-    'E_UPSTREAM',
-    `${name} was told to restart and is not active after ${PROOF_MS / 1000} s.`,
-  );
+  throw new ApiError('E_UPSTREAM', `${name} was restarted but is not active after ${PROOF_MS / 1000} s.`);
 }
 
 async function show(names: readonly string[]): Promise<readonly UnitStatus[]> {

@@ -333,7 +333,7 @@ export class ResidualProxy {
         if (left > 1) this.#end(ids, answered, left - 1);
         else
           this.#options.log.error(
-            `residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`,
+            `residual: could not be notified that ${ids.join(', ')} ended: ${messageOf(error)}`,
           );
       },
     );

@@ -33,7 +33,7 @@ interface Running {
   /** Ends the wait: the vehicle has sent the value. */
   echoed: (() => void) | null;
   /** The newest value from the vehicle since we asked. */
-  told: number | null;
+  reported: number | null;
 }
 
 /**
@@ -51,7 +51,7 @@ export class ParamWrites {
 
   /**
    * @throws ApiError E_IDENTITY, E_NO_FC, E_NOT_FOUND, E_INVALID_VALUE, E_ARMED, E_RATE_LIMITED: nothing was sent;
-   *   E_TIMEOUT: the vehicle told nothing; E_UPSTREAM: it told another value, which is in `cached_value`
+   *   E_TIMEOUT: the vehicle sent no value; E_UPSTREAM: it reported another value, which is in `cached_value`
    */
   async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
     if (IDENTITY.has(request.name.trim().toUpperCase())) throw new ApiError('E_IDENTITY');
@@ -63,7 +63,7 @@ export class ParamWrites {
   onValue({ name, bits }: ParamValue): void {
     const running = this.#running;
     if (running?.name !== name) return;
-    running.told = bits;
+    running.reported = bits;
     if (bits === running.wanted) running.echoed?.();
   }
 
@@ -83,15 +83,15 @@ export class ParamWrites {
     if (!force && vehicle.armed !== false) {
       throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
     }
-    const running: Running = { name, wanted, echoed: null, told: null };
+    const running: Running = { name, wanted, echoed: null, reported: null };
     this.#running = running;
     try {
-      for (let sent = 0; sent < SENDS && running.told !== wanted; sent++) {
+      for (let sent = 0; sent < SENDS && running.reported !== wanted; sent++) {
         send(encoder.paramSet(target, name, wanted, entry.type));
         await this.#echo(running);
         // A running list download may have sent the old value, and a refusal sends none, so it is requested.
-        if (running.told !== wanted) {
-          running.told = null;
+        if (running.reported !== wanted) {
+          running.reported = null;
           send(encoder.paramRequestByName(target, name));
           await this.#echo(running);
         }
@@ -102,13 +102,13 @@ export class ParamWrites {
     return this.#result(name, value, entry.type, running);
   }
 
-  #result(name: string, value: number, type: number, { told, wanted }: Running): ParamWriteResult {
+  #result(name: string, value: number, type: number, { reported, wanted }: Running): ParamWriteResult {
     const { encoding, table } = this.#options;
     const known = table.get(name)?.bits;
     const cached = known === undefined ? null : paramFromBits(known, type, encoding());
-    const result = { name, value, ack: told === wanted, cached_value: cached, type };
+    const result = { name, value, ack: reported === wanted, cached_value: cached, type };
     if (result.ack) return result;
-    if (told === null)
+    if (reported === null)
       throw new ApiError('E_TIMEOUT', `The vehicle did not confirm ${name} in time.`, result);
     throw new ApiError('E_UPSTREAM', `The vehicle did not take this value: ${name} is ${cached}.`, result);
   }

@@ -161,7 +161,7 @@ export class Signing {
       // Stored first: if the vehicle had a key that we lost, we could not control it any more.
       await this.#keep(stored);
       const setup = candidate.setup(target.system, target.component);
-      const good = await this.#told(
+      const good = await this.#sendSetup(
         setup,
         [before, candidate],
         (frame) => frame.signed && candidate.verifies(frame),
@@ -202,7 +202,7 @@ export class Signing {
     this.#busy = true;
     try {
       const setup = encoder.setupNone(target);
-      const good = await this.#told(
+      const good = await this.#sendSetup(
         setup,
         [this.#signer],
         (frame) => !frame.signed && frame.id === MSG.HEARTBEAT,
@@ -233,7 +233,7 @@ export class Signing {
    * Sends SETUP_SIGNING twice, both unsigned (for a vehicle that does not sign yet) and signed by each of the signers (for one
    * that does), and waits for a frame that proves the change.
    */
-  async #told(
+  async #sendSetup(
     payload: Buffer,
     signers: readonly (Signer | null)[],
     shows: (frame: Frame) => boolean,

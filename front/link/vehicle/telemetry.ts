@@ -46,7 +46,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
-/** By MISSION_STATE; 0 is "not told". */
+/** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
 
 /** Telemetry before anything was received. */
