@@ -7,7 +7,7 @@ import { CODE_ROOT, EXTENSION } from './places.ts';
 /** Runs the `svc` command line, as the `oclif` section of package.json describes it. */
 export async function main(): Promise<void> {
   settings.enableAutoTranspile = false; // node itself runs the TypeScript
-  // Whoever read the output has gone (`svc logs tail | head`): oclif would write on, for ever.
+  // The reader of the output has exited (`svc logs tail | head`): oclif would write forever.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
   });
@@ -15,8 +15,8 @@ export async function main(): Promise<void> {
 }
 
 /**
- * A checkout has no manifest, and oclif would load every command before it runs one, which takes twice as long: of a command
- * that is named outright, only its own file (or those of its topic) is to be found.
+ * A checkout has no manifest, and oclif would load every command before it runs one, which takes twice as long: for a command
+ * that is named first, only its own file (or those of its topic) are loaded.
  */
 function withoutManifest(first: string | undefined): Pick<Parameters<typeof execute>[0], 'loadOptions'> {
   const pattern = patternFor(first);
@@ -28,7 +28,7 @@ function withoutManifest(first: string | undefined): Pick<Parameters<typeof exec
 }
 
 function patternFor(first: string | undefined): string | null {
-  // Completion is about all of them.
+  // Completion needs all commands.
   if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return null;
   const path = join(import.meta.dirname, 'commands', first);
   if (existsSync(`${path}.ts`)) return `${first}.ts`;

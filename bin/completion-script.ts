@@ -1,4 +1,4 @@
-/** The completion scripts that `svc completion` prints, from what the commands say of themselves. Pure. */
+/** The completion scripts that `svc completion` prints, from the descriptions of the commands. Pure. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -25,7 +25,7 @@ export function completionScript(shell: Shell, commands: readonly CompletedComma
   return `${shell === 'zsh' ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}${bash(commands)}`;
 }
 
-/** The words that may follow each beginning: '' -> `config logs …`, `config` -> `get set …`. */
+/** The words that may follow each prefix: '' -> `config logs …`, `config` -> `get set …`. */
 function topics(commands: readonly CompletedCommand[]): ReadonlyMap<string, ReadonlySet<string>> {
   const next = new Map<string, Set<string>>();
   for (const { words } of commands) {
@@ -38,9 +38,9 @@ function topics(commands: readonly CompletedCommand[]): ReadonlyMap<string, Read
 }
 
 /**
- * One function for bash and, under its bashcompinit, zsh; so it uses no name that is special in zsh (`path`, `words`).
- * `at` becomes the command that the line names, `nth` the argument that stands at the cursor, `flag` the flag whose value
- * does. bash splits `--level=warn` at the sign, into three words.
+ * One function for bash and, under its bashcompinit, zsh; so it uses no name that is special in zsh (`path`, `words`). `at` is
+ * the command in the line, `nth` the argument at the cursor, `flag` the flag whose value is at the cursor. bash splits
+ * `--level=warn` at the sign, into three words.
  */
 function bash(commands: readonly CompletedCommand[]): string {
   const tree = topics(commands);

@@ -9,15 +9,15 @@ export interface LocalAnswer {
 const TIMEOUT_MS = 35_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Where a node is: its `control.sock` on this machine, whose file mode is the credential, or an address and a key. */
+/** The address of a node: its `control.sock` on this machine, whose file mode is the credential, or host and key. */
 export type NodeAddress =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number; readonly key: string | null };
 
 /**
  * Calls the node's API.
- * @param signal gives up before the 35 s of the client itself; its reason is thrown
- * @throws ApiError the node's own error, or E_UPSTREAM_DOWN when no node answers there
+ * @param signal aborts earlier than the client's own 35 s; its reason is thrown
+ * @throws ApiError the node's own error, or E_UPSTREAM_DOWN if no node answers
  */
 export async function callNode(
   address: NodeAddress,
@@ -119,7 +119,7 @@ async function exchange(
     );
     req.on('error', (error) => reject(failedCall(error, address, signal)));
     req.on('response', (res) => {
-      // A node that dies, or is given up, in the middle of its answer.
+      // The node died, or the request was aborted, in the middle of the answer.
       res.on('error', (error) => reject(failedCall(error, address, signal)));
       const chunks: Buffer[] = [];
       let size = 0;
@@ -142,7 +142,7 @@ async function exchange(
   });
 }
 
-/** Node's own AbortError does not say why; the signal does. */
+/** Node's own AbortError has no reason; the signal has one. */
 function failedCall(error: unknown, address: NodeAddress, signal: AbortSignal | undefined): unknown {
   return signal?.aborted === true ? (signal.reason as unknown) : unreachable(error, address);
 }
@@ -160,7 +160,7 @@ function unreachable(error: unknown, address: NodeAddress): unknown {
   if (code === 'EACCES') {
     return new ApiError(
       'E_UPSTREAM_DOWN',
-      `${socketPath} is not yours to use. Run this as root or as a member of the group svc.`,
+      `You have no permission for ${socketPath}. Run this as root or as a member of the group svc.`,
     );
   }
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {

@@ -18,7 +18,7 @@ export const recordFlags = {
   session: Flags.integer({ summary: 'number of a session' }),
 };
 
-/** The query of a request, from flags: lists joined by commas, what was not given left out. */
+/** The query of a request, from flags: lists are joined by commas, absent flags left out. */
 export function queryOf(flags: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(flags)) {

@@ -15,7 +15,7 @@ export abstract class NodeCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags = {
     host: Flags.string({
-      summary: 'another node: name or address, with a port where it is not 8080',
+      summary: 'another node: name or address, with a port if it is not 8080',
       helpGroup: 'GLOBAL',
     }),
     key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
@@ -35,7 +35,7 @@ export abstract class NodeCommand extends Command {
     return streamNode(this.address, path, signal);
   }
 
-  /** Whether --host names the node: what lies on this machine says nothing about it then. */
+  /** Whether --host names the node; files on this machine are then of no use. */
   protected get isElsewhere(): boolean {
     return this.#address !== null;
   }
@@ -44,7 +44,7 @@ export abstract class NodeCommand extends Command {
     return this.#address ?? { socketPath: this.paths.controlSocket };
   }
 
-  /** Where the node is stands in the flags of every command, whatever else it parses. */
+  /** Every command has the flags with the address of the node. */
   override async init(): Promise<void> {
     await super.init();
     const { flags: own, args, strict } = this.ctor;
@@ -62,13 +62,11 @@ export abstract class NodeCommand extends Command {
   #remote(text: string, key: string | null): NodeAddress {
     const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
     const host = match?.[1] ?? match?.[2];
-    if (host === undefined) this.error(`--host ${text} is no host, or host:port`, { exit: EXIT.usage });
+    if (host === undefined) this.error(`--host ${text} is not a host or host:port`, { exit: EXIT.usage });
     return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
   }
 
-  /**
-   * What is printed comes from vehicles, peers and logs too: a terminal must not obey it. JSON escapes by itself.
-   */
+  /** The text may come from vehicles, peers and logs: it must not control the terminal. JSON escapes it anyway. */
   override log(message = '', ...args: string[]): void {
     super.log(message.split('\n').map(plainText).join('\n'), ...args);
   }

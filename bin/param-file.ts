@@ -34,7 +34,7 @@ export interface ParamDifference {
   readonly vehicle: number | null;
 }
 
-/** What differs; a value counts as equal when it is the same float32, which is all that MAVLink carries. */
+/** The differences; two values are equal if they are the same float32, since MAVLink sends no more. */
 export function paramDifferences(file: ParamValues, vehicle: ParamValues): readonly ParamDifference[] {
   return [...new Set([...Object.keys(file), ...Object.keys(vehicle)])]
     .toSorted()

@@ -15,7 +15,7 @@ interface ParamList {
 
 /** A command about the vehicle's parameters. */
 export abstract class ParamsCommand extends NodeCommand {
-  /** All parameters, once the download has ended; shows its progress meanwhile. */
+  /** All parameters, after the download has ended; shows its progress. */
   protected async allParams(): Promise<ParamValues> {
     const { stderr } = process;
     const end = performance.now() + MAX_WAIT_MS;
@@ -25,7 +25,7 @@ export abstract class ParamsCommand extends NodeCommand {
         const { params, priming, progress } = (await this.api('GET', '/api/params')) as ParamList;
         if (!priming && Object.keys(params).length > 0) return params;
         if (performance.now() > end || (!priming && progress.got === 0))
-          this.error('The node has no parameters of a vehicle. Is one connected? See svc status.', {
+          this.error('The node has no parameters. Is a vehicle connected? See svc status.', {
             exit: EXIT.refused,
           });
         if (stderr.isTTY) {

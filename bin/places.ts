@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Paths, pathsFrom } from '../shared/paths.ts';
 
-/** Where the programs in `bin/` find the code and the node's files. */
+/** The paths of the code and the node's files, for the programs in `bin/`. */
 
 /** `dist` in a compiled node, else the checkout. */
 export const CODE_ROOT = dirname(import.meta.dirname);
@@ -21,8 +21,8 @@ export function demoDirectories(name: string | null): Readonly<Record<string, st
 }
 
 /**
- * The files of the node that a command on this machine means: what the environment names; in a checkout in which
- * `npm start` has run, its demo node; else the system's.
+ * The files of the node for a command on this machine: those in the environment variables; else, in a checkout in which `npm
+ * start` has run, those of the demo node; else the system's.
  */
 export function nodePaths(env: Readonly<Record<string, string | undefined>>): Paths {
   const named = ['SVC_ETC_DIR', 'SVC_RUN_DIR', 'SVC_STATE_DIR'].some((name) => env[name] !== undefined);

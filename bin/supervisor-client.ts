@@ -3,8 +3,8 @@ import { clientOf } from '../shared/rpc/contract.ts';
 import { type Restarted, SUPERVISOR } from '../shared/rpc/supervisor.ts';
 
 /**
- * Restarts one process of the node whose supervisor listens at `socketPath`; null where no node is running.
- * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN when its socket is not ours to use
+ * Restarts one process of the node whose supervisor listens at `socketPath`; null if no node is running.
+ * @throws ApiError the supervisor's own, E_UPSTREAM_DOWN without permission for its socket
  */
 export async function restartService(socketPath: string, name: string): Promise<Restarted | null> {
   const client = clientOf(SUPERVISOR, { path: socketPath });

@@ -10,7 +10,7 @@ import { restartService } from './supervisor-client.ts';
 const KEY = 'mcp.token_accept_enabled';
 const FRONT = 'svc-control';
 
-/** What became of a change of the posture. */
+/** The result of a change. */
 export interface PostureChange {
   readonly accept_enabled: boolean;
   /** `restarted`: in force; `left` (--no-restart) and `not-running`: from the next start of the front. */
@@ -19,11 +19,11 @@ export interface PostureChange {
 }
 
 /**
- * Sets whether the node honours scoped tokens, and restarts the front, which reads that only when it starts; no other
- * process is touched.
+ * Sets whether the node accepts scoped tokens, and restarts svc-control, which reads this only at its start; no other process
+ * is restarted.
  *
- * Only root may, for it opens the node to a weaker credential. The demo node of a checkout (below `.svc/`) belongs to the
- * developer who runs it without root: there the owner of the config file may, too.
+ * Only root may do this, since it opens the node to a weaker credential. The demo node of a checkout (below `.svc/`) belongs to
+ * the developer who runs it without root: there the owner of the config file may, too.
  * @throws ApiError E_ROOT_ONLY, E_INVALID_VALUE, E_STORE, E_TIMEOUT
  */
 export async function setTokenPosture(
@@ -33,7 +33,7 @@ export async function setTokenPosture(
 ): Promise<PostureChange> {
   requireRight(paths, accept ? 'enable' : 'disable');
   const { config, text } = await loadConfig(paths);
-  // A file that is broken is not in force: setting the key then says what is wrong with it.
+  // A broken file is not in force: setting the key then reports the error.
   if (text === null || config.mcp.token_accept_enabled !== accept) await setConfigKey(paths, KEY, accept);
   if (!restart) return { accept_enabled: accept, front: 'left', pid: null };
   const restarted = await restartService(paths.supervisorSocket, FRONT);
@@ -44,7 +44,7 @@ export async function setTokenPosture(
   };
 }
 
-/** The sentences that a person gets to read. */
+/** The sentence for the user. */
 export function postureText({ accept_enabled: accept, front, pid }: PostureChange): string {
   const what = `Scoped tokens are ${accept ? 'accepted' : 'refused'}`;
   switch (front) {

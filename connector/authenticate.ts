@@ -4,8 +4,8 @@ import type { Plane } from './planes/plane.ts';
 import { type Principal, readToken } from './principal.ts';
 
 /**
- * Who a bearer token speaks for. The node verifies it: here it is shown to the node whose it is, and believed for two seconds.
- * Every later call carries it again, so that a revocation holds at the very next one.
+ * Finds the principal of a bearer token. The token's own node verifies it, and the result is cached for two seconds. Each later
+ * call sends the token again, so that a revocation takes effect at the next call.
  */
 
 const BELIEVED_MS = 2000;
@@ -46,11 +46,11 @@ export class BearerAuth {
     const own = nodes.find(({ target }) => target.id === principal.deviceId);
     const node = own ?? (nodes.length === 1 ? nodes[0] : undefined);
     if (node === undefined)
-      throw new Denial('token_invalid', 'The token is of a node that is not one of these.');
+      throw new Denial('token_invalid', 'The token belongs to a node that this connector does not serve.');
     try {
       await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal);
     } catch (error) {
-      // A token without `read` is a good one all the same: the node has verified it before it looked at scopes.
+      // A token without `read` is valid too: the node verifies it before it checks scopes.
       if (!(error instanceof Denial) || error.reason !== 'scope_missing') throw error;
     }
   }

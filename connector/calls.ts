@@ -11,7 +11,7 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { type Arguments, classOf, isRaisable, type Tool, type ToolAnswer } from './tools/tool.ts';
 
-/** One call of a tool from its arrival to its audit record, whatever carried it here. */
+/** One call of a tool from its arrival to its audit record, the same for all transports. */
 
 export interface Caller {
   readonly principal: Principal;
@@ -26,7 +26,7 @@ export interface CallRequest {
   readonly args: Arguments;
   readonly signal: AbortSignal;
   readonly progress: (done: number, total: number | null, message: string) => void;
-  /** What the client's user said to our question; null where nobody was asked yet. */
+  /** The answer of the client's user to our question; null if it was not asked yet. */
   readonly elicited: boolean | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
@@ -34,7 +34,7 @@ export interface CallRequest {
 
 export type CallOutcome =
   | { readonly kind: 'answer'; readonly answer: ToolAnswer }
-  /** The client is to ask its user, and to call again. */
+  /** The client must ask its user, and call again. */
   | { readonly kind: 'ask'; readonly question: string; readonly node: string }
   | { readonly kind: 'denied'; readonly denial: Denial };
 
@@ -52,7 +52,7 @@ export interface CallsOptions {
 const NODE: JsonSchema = {
   type: 'string',
   maxLength: 128,
-  description: 'id of the node; may be left out where there is one',
+  description: 'id of the node; optional if there is only one',
 };
 const CONFIRM_ID: JsonSchema = {
   type: 'string',
@@ -81,7 +81,7 @@ export class Calls {
     });
   }
 
-  /** Never throws for anything that the call itself can be blamed for. */
+  /** Never throws for an error in the call. */
   async call(request: CallRequest, caller: Caller): Promise<CallOutcome> {
     const began = performance.now();
     const state = { node: '*', decision: 'allowed' as Decision };
@@ -98,7 +98,7 @@ export class Calls {
     }
   }
 
-  /** Lists are recorded too: what a caller was shown is a part of what happened. */
+  /** Lists are recorded too, since they show what the caller knew. */
   recordList({ principal, session, transport }: Caller, method: string, count: number): void {
     this.#options.audit.write({
       tokenId: principal.id,
@@ -191,7 +191,7 @@ export class Calls {
   }
 }
 
-/** The arguments of a tool as the client is shown them: strict, so that a misspelt one is an error and no surprise. */
+/** The arguments of a tool as the client is shown them: strict, so that a misspelt one is an error. */
 export function inputSchema(tool: Tool): JsonSchema {
   const scope = classOf(tool);
   const asks = isRaisable(tool) || scope === 'admin' || scope === 'flight' || scope === 'destructive';

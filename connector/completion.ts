@@ -3,14 +3,14 @@ import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { asRecord } from './tools/tool.ts';
 
-/** What may stand for an argument of a prompt or of a resource's address: nodes, parameters, services, extensions. */
+/** Suggests values for the arguments of prompts and resource addresses: nodes, parameters, services, extensions. */
 
 interface Reference {
   readonly type: string;
   readonly uri?: string;
 }
 
-/** @returns every value that begins with what was typed; none where the node does not tell */
+/** @returns every value that starts with the typed text; none if the node does not answer */
 export async function completeValue(
   plane: Plane,
   principal: Principal,
@@ -34,7 +34,7 @@ export async function completeValue(
       return namesIn(asRecord(await get('/api/plugins'))['installs'], 'plugin_id').filter(fits);
     return [];
   } catch (error) {
-    if (error instanceof Denial) return []; // a help, not a need
+    if (error instanceof Denial) return []; // completion is optional
     throw error;
   }
 }

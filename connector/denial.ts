@@ -1,9 +1,10 @@
 /**
- * Why a call was refused or failed, with a number for programs (`data.svcCode`, which stays the same). Each sentence says what to do.
+ * Why a call was refused or failed, with a number for programs (`data.svcCode`, which stays the same). Each sentence tells what
+ * to do.
  */
 export const DENIALS = {
   unauthorized: [4010, 'The node does not accept the credential. Check the pairing key or the token.'],
-  token_invalid: [4011, 'The token is not one of this node.'],
+  token_invalid: [4011, 'The token does not belong to this node.'],
   token_expired: [4012, 'The token has expired. Mint a new one with `svc mcp mint`.'],
   token_revoked: [
     4013,
@@ -12,22 +13,22 @@ export const DENIALS = {
   scope_missing: [4030, 'The caller does not hold the scope that this call needs.'],
   operator_present_stale: [
     4030,
-    'Nobody stands by. A person runs `svc operator hold` on this machine and keeps it running, or signs this one call.',
+    'No operator is present. A person must keep `svc operator hold` running on this machine, or sign this one call.',
   ],
   ws_proxy_enforce_off: [
     4030,
-    'Flight tools are off: start the connector with --flight-enforced, on a node whose MAVLink endpoints all hold the armed guard.',
+    'Flight tools are off: start the connector with --flight-enforced, on a node whose MAVLink endpoints all enforce the armed guard.',
   ],
-  precondition_failed: [4030, 'The node is not in the state that this needs.'],
+  precondition_failed: [4030, 'The node is not in the state that this call needs.'],
   armed_guard: [4031, 'The vehicle is armed, or its state is unknown. Disarm it first.'],
   confirm_required: [4281, 'This needs a confirmation.'],
   rate_limited: [4290, 'Too many calls. Wait as long as retryAfterMs says.'],
   node_required: [4400, 'Say which node: the argument `node`.'],
   node_not_allowed: [4403, 'There is no such node here, or the caller may not reach it.'],
   unknown_tool: [4404, 'There is no such tool.'],
-  not_found: [4404, 'The node knows nothing by that name.'],
+  not_found: [4404, 'The node has nothing with that name.'],
   invalid_arguments: [4422, 'The arguments do not fit the schema of the tool.'],
-  not_supported: [5010, 'This node does not do that.'],
+  not_supported: [5010, 'This node does not support that.'],
   audit_unavailable: [5011, 'The audit cannot be written, so nothing is changed.'],
   rest_down: [5031, 'The node does not answer.'],
   fc_unreachable: [5032, 'No flight controller is connected to the node.'],

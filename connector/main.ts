@@ -79,7 +79,7 @@ async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
   return ok ? 0 : 1;
 }
 
-/** Serves until it is told to stop, or its client is gone. */
+/** Serves until it is told to stop, or its client disconnects. */
 async function serve(
   settings: Settings,
   env: NodeJS.ProcessEnv,
@@ -97,7 +97,7 @@ async function serve(
     onChange: () => {
       for (const face of faces) face.notifyTools();
       for (const server of connected)
-        server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // it is going
+        server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // the client is disconnecting
     },
     now: steady,
     log,
@@ -150,7 +150,7 @@ async function serve(
   );
 }
 
-/** --sim is a claim about every target; one that cannot be asked is no simulator. */
+/** --sim applies to every target; a target that does not answer counts as no simulator. */
 async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
   for (const node of plane.nodes) {
     const simulated = await isSimulated(node, STDIO).catch((error: unknown) => {
@@ -317,7 +317,7 @@ function healthOf(settings: Settings, plane: Plane, audit: ConnectorAudit): Http
         plane.nodes.map(async (node) =>
           node.json({ method: 'GET', path: '/healthz', timeoutMs: 2000 }, STDIO).then(
             () => 1,
-            () => 0, // that is what is counted
+            () => 0, // not reachable
           ),
         ),
       );

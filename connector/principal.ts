@@ -12,11 +12,11 @@ export interface Principal {
   /** For the audit and the rate limits; never a secret. */
   readonly id: string;
   readonly operatorId: string;
-  /** Null for the socket, which the scope check does not concern. */
+  /** Null for the socket, which has no scope check. */
   readonly scopes: readonly Scope[] | null;
-  /** Travels to the node in place of the pairing key; only for `token`. */
+  /** Sent to the node instead of the pairing key; only for `token`. */
   readonly token: string | null;
-  /** The device whose token it is; null where it may be any. */
+  /** The device that the token belongs to; null if it may be any. */
   readonly deviceId: string | null;
 }
 
@@ -41,8 +41,8 @@ export const SOCKET: Principal = {
 const MAX_TOKEN_CHARS = 8192;
 
 /**
- * What a token says of itself. Nothing of it is believed until the node has accepted the token: it only saves a round trip
- * where the caller's own claims already rule a call out.
+ * The claims of a token, not verified. They are only used to refuse a call early, without a request to the node; the node
+ * verifies the token.
  * @param now Unix time, ms
  * @throws Denial token_invalid, token_expired
  */

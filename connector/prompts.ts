@@ -1,4 +1,4 @@
-/** Texts with which a person begins. */
+/** Prompts that a person can start with. */
 
 interface Prompt {
   readonly name: string;
@@ -60,7 +60,7 @@ export const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** @returns null where there is no such prompt */
+/** @returns null if there is no such prompt */
 export function getPrompt(
   name: string,
   args: Readonly<Record<string, string>>,

@@ -1,18 +1,18 @@
-import { redact as blot } from '../shared/process/logger.ts';
+import { redact as redactText } from '../shared/process/logger.ts';
 
-/** Takes secrets out of what is answered or written down: by the name of a member, and by the shape of a text. */
+/** Removes secrets from answers and records: by the name of a member, and by the pattern of a text. */
 
 const NAMES =
   /pass(?:word|wd|phrase)|secret|api_?key|token|psk|private_?key|pairing_?key|credential|authorization|bearer/i;
-/** Members whose name only sounds like a secret. */
+/** Members whose name looks like a secret but is not. */
 const HARMLESS = /^(?:token_id|tokenId|token_accept_enabled|pairing_code_required|code_required)$/;
 /** The pairing code of these answers and arguments; elsewhere `code` is an error's. */
 const PAIRING_CODE = /^[A-HJKMNP-Z2-9]{6}$/;
 const MASK = '[REDACTED]';
 
-/** @returns a copy; booleans and nulls are kept, so that it shows whether something was set */
+/** @returns a copy; booleans and nulls are kept, so that one can see whether a value is set */
 export function redactValue(value: unknown): unknown {
-  if (typeof value === 'string') return blot(value);
+  if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map(redactValue);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

@@ -16,7 +16,7 @@ import { STDIO } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { asRecord } from './tools/tool.ts';
 
-/** `svc://{node}/…`: what can be read without calling a tool, and followed. */
+/** `svc://{node}/…`: resources that can be read without a tool, and followed. */
 
 const FIXED = {
   status: ['Node status', '/api/status'],
@@ -32,7 +32,7 @@ const NAMED = {
   services: ['One service', '/api/services'],
   plugins: ['One extension', '/api/plugins/'],
 } as const;
-/** What changes by itself, so that following it is worth something. */
+/** The resources that change by themselves, so that clients can subscribe to them. */
 const FOLLOWED: ReadonlySet<string> = new Set(['status', 'telemetry']);
 const POLL_MS = 2000;
 const MAX_FOLLOWERS = 64;
@@ -49,7 +49,7 @@ export interface ResourcesOptions {
   readonly rate: RateLimiter;
   readonly audit: ConnectorAudit;
   readonly log: Logger;
-  /** Subscriptions of the 2026 era, which the HTTP entry keeps: whether there is one, and how it is told. */
+  /** Subscriptions of the 2026 protocol, which the HTTP transport keeps: whether there are any, and how to notify them. */
   readonly isListenedTo: () => boolean;
   readonly onUpdated: (uri: string) => void;
 }
@@ -58,7 +58,7 @@ export class Resources {
   readonly #options: ResourcesOptions;
   readonly #followers = new Set<Follower>();
   readonly #timer: NodeJS.Timeout;
-  /** What was last seen of each address, for the listeners of the 2026 era. */
+  /** The last content of each address, for the listeners of the 2026 protocol. */
   readonly #seen = new Map<string, string>();
 
   constructor(options: ResourcesOptions) {
@@ -120,7 +120,7 @@ export class Resources {
     }
   }
 
-  /** @throws Denial for what does not change by itself, or beyond the bound */
+  /** @throws Denial for a resource that does not change by itself, or for too many subscriptions */
   subscribe(uri: string, caller: Caller, tell: Follower['tell']): void {
     this.#parse(uri, caller);
     if (!FOLLOWED.has(uri.split('/').at(-1) ?? ''))
@@ -151,13 +151,13 @@ export class Resources {
         follower.last = now;
         await tell(uri);
       } catch (error) {
-        this.#options.log.debug(`following ${uri}: ${messageOf(error)}`); // away for a moment: the next look tells
+        this.#options.log.debug(`following ${uri}: ${messageOf(error)}`); // the next poll tries again
       }
     }
     if (this.#options.isListenedTo()) await this.#pollAll();
   }
 
-  /** Who listens for what, only the SDK knows; it passes on what somebody asked for. */
+  /** Only the SDK knows which client listens to what; it forwards the matching notifications. */
   async #pollAll(): Promise<void> {
     for (const node of this.#options.plane.nodes) {
       for (const kind of ['status', 'telemetry'] as const) {

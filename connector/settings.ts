@@ -8,13 +8,13 @@ export type TransportChoice = 'auto' | 'stdio' | 'http' | 'unix';
 
 export interface Settings {
   readonly target: 'agent' | 'local-fleet' | 'fleet';
-  /** agent: the node; local-fleet: the fleet file, where it was given as an argument. */
+  /** agent: the node; local-fleet: the fleet file, if it was given as an argument. */
   readonly place: string | null;
   readonly transport: TransportChoice;
   readonly httpHost: string;
   readonly httpPort: number;
   readonly fleetFile: string;
-  /** A fleet given whole in the environment. */
+  /** A whole fleet, given in the environment. */
   readonly inlineFleet: string | null;
   readonly token: string | null;
   readonly agentKey: string | null;
@@ -136,6 +136,6 @@ function oneOf<T extends string>(
 function portOf(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError(`--http-port ${text} is no port`);
+    throw new UsageError(`--http-port ${text} is not a port`);
   return port;
 }

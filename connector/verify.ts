@@ -6,7 +6,7 @@ import { asRecord } from './tools/tool.ts';
 
 const PROBE_MS = 3000;
 
-/** What `--verify` prints of each node: a sentence, and whether all is well. Changes nothing. */
+/** The output of `--verify` for each node: a sentence, and whether it is fine. Changes nothing. */
 export async function verifyPlane(
   plane: Plane,
   principal: Principal,
@@ -36,7 +36,7 @@ async function verifyNode(
   }
 }
 
-/** Tells apart what the node's 401 does not. */
+/** Distinguishes the causes of the node's 401. */
 async function reasonOf(error: Denial, node: NodeClient, principal: Principal): Promise<string> {
   switch (error.reason) {
     case 'rest_down':
@@ -54,7 +54,7 @@ async function reasonOf(error: Denial, node: NodeClient, principal: Principal): 
   }
 }
 
-/** Whether tokens are honoured at all, as the key's holder may ask; null where it cannot be found out. */
+/** Whether tokens are accepted at all; needs the pairing key. Null if unknown. */
 async function acceptsTokens(node: NodeClient): Promise<boolean | null> {
   if (node.target.key === null) return null;
   try {

@@ -21,24 +21,24 @@ export const ERRORS = {
     403,
     "This node answers such a request only from its own network. Use its hotspot, its USB link or the operator's LAN.",
   ],
-  E_ORIGIN: [403, 'The Host or Origin of this request is not one that this node answers to.'],
+  E_ORIGIN: [403, 'The Host or Origin of this request is not allowed on this node.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
   E_NOT_FOUND: [404, 'There is nothing at this path.'],
   E_UNKNOWN_KEY: [404, 'There is no such config key. GET /api/config/schema lists them.'],
-  E_METHOD: [405, 'This path does not answer to this method. See the Allow header.'],
+  E_METHOD: [405, 'This path does not have this method. See the Allow header.'],
   E_REQUEST_TIMEOUT: [408, 'The request did not arrive completely in time. Send it again.'],
   E_ARMED: [
     409,
     'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
   ],
-  E_BUSY: [409, 'Something that must end first is under way. Try again when it has ended.'],
+  E_BUSY: [409, 'Another operation must end first. Try again when it has ended.'],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
-  E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and is not written from here."],
+  E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and cannot be changed here."],
   E_RECORDING_ACTIVE: [409, 'A recording is under way already. Stop it first.'],
   E_RECORDING_NOT_ACTIVE: [409, 'No recording is under way.'],
-  E_ROOT_ONLY: [403, 'This config key is changed by root on the node, not over the API.'],
-  E_PRECONDITION: [412, 'The ETag in If-Match is not that of this session.'],
+  E_ROOT_ONLY: [403, 'This config key can only be changed by root on the node, not over the API.'],
+  E_PRECONDITION: [412, 'The ETag in If-Match does not belong to this session.'],
   E_TOO_LARGE: [413, 'The request body is larger than this route accepts.'],
   E_MEDIA_TYPE: [415, 'This route does not accept a body of this type.'],
   E_RANGE: [416, 'The file is shorter than the range asked for.'],
@@ -49,15 +49,15 @@ export const ERRORS = {
   E_HEADERS_TOO_LARGE: [431, 'The request headers are larger than this node accepts.'],
   E_INTERNAL: [500, 'The node failed to answer. The log holds the reason.'],
   E_NOT_IMPLEMENTED: [501, 'This node does not run that feature.'],
-  E_UPSTREAM: [502, 'The process behind this route broke off. Try again.'],
+  E_UPSTREAM: [502, 'The process behind this route failed before it answered. Try again.'],
   E_UPSTREAM_DOWN: [503, 'The process behind this route is not running at the moment. Try again shortly.'],
   E_NO_FC: [503, 'No flight controller is connected.'],
   E_NO_FRAME: [503, 'No video frame is available.'],
   E_NO_PIPELINE: [503, 'No video pipeline is running.'],
-  E_VIEWERS: [503, 'As many viewers as this node serves are watching already. Try again later.'],
+  E_VIEWERS: [503, 'This node already has its maximum number of viewers. Try again later.'],
   E_STORE: [503, 'A file that this request needs could not be read or written.'],
-  E_AUDIT: [503, 'The audit cannot be written, and this is not done without it. Make room on the disk.'],
-  E_CLOCK: [503, "The node's clock is not set. Give it the time (network or GPS), then try again."],
+  E_AUDIT: [503, 'The audit cannot be written, and this request needs it. Make room on the disk.'],
+  E_CLOCK: [503, "The node's clock is not set. Set it (network or GPS), then try again."],
   E_DRAINING: [503, 'The node is stopping. Try again shortly.'],
   E_DISK_FULL: [507, 'The disk is full. Delete recordings, or record elsewhere.'],
   E_TIMEOUT: [504, 'The process behind this route did not answer in time.'],
@@ -65,7 +65,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The JSON body of every error: a sentence, a stable code and facts that help. */
+/** The JSON body of every error: a sentence, a stable code and further facts. */
 export interface ErrorBody {
   readonly detail: string;
   readonly code: ErrorCode;
@@ -103,7 +103,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value);
 }
 
-/** The sentence of any thrown value, for logs. */
+/** The message of any thrown value, for logs. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,22 +1,22 @@
 import { basename, dirname, join } from 'node:path';
 
-/** Where a node keeps its things (docs/contract.md 1). Every file name of the node is made here. */
+/** The paths of a node's files (docs/contract.md 1). Every file name of the node is made here. */
 export interface Paths {
   readonly etc: string;
   readonly run: string;
   readonly state: string;
   readonly config: string;
-  /** The newest config that validated; what a process runs on when `config` does not. */
+  /** The newest valid config; used if `config` is not valid. */
   readonly configLastGood: string;
   readonly pairing: string;
   readonly dashboardPin: string;
   readonly sessions: string;
-  /** Peers that tried credentials, and until when they are locked. */
+  /** Peers with failed credentials, and until when they are locked. */
   readonly peerLocks: string;
   /** The scoped tokens' salt, denylist and registry. */
   readonly mcpToken: string;
   readonly deviceId: string;
-  /** The secret agreed with the other end of the radio when the pair was bound. */
+  /** The secret that both ends of the radio share since they were bound. */
   readonly relaySecret: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
@@ -27,9 +27,9 @@ export interface Paths {
   /** Beside the run directory, not in it: systemd holds it open, and removes the directory whenever the node stops. */
   readonly helperSocket: string;
   readonly videoSocket: string;
-  /** Where recordings and stored pictures lie unless the config says otherwise. */
+  /** The folder for recordings and stored pictures, unless the config names another. */
   readonly recordings: string;
-  /** The base profile, kept over a restart. */
+  /** The base profile, which survives a restart. */
   readonly videoProfile: string;
   readonly paramsDir: string;
   /** MAVLink signing keys, one file each. */
@@ -43,7 +43,7 @@ export interface Paths {
   readonly auditKey: string;
 }
 
-/** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; the system's places where they are not set. */
+/** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; otherwise the system's directories. */
 export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Paths {
   const etc = env['SVC_ETC_DIR'] ?? '/etc/svc';
   const run = env['SVC_RUN_DIR'] ?? '/run/svc';

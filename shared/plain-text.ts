@@ -1,7 +1,7 @@
-/** Controls (the escape that a terminal obeys among them), invisible and private characters, halves of pairs. */
+/** Control characters (also terminal escapes), invisible and private characters, lone surrogates. */
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** One line of foreign text, of a vehicle, a peer or a log, with nothing in it that a terminal would obey. */
+/** One line of foreign text (from a vehicle, a peer or a log) without characters that control a terminal. */
 export function plainText(text: string): string {
   return text.replaceAll(UNSAFE, ' ');
 }

@@ -20,5 +20,5 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** What a node is. */
+/** The profile of a node. */
 export type Profile = 'drone' | 'ground-station';

@@ -4,12 +4,12 @@ import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
-/** Of a node that hangs; the check says so then. */
+/** For a node that hangs; the check then says so. */
 const ANSWER_MS = 5000;
 const STYLE = { ok: 'green', warn: 'yellow', fail: 'red', skip: 'dim' } as const;
 
 export default class DoctorCommand extends NodeCommand {
-  static override summary = 'Look for what is wrong with the node on this machine, running or not.';
+  static override summary = 'Find problems of the node on this machine, running or not.';
   static override description =
     'Each check: ok, warn, fail or skip, what was found and what to do. Exit code 1 when something failed.';
   static override examples = ['<%= config.bin %> doctor', 'sudo <%= config.bin %> doctor --json'];
@@ -28,7 +28,7 @@ export default class DoctorCommand extends NodeCommand {
   }
 }
 
-/** A process's last words must not draw on the terminal. */
+/** The last output of a process must not control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }

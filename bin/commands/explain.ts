@@ -46,11 +46,11 @@ interface Explanation {
   readonly detail: string | null;
   readonly row: string | null;
   readonly policy: Readonly<Record<string, string>> | null;
-  /** What the request names that asks for more than the row; null where nothing does. */
+  /** The item in the request that needs a higher class than the row; null if there is none. */
   readonly raised: Raised | null;
 }
 
-/** Asks the very function that decides about real requests; nothing is sent anywhere. */
+/** Calls the same function that decides about real requests; nothing is sent. */
 export default class ExplainCommand extends NodeCommand {
   static override summary =
     'Say what the edge would answer to a request, and by which rule; needs no running node.';
@@ -115,7 +115,7 @@ export default class ExplainCommand extends NodeCommand {
                 flags.as === 'onbox'
                   ? 'loopback'
                   : classifyAddress(flags.from, {
-                      // As a node's own hotspot, USB link or cable would be reached.
+                      // The addresses under which hotspot, USB link or cable reach a node.
                       local: flags.from.replace(/^(192\.168\.[47])\.\d+$/, '$1.1'),
                       isRoutable: () => false,
                     }),
@@ -233,7 +233,7 @@ function credentialHeaders(caller: string, wrong: (why: string) => never): strin
   }
 }
 
-/** Every credential that is offered counts as valid: the question is what the rules make of it. */
+/** Every given credential counts as valid, to show what the rules do with it. */
 function pretend(caller: string): CredentialChecks {
   const as = (kind: Principal['kind'], scopes: Principal['scopes'] = null): Principal => ({
     kind,

@@ -10,11 +10,11 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
-import { makeBlotter } from '../blotter.ts';
 import { examine, examineRemote } from '../doctor/doctor.ts';
 import { EXIT } from '../exit-codes.ts';
 import { logFromDisk } from '../log-lines.ts';
 import { NodeCommand } from '../node-command.ts';
+import { makeRedactor } from '../redactor.ts';
 
 const MAX_LOG_BYTES = 50 * 1024 * 1024;
 const MAX_AUDIT_BYTES = 1024 * 1024;
@@ -22,7 +22,7 @@ const TAR_MS = 60_000;
 const ANSWER_MS = 5000;
 const LOGS_MS = 60_000;
 
-/** What the running node is asked for, by the file's name in the bundle. */
+/** The requests to the running node, by file name in the bundle. */
 const ASKED = {
   'status.json': '/api/status/full',
   'services.json': '/api/services',
@@ -32,7 +32,7 @@ const ASKED = {
   'video.json': '/api/video',
   'log-stats.json': '/api/logs/stats',
 } as const;
-/** What the kernel says. */
+/** Files of the kernel. */
 const KERNEL = ['cpuinfo', 'meminfo', 'loadavg', 'version', 'uptime', 'net/dev'] as const;
 
 interface Bundle {
@@ -42,7 +42,7 @@ interface Bundle {
 }
 
 export default class SupportBundleCommand extends NodeCommand {
-  static override summary = 'Collect what somebody needs to help, without any secret, in one .tar.gz.';
+  static override summary = 'Collect what a helper needs, without secrets, in one .tar.gz.';
   static override description =
     'Status, services, diagnostics, masked config, the last day of logs, the newest audit records, doctor. Works with the node down too.';
   static override examples = [
@@ -72,14 +72,14 @@ export default class SupportBundleCommand extends NodeCommand {
   }
 
   private async collect(folder: string): Promise<void> {
-    const { blot, unknown } = await makeBlotter(this.paths);
+    const { redact, unknown } = await makeRedactor(this.paths);
     const add = async (file: string, make: () => Promise<string>): Promise<boolean> =>
-      this.addLines(folder, file, blot, async function* () {
+      this.addLines(folder, file, redact, async function* () {
         yield Buffer.from(await make());
       });
     const ask = async (method: string, path: string): Promise<unknown> =>
       this.api(method, path, undefined, AbortSignal.timeout(ANSWER_MS));
-    // All at once, so that a node that hangs costs one time-out.
+    // All at once, so that a hanging node costs only one time-out.
     await Promise.all([
       ...Object.entries(ASKED).map(async ([file, path]) =>
         add(file, async () => json(await ask('GET', path))),
@@ -92,7 +92,7 @@ export default class SupportBundleCommand extends NodeCommand {
     if (silent !== undefined) this.#missing.push({ file: 'logs.ndjson', why: silent.why });
     const hasLogs =
       silent === undefined &&
-      (await this.addLines(folder, 'logs.ndjson', blot, () =>
+      (await this.addLines(folder, 'logs.ndjson', redact, () =>
         this.stream('/api/logs/export?since=-24h', AbortSignal.timeout(LOGS_MS)),
       ));
     if (this.isElsewhere)
@@ -101,7 +101,7 @@ export default class SupportBundleCommand extends NodeCommand {
       if (!this.#files.includes('config.json'))
         await add('config-file.json', async () => json(maskedConfig((await loadConfig(this.paths)).config)));
       if (!hasLogs)
-        await this.addLines(folder, 'log-file.txt', blot, () =>
+        await this.addLines(folder, 'log-file.txt', redact, () =>
           logFromDisk(this.paths.logDir, MAX_LOG_BYTES),
         );
       for (const file of [AUDIT_FILE, STRANGERS_FILE])
@@ -110,7 +110,7 @@ export default class SupportBundleCommand extends NodeCommand {
         await add(`proc-${name.replace('/', '-')}.txt`, async () => readFile(`/proc/${name}`, 'utf8'));
       for (const { file, why } of unknown)
         this.#missing.push({
-          file: `the mask of ${file}, whose secrets are known by their shape alone`,
+          file: `the mask of ${file}, whose secrets are only found by pattern`,
           why,
         });
     }
@@ -129,14 +129,13 @@ export default class SupportBundleCommand extends NodeCommand {
   }
 
   /**
-   * Writes one file of the bundle, line by line, each blotted. What cannot be had, whole or from somewhere on, is listed
-   * with the reason, and nothing else is the poorer for it.
-   * @returns whether any of it is there
+   * Writes one file of the bundle line by line, with secrets masked. A missing or incomplete file is listed with the reason;
+   * the other files are not affected. @returns whether any line was written
    */
   private async addLines(
     folder: string,
     file: string,
-    blot: (line: string) => string,
+    redact: (line: string) => string,
     make: () => AsyncIterable<Buffer>,
   ): Promise<boolean> {
     let lines = 0;
@@ -147,10 +146,10 @@ export default class SupportBundleCommand extends NodeCommand {
           try {
             for await (const line of linesOf(bounded(make(), MAX_LOG_BYTES))) {
               lines++;
-              yield `${blot(line)}\n`;
+              yield `${redact(line)}\n`;
             }
           } catch (error) {
-            problem = error; // what came before is kept: the file ends here
+            problem = error; // the lines so far are kept: the file ends here
           }
         },
         createWriteStream(join(folder, file), { mode: 0o600 }),
@@ -172,7 +171,9 @@ export default class SupportBundleCommand extends NodeCommand {
     return true;
   }
 
-  /** Whole or not at all, and for the owner's eyes: made in a folder of its own, into which nobody else can put a link. */
+  /**
+   * Written completely or not at all, readable only by the owner, and in a folder of its own, where nobody else can put a link.
+   */
   private async pack(folder: string, output: string): Promise<void> {
     let beside: string | null = null;
     try {
@@ -195,7 +196,7 @@ export default class SupportBundleCommand extends NodeCommand {
   }
 }
 
-/** @throws when there is more: what came until then is good */
+/** @throws if there is more; the part before is valid */
 async function* bounded(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -205,7 +206,7 @@ async function* bounded(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncG
   }
 }
 
-/** Without their ends. */
+/** The lines, without line ends. */
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';

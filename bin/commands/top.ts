@@ -10,7 +10,7 @@ const LEAVE = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
-/** As a key: in raw mode no signal comes of it. */
+/** Ctrl-C as a key: in raw mode it sends no signal. */
 const CTRL_C = 3;
 const WARNINGS = 8;
 /** A node that takes longer is shown as one that does not answer. */
@@ -31,8 +31,8 @@ export default class TopCommand extends NodeCommand {
         if (seconds >= 0.5 && seconds <= 60) return Promise.resolve(seconds);
         throw new Errors.CLIError('--interval is 0.5 to 60 seconds', { exit: EXIT.usage });
       },
-    })({ summary: 'seconds between two looks, 0.5 to 60', default: 1 }),
-    once: Flags.boolean({ summary: 'one look, then end; so it is also where there is no terminal' }),
+    })({ summary: 'seconds between two updates, 0.5 to 60', default: 1 }),
+    once: Flags.boolean({ summary: 'print once and exit; the default without a terminal' }),
   };
   #byMemory = false;
 
@@ -51,7 +51,7 @@ export default class TopCommand extends NodeCommand {
     if (snapshot.status === null) this.exit(EXIT.noNode);
   }
 
-  /** One JSON document a look, until a signal ends it or nobody reads any more. */
+  /** One JSON document for each update, until a signal or the end of the reader. */
   private async report(interval: number, once: boolean): Promise<void> {
     for (;;) {
       process.stdout.write(`${JSON.stringify(await this.look(null))}\n`);
@@ -60,7 +60,7 @@ export default class TopCommand extends NodeCommand {
     }
   }
 
-  /** The terminal is given back as it was, however this ends. */
+  /** The terminal is restored in every case. */
   private async live(interval: number): Promise<void> {
     const { stdin, stdout } = process;
     const ended = new AbortController();
@@ -95,7 +95,7 @@ export default class TopCommand extends NodeCommand {
         snapshot = seen;
         draw();
         await wait(interval, undefined, { signal: ended.signal }).catch((error: unknown) => {
-          if (!ended.signal.aborted) throw error; // aborted: that is the end, and no error
+          if (!ended.signal.aborted) throw error; // aborted: the normal end
         });
       }
     } finally {
@@ -107,7 +107,7 @@ export default class TopCommand extends NodeCommand {
     }
   }
 
-  /** @param ended gives up a look under way, so that a node that hangs does not keep whoever wants to leave */
+  /** @param ended cancels a running update, so that a hanging node does not delay the exit */
   private async look(ended: AbortSignal | null): Promise<Snapshot> {
     const at = Date.now();
     const inTime = AbortSignal.timeout(ANSWER_MS);

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { NodeCommand } from '../node-command.ts';
 
 export default class UnpairCommand extends NodeCommand {
-  static override summary = 'Forget the pairing of the node on this machine; its key dies at once.';
+  static override summary = 'Forget the pairing of the node on this machine; its key ends at once.';
   static override examples = ['<%= config.bin %> unpair', '<%= config.bin %> unpair --force'];
   static override flags = {
     force: Flags.boolean({

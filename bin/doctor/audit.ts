@@ -6,7 +6,7 @@ import type { Api } from './node.ts';
 
 const NAME = 'audit';
 
-/** The chains on the disk. */
+/** Checks the chains on the disk. */
 export async function auditFiles(paths: Paths): Promise<Check> {
   try {
     await access(paths.auditDir, constants.R_OK | constants.X_OK);
@@ -20,14 +20,14 @@ export async function auditFiles(paths: Paths): Promise<Check> {
       return fail(
         NAME,
         `${verdict.file} line ${verdict.line}: ${verdict.why}.`,
-        'Records were changed or taken away: keep a copy of the folder, and find out by whom.',
+        'Records were changed or removed: keep a copy of the folder, and find out by whom.',
       );
   }
   const records = verdicts.reduce((sum, verdict) => sum + (verdict.ok ? verdict.records : 0), 0);
   return ok(NAME, `${records} records, the chains are whole.`);
 }
 
-/** What the running node says of writing it. */
+/** Whether the running node can write the audit. */
 export async function auditOfNode(api: Api): Promise<Check> {
   const name = 'audit of the node';
   const { audit } = (await api('GET', '/api/v1/diagnostics')) as {
@@ -37,8 +37,8 @@ export async function auditOfNode(api: Api): Promise<Check> {
   if (audit.problem !== null)
     return fail(
       name,
-      `It cannot be written: ${audit.problem}. Flight, settings and secrets are refused meanwhile.`,
-      'Make room on the disk, or mend the folder of the audit.',
+      `It cannot be written: ${audit.problem}. Flight, settings and secrets are refused until then.`,
+      'Make room on the disk, or repair the folder of the audit.',
     );
   if (audit.lost > 0)
     return fail(name, `${audit.lost} records were lost since the start.`, 'Find out what filled the disk.');

@@ -1,12 +1,12 @@
 import { messageOf } from '../../shared/errors.ts';
 
-/** One thing that `svc doctor` looked at. */
+/** One check of `svc doctor`. */
 export interface Check {
   readonly name: string;
   readonly result: 'ok' | 'warn' | 'fail' | 'skip';
-  /** What was found, in a sentence. */
+  /** The finding, in a sentence. */
   readonly found: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** What to do about it; null if nothing. */
   readonly advice: string | null;
 }
 
@@ -26,13 +26,13 @@ export function fail(name: string, found: string, advice: string): Check {
   return { name, result: 'fail', found, advice };
 }
 
-/** A look that fails itself is a finding too; the others go on. */
+/** A check that throws is a finding too; the others go on. */
 export async function guarded(name: string, look: () => Promise<Check> | Check): Promise<Check> {
   try {
     return await look();
   } catch (error) {
-    if (codeOf(error) === 'EACCES') return skip(name, `You may not look: ${messageOf(error)}. Use sudo.`);
-    return fail(name, `It cannot be looked at: ${messageOf(error)}`, 'Mend that, then run svc doctor again.');
+    if (codeOf(error) === 'EACCES') return skip(name, `No permission: ${messageOf(error)}. Use sudo.`);
+    return fail(name, `The check failed: ${messageOf(error)}`, 'Repair that, then run svc doctor again.');
   }
 }
 

@@ -10,7 +10,7 @@ import { portIsFree, portIsOurs } from './port.ts';
 import { checkSockets } from './sockets.ts';
 import { temperatureCheck } from './temperature.ts';
 
-/** Everything that `svc doctor` looks at, in the order in which it is read. */
+/** All checks of `svc doctor`, in the order of the output. */
 export async function examine(paths: Paths, api: Api): Promise<readonly Check[]> {
   const [machine, files, sockets, answer] = await Promise.all([
     checkMachine(),
@@ -24,7 +24,7 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
       if (answer.status !== null)
         return portIsOurs(await portInForce(api), await api('GET', '/api/pairing/info'));
       if (answer.why === 'closed to you')
-        return skip('API port', 'Whose it is, only the node can tell. Use sudo.');
+        return skip('API port', 'Only the node can tell who uses it. Use sudo.');
       await readableConfig(paths);
       return portIsFree((await loadConfig(paths)).config.api.port);
     }),
@@ -40,7 +40,7 @@ async function portInForce(api: Api): Promise<number> {
   return section.port;
 }
 
-/** What can be said of a node on another machine: only what it says itself. */
+/** The checks of a node on another machine: only those that the node answers itself. */
 export async function examineRemote(api: Api): Promise<readonly Check[]> {
   const answer = await askNode(api, null);
   const here = skip('machine and files', 'They are on the other machine; run svc doctor there.');

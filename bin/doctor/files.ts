@@ -6,7 +6,7 @@ import { distrust } from '../../shared/files/private-file.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';
 
-/** What can be said from the files alone, whether the node runs or not. */
+/** Checks of the files, whether the node runs or not. */
 
 const LEAST_FREE = { fail: 0.02, warn: 0.1 } as const;
 
@@ -32,13 +32,13 @@ const SECRET_FILES = [
   { name: 'sessions', key: 'sessions', advice: 'Remove it: everybody signs in again.' },
   { name: 'locks of peers', key: 'peerLocks', advice: 'Remove it, and restart the node.' },
 ] as const;
-/** Secrets that are no JSON. */
+/** Secrets that are not JSON. */
 const RAW_SECRETS = [
   { name: 'key of the audit', key: 'auditKey' },
   { name: 'relay secret', key: 'relaySecret' },
 ] as const;
 
-/** Whom the node runs as: the owner of its state. Null where there is none yet. */
+/** The user of the node: the owner of its state folder. Null if there is none yet. */
 async function ownerOf(path: string): Promise<number | null> {
   return lstat(path).then(
     ({ uid }) => uid,
@@ -53,7 +53,8 @@ async function directory(path: string, owner: number | null): Promise<Check> {
     throw error;
   });
   if (found === null) return warn(name, 'It is not there.', 'Start the node once.');
-  if (!found.isDirectory()) return fail(name, 'It is no folder.', 'Move it away and start the node again.');
+  if (!found.isDirectory())
+    return fail(name, 'It is not a folder.', 'Move it away and start the node again.');
   if ((found.mode & 0o002) !== 0)
     return fail(name, 'Everybody may write in it.', `Run: sudo chmod o-w ${path}`);
   if (found.uid !== 0 && owner !== null && found.uid !== owner)
@@ -64,7 +65,7 @@ async function directory(path: string, owner: number | null): Promise<Check> {
     );
   const writable = await access(path, constants.W_OK).then(
     () => true,
-    () => false, // asked for by another user than the node's
+    () => false, // run by another user than the node's
   );
   return ok(
     name,
@@ -77,17 +78,17 @@ async function config(paths: Paths): Promise<Check> {
   const { problem } = await loadConfig(paths);
   return problem === null
     ? ok('config', `${paths.config} is valid, or absent.`)
-    : fail('config', problem, 'Mend the file; until then the last good copy is in force.');
+    : fail('config', problem, 'Repair the file; until then the last good copy is used.');
 }
 
-/** @throws EACCES: whoever asks may not read it, which says nothing about the node */
+/** @throws EACCES: this user may not read it, which is not a fault of the node */
 export async function readableConfig(paths: Paths): Promise<void> {
   await access(paths.config, constants.R_OK).catch((error: unknown) => {
-    if (codeOf(error) === 'EACCES') throw error; // anything else is what the check itself is about
+    if (codeOf(error) === 'EACCES') throw error; // the check reports any other error
   });
 }
 
-/** Whether the node uses the file at all. */
+/** Whether the node accepts the file's type, owner and mode. */
 async function trust(name: string, path: string): Promise<Check> {
   const found = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
@@ -101,7 +102,7 @@ async function trust(name: string, path: string): Promise<Check> {
     return fail(
       name,
       `${path} ${why}; the node refuses it.`,
-      `See who made it so, then: sudo chown --reference=${dirname(path)} ${path} && sudo chmod 600 ${path}`,
+      `Find out who changed it, then: sudo chown --reference=${dirname(path)} ${path} && sudo chmod 600 ${path}`,
     );
   return ok(name, `${path} is private.`);
 }
@@ -126,7 +127,7 @@ async function disk(path: string): Promise<Check> {
     throw error;
   });
   if (found === null) return skip('disk', `${path} is not there yet.`);
-  if (found.blocks === 0) return skip('disk', 'This file system does not tell its size.');
+  if (found.blocks === 0) return skip('disk', 'This file system does not report its size.');
   const free = found.bavail / found.blocks;
   const inodes = found.files === 0 ? 1 : found.ffree / found.files;
   const least = Math.min(free, inodes);

@@ -3,7 +3,7 @@ import { type Check, codeOf, fail, ok, skip } from './check.ts';
 
 const HEADER = Buffer.from('SQLite format 3\0');
 
-/** The log store's file, for when no node can be asked; the file is only looked at. */
+/** Checks the log store's file if no node answers; the file is only read. */
 export async function logStoreFile(path: string): Promise<Check> {
   const name = 'log store';
   const file = await open(path, 'r').catch((error: unknown) => {
@@ -19,8 +19,8 @@ export async function logStoreFile(path: string): Promise<Check> {
       ? ok(name, `${path}, ${(size / 2 ** 20).toFixed(1)} MiB.`)
       : fail(
           name,
-          `${path} is no database.`,
-          `Move it away; the node begins a new one: sudo mv ${path} ${path}.bad`,
+          `${path} is not a database.`,
+          `Move it away; the node starts a new one: sudo mv ${path} ${path}.bad`,
         );
   } finally {
     await file.close();

@@ -3,9 +3,9 @@ import { freemem, totalmem } from 'node:os';
 import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
 import { hottestZone, temperatureCheck } from './temperature.ts';
 
-/** What can be said of the machine, whether the node runs or not. */
+/** Checks of the machine, whether the node runs or not. */
 
-/** Before this project began; a board without a clock wakes in 1970. */
+/** Before this project began; a board without a clock boots in 1970. */
 const EARLIEST_MS = Date.UTC(2024, 0, 1);
 const WANTED_MAJOR = 24;
 
@@ -45,7 +45,7 @@ function memory(): Check {
   const free = freemem() / totalmem();
   const text = `${(free * 100).toFixed(0)} % of ${Math.round(totalmem() / 2 ** 20)} MiB are free.`;
   return free < 0.05
-    ? warn('memory', text, 'See which process takes it: `svc top`, then s.')
+    ? warn('memory', text, 'See which process uses it: `svc top`, then s.')
     : ok('memory', text);
 }
 

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { type Check, codeOf, fail, ok, skip, warn } from './check.ts';
 
-/** What the running node says of itself. */
+/** Checks by the status of the running node. */
 
 export type Api = (method: string, path: string) => Promise<unknown>;
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export type Answer =
 
 /**
  * The node's full status, or why there is none.
- * @param socket the file through which it is asked; null where it is asked over the network
+ * @param socket the Unix socket for the request; null if it goes over the network
  */
 export async function askNode(api: Api, socket: string | null): Promise<Answer> {
   try {
@@ -29,7 +29,7 @@ export async function askNode(api: Api, socket: string | null): Promise<Answer> 
 async function isClosed(socket: string): Promise<boolean> {
   return access(socket, constants.W_OK).then(
     () => false,
-    (error: unknown) => codeOf(error) === 'EACCES', // not there, or something else: then that is not why
+    (error: unknown) => codeOf(error) === 'EACCES', // with another error the permission is not the cause
   );
 }
 
@@ -41,8 +41,8 @@ export function checkAnswer(answer: Answer): readonly Check[] {
         'node',
         answer.problem,
         answer.why === 'down'
-          ? 'Start it: `sudo systemctl start svc`, or `npm start`. All else here is said from its files.'
-          : 'It is there and does not answer as it should: `sudo systemctl restart svc`.',
+          ? 'Start it: `sudo systemctl start svc`, or `npm start`. The other checks use its files.'
+          : 'It runs but does not answer properly: `sudo systemctl restart svc`.',
       ),
     ];
   }
@@ -55,7 +55,7 @@ export function checkAnswer(answer: Answer): readonly Check[] {
   ];
 }
 
-/** What each of them asks for besides its own sentence. */
+/** The advice for each problem. */
 const REMEDIES: Readonly<Record<string, string>> = {
   endpoint_closed: 'See who holds the port: `ss -lntup`. Or give it another one in mavlink.endpoints.',
   source_is_own_endpoint: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
@@ -92,7 +92,7 @@ function processes(list: unknown): readonly Check[] {
         fail(
           title,
           `It is ${state}: ended with ${String(exit)}: ${last}`,
-          `Mend the cause, then: svc services restart ${String(name)}`,
+          `Repair the cause, then: svc services restart ${String(name)}`,
         ),
       ];
     if (state !== 'running') return [warn(title, `It is ${String(state)}.`, 'Look again in a few seconds.')];
@@ -112,7 +112,7 @@ function flightController(status: Json): Check {
   const name = 'flight controller';
   if (status['fc_connected'] === true)
     return ok(name, `Firmware ${String(status['fc_firmware'])} speaks on ${String(status['fc_port'])}.`);
-  if (status['profile'] === 'ground-station') return skip(name, 'None is heard over the radio.');
+  if (status['profile'] === 'ground-station') return skip(name, 'None was received over the radio.');
   return warn(
     name,
     `None: ${String(status['fc_link_hint'])}, source ${String(status['fc_source'])}.`,

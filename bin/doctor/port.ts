@@ -7,7 +7,7 @@ import { type Check, codeOf, fail, ok } from './check.ts';
 const NAME = 'API port';
 const ANSWER_MS = 3000;
 
-/** Of a node that does not run: whether it could listen there. */
+/** For a node that does not run: checks whether it could listen there. */
 export async function portIsFree(port: number): Promise<Check> {
   const error = await new Promise<Error | null>((resolve) => {
     const probe = createServer();
@@ -29,8 +29,8 @@ export async function portIsFree(port: number): Promise<Check> {
 }
 
 /**
- * Of a node that runs: whether it is the one that answers there.
- * @param identity what it says over its socket to `GET /api/pairing/info`, which anybody may ask
+ * For a running node: checks whether it answers there. @param identity its answer over its socket to `GET /api/pairing/info`, a
+ * public route
  */
 export async function portIsOurs(port: number, identity: unknown): Promise<Check> {
   let problem: string;
@@ -39,7 +39,7 @@ export async function portIsOurs(port: number, identity: unknown): Promise<Check
     const signal = AbortSignal.timeout(ANSWER_MS);
     const there = await callNode(address, 'GET', '/api/pairing/info', undefined, signal);
     if (isDeepStrictEqual(there, identity)) return ok(NAME, `The node answers on ${port}.`);
-    problem = 'what answers is not this node.';
+    problem = 'another program answers.';
   } catch (error) {
     problem = messageOf(error);
   }

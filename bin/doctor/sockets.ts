@@ -18,7 +18,7 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
     paths.mavlinkSocket,
     paths.logSocket,
   ];
-  // svc-video runs only where there is a source, svc-helper only where it was installed or the node is root.
+  // svc-video runs only if there is a source, svc-helper only if it was installed or the node is root.
   const optional = [paths.helperSocket, paths.videoSocket];
   const states = new Map<string, State>();
   const failed: Check[] = [];
@@ -38,18 +38,18 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
 }
 
 function judge(name: string, path: string, state: State, runs: boolean): Check {
-  if (state === 'live') return ok(name, 'Somebody listens.');
-  if (state === 'closed') return skip(name, 'It is not yours to use. Use sudo, or join the group svc.');
-  if (state === 'other') return fail(name, `${path} is no socket.`, `Run: sudo rm ${path}`);
+  if (state === 'live') return ok(name, 'A process listens.');
+  if (state === 'closed') return skip(name, 'You have no permission. Use sudo, or join the group svc.');
+  if (state === 'other') return fail(name, `${path} is not a socket.`, `Run: sudo rm ${path}`);
   if (state === 'open to everybody')
     return fail(name, `${path} is open to everybody on this machine.`, `Run: sudo chmod 660 ${path}`);
   if (!runs)
     return state === 'dead'
-      ? skip(name, 'Left behind by a node that is gone; the next one replaces it.')
+      ? skip(name, 'Left over from an earlier run; the next start replaces it.')
       : skip(name, 'Not there: the node does not run.');
   return state === 'silent'
     ? warn(name, 'It does not take connections in time.', 'See svc top; restart its process.')
-    : fail(name, state === 'dead' ? 'Nobody listens.' : 'It is not there.', 'See svc services list.');
+    : fail(name, state === 'dead' ? 'No process listens.' : 'It does not exist.', 'See svc services list.');
 }
 
 async function stateOf(path: string): Promise<State> {

@@ -11,14 +11,14 @@ import type { RpcMethod } from '../../shared/rpc/rpc.ts';
 type Helper = typeof HELPER;
 
 interface Operation<Params> {
-  /** Its name; where it lies is looked up in the helper's own list of folders. */
+  /** Its name; its path is looked up in the helper's own list of folders. */
   readonly program: string;
   readonly args: (params: Params) => readonly string[];
-  /** Shorter than the caller waits, so that the caller hears what became of it. */
+  /** Shorter than the caller's time-out, so that the caller gets the result. */
   readonly timeoutMs: number;
 }
 
-/** All that is done as root. Every argument is of a fixed set, or of a shape that no program takes for an option. */
+/** Everything that runs as root. Every argument is from a fixed set, or cannot be taken for an option. */
 const OPERATIONS: { readonly [M in keyof Helper['methods']]: Operation<ParamsOf<Helper, M>> } = {
   power: { program: 'systemctl', args: ({ action }) => [action], timeoutMs: 5000 },
   unit_restart: {
@@ -26,19 +26,19 @@ const OPERATIONS: { readonly [M in keyof Helper['methods']]: Operation<ParamsOf<
     args: ({ name }) => ['restart', `${name}.service`],
     timeoutMs: 15_000,
   },
-  // Not by writing /etc/hostname: hostnamed replaces that file whole, sets the kernel's name and tells who wants to know.
+  // Not by writing /etc/hostname: hostnamed replaces the file, sets the kernel's name and notifies other programs.
   host_name: { program: 'hostnamectl', args: ({ name }) => ['set-hostname', name], timeoutMs: 10_000 },
 };
 
 export interface OperationDeps {
-  /** Absolute folders with a colon between them, in which programs are looked for. */
+  /** Absolute folders, separated by colons, in which programs are searched. */
   readonly searchPath: string;
   readonly log: Logger;
-  /** Called when an operation is asked for, and when it has ended. */
+  /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
 }
 
-/** What `RpcServer` serves: the operations, each request of one in the log with its outcome. */
+/** The handlers for `RpcServer`; each operation is logged with its result. */
 export function operationMethods(deps: OperationDeps): Readonly<Record<string, RpcMethod>> {
   const { log, onUse } = deps;
   const logged = Object.entries(methodsOf(HELPER, handlers(deps))).map(
@@ -67,12 +67,12 @@ function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
   const operation =
     <Params>(name: string, { program, args, timeoutMs }: Operation<Params>) =>
     async (params: Params): Promise<Done> => {
-      // Refused, not queued: who asked for the second knows best whether it still makes sense after the first.
+      // Refused, not queued: the caller knows best whether it still makes sense after the first one.
       if (running !== null)
         throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
       running = name;
       try {
-        log.info(`${name}: asked for`, { params });
+        log.info(`${name}: requested`, { params });
         const path = await findProgram(program, searchPath);
         await runProgram(path, args(params), timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
         return { done: true };
@@ -87,7 +87,7 @@ function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
   };
 }
 
-/** @throws ApiError E_NOT_IMPLEMENTED where none of the folders has it */
+/** @throws ApiError E_NOT_IMPLEMENTED if it is in none of the folders */
 async function findProgram(program: string, searchPath: string): Promise<string> {
   for (const folder of searchPath.split(':').filter(isAbsolute)) {
     const path = join(folder, program);

@@ -7,33 +7,33 @@ import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
-import { busyness, patience } from './patience.ts';
+import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
 
 export interface DeclaredChild {
   readonly name: string;
-  /** Its entry file and the arguments of that. */
+  /** Its entry file and the arguments. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What it may take of the machine's memory, MiB; beyond it, it leaks and is restarted before the kernel kills somebody. */
+  /** Memory limit, MiB; a process above it has a leak, and is restarted before the kernel kills another process. */
   readonly memoryMiB: number;
 }
 
-/** A process of the plan, which stands in the config. */
+/** A process of the plan, from the config. */
 export interface ChildSpec extends DeclaredChild {
-  /** Whether the config wants it to run now. */
+  /** Whether it should run, by the present config. */
   readonly wanted: boolean;
-  /** Comes and goes with the restart of that process, where the config begins or ceases to want it. */
+  /** It is started or stopped together with a restart of that process, if the config has changed. */
   readonly follows?: string;
 }
 
-/** Times that a test makes shorter. */
+/** Times that tests make shorter. */
 export interface WatchLimits {
   readonly pingMs: number;
   readonly hungMs: number;
   readonly memoryMs: number;
-  /** From its start to its readiness, on a quiet machine; on a busy one it has longer (patience.ts). */
+  /** From its start to its readiness, on a quiet machine; on a busy one it has longer (start-limit.ts). */
   readonly readyMs: number;
 }
 export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryMs: 5000, readyMs: 20_000 };
@@ -45,7 +45,10 @@ export interface ChildHooks {
 
 // Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
 const NODE_FLAGS = ['--max-semi-space-size=2', '--disable-warning=ExperimentalWarning'];
-/** V8's own limit, of the ceiling: it collects harder towards it, and fails with a stack that says where, before that is reached. */
+/**
+ * V8's own limit, as a part of the ceiling: near it V8 collects more garbage, and then fails with a stack trace before the
+ * ceiling is reached.
+ */
 const HEAP_SHARE = 0.75;
 
 const LIMITS = {
@@ -60,14 +63,14 @@ const LIMITS = {
   silenceMs: 1000,
   lastWords: 20,
   lineChars: 64 * 1024,
-  /** Samples in a row above the ceiling: one may catch a moment that the collector ends by itself. */
+  /** Samples in a row above the ceiling: a single one may be just before a garbage collection. */
   overCeiling: 3,
-  /** Part of the ceiling at which the log says so. */
+  /** Part of the ceiling at which a warning is logged. */
   nearCeiling: 0.8,
 } as const;
 
 export class SupervisedChild {
-  /** Of its next start: the config may have changed since the present one. */
+  /** For the next start: the config may have changed since the present one. */
   spec: DeclaredChild;
   readonly #init: Init;
   readonly #hooks: ChildHooks;
@@ -86,7 +89,7 @@ export class SupervisedChild {
   #words: string[] = [];
   #retry: NodeJS.Timeout | null = null;
   #stopping = false;
-  /** The present end was asked for by `restart`. */
+  /** `restart` has asked it to end. */
   #replacing = false;
   #restart: Promise<Restarted> | null = null;
   readonly #waiting = new Set<() => void>();
@@ -102,13 +105,13 @@ export class SupervisedChild {
     return this.#state;
   }
 
-  /** What the process said when it became ready. */
+  /** The message of the process when it became ready. */
   get info(): Readonly<Record<string, unknown>> {
     return this.#info;
   }
 
-  /** It hangs, was killed for that, and has not ended for long: the kernel does not let it go. */
-  get beyondHelp(): boolean {
+  /** It was killed because it hangs, and has still not ended: the kernel cannot end it. */
+  get unkillable(): boolean {
     return (
       this.#process !== null &&
       this.#killedAt !== null &&
@@ -145,16 +148,16 @@ export class SupervisedChild {
     const splitter = new LineSplitter(LIMITS.lineChars);
     child.stderr?.on('data', (chunk: Buffer) => {
       try {
-        splitter.push(chunk, (line) => this.#hear(line));
+        splitter.push(chunk, (line) => this.#addLine(line));
       } catch {
-        child.stderr?.resume(); // a line beyond all bounds: the rest of this process's output is let go
+        child.stderr?.resume(); // the line is too long: the rest of this process's output is discarded
       }
     });
     const watchdog = this.#watch(child);
     const scales = this.#weigh(child);
-    child.on('error', (error) => this.#hear(`cannot run: ${error.message}`));
-    // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too. One
-    // that left a program behind which holds its stderr would never have it, and never a successor.
+    child.on('error', (error) => this.#addLine(`cannot run: ${error.message}`));
+    // 'close' comes after stderr's end, so the last words are complete; a process that could not be spawned has it too. It
+    // would never come if a program started by the process keeps stderr open, and then the process would never be restarted.
     let silence: NodeJS.Timeout | null = null;
     child.on('exit', () => {
       silence = setTimeout(() => child.stderr?.destroy(), LIMITS.silenceMs);
@@ -168,7 +171,7 @@ export class SupervisedChild {
     this.#send(child, { type: 'init', ...this.#init });
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(): void {
     this.#stopping = true;
     this.#process?.kill('SIGKILL');
@@ -191,9 +194,9 @@ export class SupervisedChild {
   }
 
   /**
-   * Stops the process as `stop` does and starts it again at once; no failure, so neither back-off nor parking. Resolves when
-   * the successor runs. Whoever asks while a restart is under way gets that one.
-   * @throws ApiError E_TIMEOUT when none runs after 20 s (the supervisor goes on trying), E_DRAINING when the node stops
+   * Stops the process as `stop` does and starts it again at once. It is not a failure, so there is no back-off and no parking.
+   * Resolves when the new process runs. A call during a restart joins that restart.
+   * @throws ApiError E_TIMEOUT if no process runs after 20 s (the supervisor keeps trying), E_DRAINING when the node stops
    */
   async restart(): Promise<Restarted> {
     this.#restart ??= this.#replace().finally(() => {
@@ -255,7 +258,7 @@ export class SupervisedChild {
     const startedAt = performance.now();
     let over = false;
     const look = async (): Promise<void> => {
-      const allowed = child.pid === undefined ? 0 : patience(readyMs, await busyness(child.pid));
+      const allowed = child.pid === undefined ? 0 : startLimit(readyMs, await busyness(child.pid));
       const took = performance.now() - startedAt;
       if (ready || over) return;
       if (took < allowed) late = setTimeout(lookAgain, Math.max(100, allowed - took));
@@ -266,7 +269,7 @@ export class SupervisedChild {
     };
     let late = setTimeout(lookAgain, readyMs);
     const ping = every(this.#limits.pingMs, `pings of ${this.spec.name}`, () => {
-      // While it loads it cannot answer, on a slow card for longer than a hung one is given; its start has a limit of its own.
+      // While it loads it cannot answer, on a slow card for longer than `hungMs`; the start has a limit of its own.
       if (!ready) return;
       if (performance.now() - answeredAt > this.#limits.hungMs)
         this.#hang(child, `no answer to pings for ${this.#limits.hungMs} ms`);
@@ -289,7 +292,7 @@ export class SupervisedChild {
     };
   }
 
-  /** Samples its memory; one that stays above its ceiling is stopped, which counts as a failure. */
+  /** Samples its memory; a process that stays above its ceiling is stopped, which counts as a failure. */
   #weigh(child: ChildProcess): { stop(): void } {
     const { memoryMiB } = this.spec;
     let over = 0;
@@ -300,11 +303,11 @@ export class SupervisedChild {
       if (this.#process !== child || kill !== null) return;
       if (!warned && mib > memoryMiB * LIMITS.nearCeiling) {
         warned = true;
-        this.#hear(`svc-supervisor: ${this.spec.name} takes ${mib} MiB; its ceiling is ${memoryMiB} MiB`);
+        this.#addLine(`svc-supervisor: ${this.spec.name} takes ${mib} MiB; its ceiling is ${memoryMiB} MiB`);
       }
       over = mib > memoryMiB ? over + 1 : 0;
       if (over < LIMITS.overCeiling) return;
-      this.#hear(`svc-supervisor: killed: ${mib} MiB above its ceiling of ${memoryMiB} MiB`);
+      this.#addLine(`svc-supervisor: killed: ${mib} MiB above its ceiling of ${memoryMiB} MiB`);
       child.kill('SIGTERM');
       kill = setTimeout(() => child.kill('SIGKILL'), LIMITS.killMs);
     };
@@ -318,7 +321,7 @@ export class SupervisedChild {
   }
 
   #hang(child: ChildProcess, why: string): void {
-    if (this.#killedAt === null) this.#hear(`svc-supervisor: killing ${this.spec.name}: ${why}`);
+    if (this.#killedAt === null) this.#addLine(`svc-supervisor: killing ${this.spec.name}: ${why}`);
     this.#killedAt ??= performance.now();
     child.kill('SIGKILL');
   }
@@ -326,11 +329,11 @@ export class SupervisedChild {
   #send(child: ChildProcess, message: ToChild): void {
     if (!child.connected) return;
     child.send(message, (error) => {
-      if (error !== null) this.#hear(`svc-supervisor: cannot reach ${this.spec.name}: ${error.message}`);
+      if (error !== null) this.#addLine(`svc-supervisor: cannot reach ${this.spec.name}: ${error.message}`);
     });
   }
 
-  #hear(line: string): void {
+  #addLine(line: string): void {
     const safe = redact(line);
     this.#words.push(safe);
     if (this.#words.length > LIMITS.lastWords) this.#words.shift();
@@ -352,7 +355,7 @@ export class SupervisedChild {
       return;
     }
     const now = performance.now();
-    // One that ran for a while did not fail to start: its back-off begins anew.
+    // A process that ran for a while did not fail to start, so the back-off is reset.
     if (now - this.#startedAt > LIMITS.failureWindowMs) this.#backoff.reset();
     this.#failures = this.#failures.filter((at) => now - at < LIMITS.failureWindowMs);
     this.#failures.push(now);

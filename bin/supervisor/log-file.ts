@@ -10,7 +10,7 @@ export interface LogFile {
   close(): Promise<void>;
 }
 
-/** Where the lines of all processes go when no journal takes them: `svc.log`, turned over at 5 MiB, three kept. */
+/** The log file of all processes if there is no journal: `svc.log`, rotated at 5 MiB, three are kept. */
 export function openLogFile(directory: string): LogFile {
   const path = join(directory, 'svc.log');
   const file = new winston.transports.File({

@@ -17,8 +17,8 @@ interface Queued {
 
 /**
  * Sends the log lines of all processes to the store in the residual, and keeps each until the store has it on disk. While the
- * residual is away lines wait, up to a bound; beyond it debug lines go first, then info, then the oldest, and what was lost is
- * counted and told in a line of its own.
+ * residual is away lines wait, up to a limit; beyond it debug lines are dropped first, then info, then the oldest, and a line
+ * with their number is added.
  */
 export class LogShipper {
   readonly #path: string;

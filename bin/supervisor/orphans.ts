@@ -3,28 +3,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../shared/errors.ts';
 
 /**
- * The processes of a supervisor that was killed end by themselves, because their channel to it closes; one whose loop hangs
- * never notices, and holds the sockets that its successor needs. So every supervisor writes down whom it runs, and the next
- * one ends who is left (docs/threat-model.md H13). systemd does the same with the control group; `npm start` has none.
+ * The processes of a killed supervisor end by themselves, because their channel to it closes. But a process whose loop hangs
+ * does not notice, and keeps the sockets that the next one needs. So every supervisor writes a list of its processes, and the
+ * next supervisor kills those that are left (docs/threat-model.md H13). systemd does the same with the control group; `npm
+ * start` has none.
  */
 
 interface Known {
   readonly name: string;
   readonly pid: number;
-  /** What tells it from a later process with the same id: the boot, and its start in clock ticks since then. */
+  /** Distinguishes it from a later process with the same id: the boot, and its start in clock ticks since then. */
   readonly born: string;
 }
 
 /** How long they may take to end by themselves: a front lets its requests in flight finish. */
 const GRACE_MS = 3000;
-/** What the kernel may take to end a killed one; beyond that it is beyond us. */
+/** How long the kernel may take to end a killed process; then we give up. */
 const KILL_MS = 2000;
 const POLL_MS = 20;
 
-/** When a process was born; null for one that ended, and for one that ended and that nobody has asked about yet. */
+/** When a process was started; null if it has ended, also if it is a zombie. */
 function bornOf(pid: number): string | null {
   try {
-    // The second field is the program's name in brackets, which may hold spaces and brackets of its own.
+    // The second field is the program's name in brackets, which may contain spaces and brackets.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
@@ -63,7 +64,10 @@ export class ChildRecord {
     this.#onProblem = onProblem;
   }
 
-  /** Writes down whom this supervisor runs. At once: it may be killed in the next moment. Nobody running: no file. */
+  /**
+   * Writes the list of this supervisor's processes at once, since it may be killed at any moment. Without processes there is no
+   * file.
+   */
   write(running: readonly Running[]): void {
     const known = running.flatMap(({ name, pid }): readonly Known[] => {
       const born = pid === null ? null : bornOf(pid);
@@ -74,7 +78,7 @@ export class ChildRecord {
         rmSync(this.#path, { force: true });
         return;
       }
-      // Not synced: after a power cut none of them is left.
+      // Not synced: no process survives a power cut.
       const next = `${this.#path}.next`;
       rmSync(next, { force: true });
       writeFileSync(next, JSON.stringify(known), { mode: 0o600, flag: 'wx' });
@@ -85,8 +89,8 @@ export class ChildRecord {
   }
 
   /**
-   * Waits for the processes of a dead supervisor, at most 3 s, and kills who is left then.
-   * Only for whoever holds the supervisor's socket: with it, no other supervisor is alive.
+   * Waits for the processes of a dead supervisor, at most 3 s, and kills those that are left then. Only the owner of the
+   * supervisor's socket may call it: then no other supervisor is alive.
    */
   async endOrphans(): Promise<void> {
     let left = this.#read();

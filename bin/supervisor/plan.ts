@@ -12,7 +12,7 @@ export interface PlanInput {
   readonly extension: '.ts' | '.js';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly withResidual: boolean;
-  /** Where no unit of systemd brings svc-helper; the supervisor itself has to be root then for it to be of use. */
+  /** Run svc-helper as a child, if systemd does not start it; useful only if the supervisor is root. */
   readonly withHelper: boolean;
   /** How long the front lets requests in flight finish when the node stops. */
   readonly drainMs: number;
@@ -23,8 +23,8 @@ export interface PlanInput {
 }
 
 /**
- * What each process may take of the memory, MiB: three to five times of what it takes when it works hard. svc-link carries the
- * flight controller, and nothing here knows whether it is armed: its ceiling is one that only a leak reaches.
+ * Memory ceiling of each process, MiB: three to five times its use under load. svc-link has the link to a vehicle that may be
+ * armed, so only a leak can reach its ceiling.
  */
 const CEILINGS_MIB = {
   'svc-helper': 160,
@@ -35,7 +35,7 @@ const CEILINGS_MIB = {
   'svc-control': 320,
 } as const;
 
-/** The processes of a node in start order, with what the config makes of each. */
+/** The processes of a node in start order, as configured. */
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);

@@ -20,7 +20,7 @@ interface NodeStatus {
   readonly config: { readonly problem: string | null };
 }
 
-/** Waits for the node and its vehicle, then prints the one screen that a newcomer needs. */
+/** Waits for the node and its vehicle, then prints the screen for a new user. */
 export async function printScreen(supervisor: Supervisor, paths: Paths, signal: AbortSignal): Promise<void> {
   try {
     while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });

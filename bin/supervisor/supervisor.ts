@@ -134,11 +134,11 @@ export class Supervisor {
   }
 
   /**
-   * False while svc-link neither answers nor ends although it was killed: what a supervisor can do about a hung process has
-   * been done. The others can hang like that, say in a camera's driver, without anybody's link being lost for it.
+   * False while svc-link does not answer and does not end although it was killed: the supervisor can do no more. Other
+   * processes may hang like that too, for example in a camera's driver, but the link still works then.
    */
   get linkHealthy(): boolean {
-    return this.child('svc-link')?.beyondHelp !== true;
+    return this.child('svc-link')?.unkillable !== true;
   }
 
   child(name: string): SupervisedChild | undefined {

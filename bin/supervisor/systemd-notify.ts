@@ -3,33 +3,33 @@ import { messageOf } from '../../shared/errors.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
 
 /**
- * Tells systemd how the node is (sd_notify(3)), through the program `systemd-notify`: Node has no Unix datagram sockets.
- * The unit needs `NotifyAccess=all`, because the message comes from a child. Messages never overlap; what comes while one is
- * on its way is merged into the next.
+ * Reports the state of the node to systemd (sd_notify(3)), through the program `systemd-notify`: Node has no Unix datagram
+ * sockets. The unit needs `NotifyAccess=all`, because the message comes from a child. Messages never overlap; those that come
+ * while one is being sent are merged into the next.
  */
 
 export interface NotifyOptions {
   /** The supervisor's own: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /** Asked before every WATCHDOG=1; while it is false systemd hears none, and restarts the node in the end. */
+  /** Called before every WATCHDOG=1; while it is false none is sent, and systemd restarts the node in the end. */
   readonly healthy?: () => boolean;
   /** A line for the log. */
   readonly onProblem: (text: string) => void;
 }
 
 const TIMEOUT_MS = 5000;
-/** Not for the children: they would speak for the node. */
+/** Removed from the children's environment: they must not report for the node. */
 const OWN = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'] as const;
 
-/** The environment without what only the supervisor may have. */
+/** The environment without the variables for the supervisor only. */
 export function withoutNotify(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OWN.some((own) => own === name)));
 }
 
-/** How often WATCHDOG=1 is due, ms: half of what systemd allows; null where it does not watch this process. */
+/** How often WATCHDOG=1 is due, ms: half of systemd's limit; null if it does not watch this process. */
 function heartbeatMs({ env, pid }: NotifyOptions): number | null {
   const allowedMs = Number(env['WATCHDOG_USEC'] ?? 0) / 1000;
   const watched = env['WATCHDOG_PID'] ?? '';
@@ -52,9 +52,9 @@ export class SystemdNotify {
   }
 
   /**
-   * Says from now on, at half of WATCHDOG_USEC, that the supervisor lives and is healthy. One whose loop hangs says nothing and
-   * is killed by systemd; hung children are the supervisor's own business as long as it can end them. Not only from READY=1
-   * on: after a restart of the supervisor in place the watch goes on while the children start.
+   * Reports from now on, at half of WATCHDOG_USEC, that the supervisor is healthy. A supervisor whose loop hangs reports
+   * nothing and is killed by systemd; hung children are killed by the supervisor, as long as it can. It does not wait for
+   * READY=1: after a restart of the supervisor in place, systemd keeps watching while the children start.
    */
   start(): void {
     const period = heartbeatMs(this.#options);
@@ -66,7 +66,7 @@ export class SystemdNotify {
     this.#watchdog = every(period, 'watchdog', beat);
   }
 
-  /** Says once that the node is up. */
+  /** Reports once that the node is up. */
   ready(): void {
     if (this.#ready) return;
     this.#ready = true;
@@ -80,13 +80,13 @@ export class SystemdNotify {
     this.#say('STATUS', text);
   }
 
-  /** Says that the node ends. From here on systemd counts TimeoutStopSec, whatever else it is told: not for a restart in place. */
+  /** Reports that the node stops. From then on TimeoutStopSec runs, so this is not used for a restart in place. */
   stopping(): void {
     this.#endWatchdog();
     this.#say('STOPPING', '1');
   }
 
-  /** Says nothing of its own any more; resolves when all that was said has arrived or timed out (5 s each). */
+  /** Stops the reports; resolves when all messages have arrived or timed out (5 s each). */
   async end(): Promise<void> {
     this.#endWatchdog();
     while (this.#sending !== null) await this.#sending;
@@ -111,7 +111,7 @@ export class SystemdNotify {
         const args = [`--pid=${this.#options.pid}`, ...lines];
         await runProgram('systemd-notify', args, TIMEOUT_MS, { env: this.#options.env });
       } catch (error) {
-        if (!this.#complained) this.#options.onProblem(`systemd is not told: ${messageOf(error)}`);
+        if (!this.#complained) this.#options.onProblem(`systemd could not be notified: ${messageOf(error)}`);
         this.#complained = true;
       }
     }

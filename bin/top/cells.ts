@@ -4,10 +4,10 @@ import { plainText } from '../../shared/plain-text.ts';
 
 const WIDE =
   /[\u1100-\u115f\u231a-\u231b\u2329-\u232a\u2e80-\u303e\u3041-\ua4cf\u2630-\u2637\u268a-\u268f\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-/** What a mark does to the width hangs on the terminal. */
+/** The width of a combining mark depends on the terminal. */
 const MARKS = /\p{M}|[\u1160-\u11ff\ud7b0-\ud7ff]/gu;
 
-/** `text` with nothing in it that could draw anywhere but on the next cell. */
+/** `text` without characters that move the cursor. */
 export function safeText(text: string): string {
   return plainText(text.normalize('NFC')).replaceAll(MARKS, '');
 }
@@ -19,7 +19,7 @@ export function cellsOf(text: string): number {
   return cells;
 }
 
-/** Safe, and at most `columns` cells; what was cut ends in an ellipsis. */
+/** Safe text of at most `columns` cells; a cut text ends in an ellipsis. */
 export function clip(text: string, columns: number): string {
   // Longer than any window; a line of a log may be a megabyte.
   const safe = safeText(text.slice(0, columns * 8 + 64));

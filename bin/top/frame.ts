@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { clip } from './cells.ts';
 
-/** What `svc top` draws, from what the API answered. Pure: the same snapshot gives the same lines. */
+/** The lines of `svc top`, from the answers of the API. Pure: the same snapshot gives the same lines. */
 
-/** Any answer of the API: its members may be absent or null, and are shown as a dash then. */
+/** Any answer of the API; an absent or null member is shown as a dash. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Snapshot {

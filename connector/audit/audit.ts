@@ -12,10 +12,10 @@ export interface AuditEvent {
   readonly operatorId: string;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** `*` where it is about no single node. */
+  /** `*` if it is not about a single node. */
   readonly node: string;
   readonly decision: Decision;
-  /** What came of it: the beginning of the answer, or `reason: sentence`. */
+  /** The outcome: the beginning of the answer, or `reason: sentence`. */
   readonly result: unknown;
   readonly latencyMs: number;
   readonly mcpSession: string;
@@ -35,7 +35,7 @@ const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_RESULT_CHARS = 200;
 const MAX_ARGS_CHARS = 2000;
 
-/** The key that signs the head of the chain; for this user alone, like the file itself. */
+/** The key that signs the head of the chain; readable only by this user, like the file itself. */
 export function keyFileOf(path: string): string {
   return `${path}.key`;
 }
@@ -78,10 +78,10 @@ export class ConnectorAudit {
     }
   }
 
-  /** Why records cannot be written; null while they can. Tries again where they could not. */
+  /** Why records cannot be written; null while they can. After a failure it tries to write one. */
   problem(): string | null {
     if (this.#problem !== null) {
-      // Only a record shows that records can be written.
+      // Only writing a record shows that it works again.
       this.write({
         tokenId: 'svc-mcp',
         operatorId: 'svc-mcp',
@@ -98,7 +98,7 @@ export class ConnectorAudit {
     return this.#problem;
   }
 
-  /** Never throws: a call that went through did so. */
+  /** Never throws: the call has already been carried out. */
   write({ args, result, ...event }: AuditEvent): void {
     const text =
       typeof result === 'string' ? String(redactValue(result)) : (JSON.stringify(redactValue(result)) ?? '');
@@ -139,7 +139,7 @@ function parse(line: string): StoredEvent | null {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? (value as StoredEvent) : null;
   } catch {
-    return null; // the last line while it is written
+    return null; // the last line, still being written
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { verifyFiles } from '../../shared/audit/verify.ts';
 import { AUDIT_FILES, keyFileOf } from './audit.ts';
 
-/** Follows the chain through the audit's files, oldest first, as far as its signed head says that it goes. */
+/** Checks the chain through the audit's files, oldest first, up to its signed head. */
 export function verifyAuditFiles(path: string): { readonly ok: boolean; readonly sentence: string } {
   const verdict = verifyFiles(path, AUDIT_FILES, keyFileOf(path));
   if (!verdict.ok)
@@ -12,6 +12,6 @@ export function verifyAuditFiles(path: string): { readonly ok: boolean; readonly
   const unchecked =
     verdict.head_not_checked === null
       ? ''
-      : ` Whether its end is there was not checked: ${verdict.head_not_checked}.`;
+      : ` The end of the chain was not checked: ${verdict.head_not_checked}.`;
   return { ok: true, sentence: `${verdict.records} records, unbroken.${unchecked}` };
 }

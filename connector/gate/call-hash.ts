@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a confirmation is bound to: this tool, this node, these arguments, and no others. */
+/** Binds a confirmation to one tool, one node and one set of arguments. */
 export interface BoundCall {
   readonly tool: string;
   readonly node: string;
@@ -8,7 +8,7 @@ export interface BoundCall {
   readonly argsHash: string;
 }
 
-/** The confirmation itself is no part of what is confirmed. */
+/** The confirmation itself is not part of the hash. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['confirm', 'confirm_id', 'node']);
 
 export function bind(tool: string, node: string, args: Readonly<Record<string, unknown>>): BoundCall {
@@ -20,7 +20,7 @@ export function sameCall(a: BoundCall, b: BoundCall): boolean {
   return a.tool === b.tool && a.node === b.node && a.argsHash === b.argsHash;
 }
 
-/** JSON with the members in order and nothing between them. @throws Error for what JSON has not: functions, infinities */
+/** JSON with sorted members and no spaces. @throws Error for values that JSON does not have: functions, infinities */
 export function canonical(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new Error('a number that JSON does not have');

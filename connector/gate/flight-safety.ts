@@ -6,9 +6,9 @@ import type { NodeClient } from '../planes/node-client.ts';
 import { type Principal, STDIO } from '../principal.ts';
 
 /**
- * What makes flight tools reachable at all: that the node's MAVLink endpoints hold the armed guard (declared with
- * --flight-enforced, and checked where the config can be read), and the simulator waiver (--sim, asked of the node, and asked
- * again: a simulator may be swapped for an aircraft while we run).
+ * The conditions for flight tools: either the node's MAVLink endpoints enforce the armed guard (declared with
+ * --flight-enforced, and checked if the config can be read), or the node flies a simulator (--sim; the node is asked at every
+ * call, since a simulator may be replaced by an aircraft).
  */
 
 export interface FlightSafetyOptions {
@@ -16,16 +16,16 @@ export interface FlightSafetyOptions {
   readonly declared: boolean;
   /** --sim, once every target has proven to be a simulator */
   readonly simulator: boolean;
-  /** Flight tools appeared or went: the lists that clients hold are old. */
+  /** Called when flight tools appear or disappear, so that clients read the list again. */
   readonly onChange: () => void;
   /** Steady, ms. */
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** How long an answer about the config is good for. The simulator is asked about at every call. */
+/** How long the config is cached. The simulator is checked at every call. */
 const CONFIG_MS = 5000;
-/** How often it is looked at without a call. */
+/** How often it is checked without a call. */
 const WATCH_MS = 5000;
 
 export class FlightSafety {
@@ -40,12 +40,12 @@ export class FlightSafety {
     this.#shown = options.declared || options.simulator;
   }
 
-  /** Whether flight tools are to be shown: they are usable on one node at least, as far as is known. */
+  /** Whether to show flight tools: they are usable on at least one node, as far as is known. */
   get shown(): boolean {
     return this.#shown;
   }
 
-  /** Looks at the nodes from time to time, so that the list of tools is true without anybody calling one. */
+  /** Checks the nodes from time to time, so that the list of tools is right even without a call. */
   start(nodes: readonly NodeClient[]): void {
     if (!this.#shown) return;
     const look = async (): Promise<void> => {
@@ -85,11 +85,11 @@ export class FlightSafety {
       return await isSimulated(node, principal);
     } catch (error) {
       if (!(error instanceof Denial)) throw error;
-      return false; // it cannot be asked: not a simulator
+      return false; // no answer: not a simulator
     }
   }
 
-  /** No endpoint of the node lets ground stations past the armed guard. Where that cannot be read, the declaration stands. */
+  /** True if no endpoint of the node overrides the armed guard. If the config cannot be read, --flight-enforced decides. */
   async #holds(node: NodeClient, principal: Principal): Promise<boolean> {
     try {
       const config = (await node.json({ method: 'GET', path: '/api/config' }, principal)) as {
@@ -100,7 +100,7 @@ export class FlightSafety {
       );
       if (open.length > 0)
         this.#options.log.warn(
-          `${node.target.id}: flight tools are off, because ${open.join(', ')} is not held back`,
+          `${node.target.id}: flight tools are off, because ${open.join(', ')} has no armed guard`,
         );
       return open.length === 0;
     } catch (error) {

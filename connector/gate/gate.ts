@@ -14,8 +14,8 @@ import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
 /**
- * Whether a call may happen (docs/contract.md 11). Everything that can refuse it without a person is looked at before a
- * confirmation is, and a confirmation is used up last, so that none is spent on a call that fails for another reason.
+ * Whether a call may happen (docs/contract.md 11). All other checks come before the confirmation, and a confirmation is used up
+ * last, so that none is lost on a call that fails for another reason.
  */
 
 export interface GateCall {
@@ -23,11 +23,11 @@ export interface GateCall {
   readonly args: Arguments;
   readonly principal: Principal;
   readonly node: NodeClient;
-  /** The client asked its user, who agreed; null where it cannot ask or was not asked yet. */
+  /** Whether the client's user agreed; null if the client cannot ask or has not asked yet. */
   readonly elicited: boolean | null;
 }
 
-/** What the gate found: the class, and what the caller is to do next. */
+/** The result: the class, and what the caller must do next. */
 export type Verdict =
   | { readonly kind: 'pass'; readonly scope: Scope; readonly confirmed: boolean }
   /** Only a confirmation by the client's user is missing. */
@@ -46,7 +46,7 @@ export class Gate {
     this.#options = options;
   }
 
-  /** Scope and enforcement: what no confirmation can change. @throws Denial scope_missing, ws_proxy_enforce_off */
+  /** Checks scope and enforcement, which no confirmation can replace. @throws Denial scope_missing, ws_proxy_enforce_off */
   async admit({ tool, args, principal, node }: GateCall): Promise<Scope> {
     const scope = classOfCall(tool, args);
     if (principal.scopes !== null && !principal.scopes.includes(scope))
@@ -97,9 +97,9 @@ export class Gate {
   async #destructive(call: GateCall): Promise<Verdict> {
     const { tool, args } = call;
     const phrase = tool.phrase ?? `${tool.name.toUpperCase()} ON THIS NODE`;
-    // Not told back: a client that only repeats what a refusal says has not read the description.
+    // The words are not repeated here: a client must read them in the description.
     if (args['confirm'] !== phrase)
-      throw new Denial('confirm_required', 'Say the words of the description of this tool in `confirm`.');
+      throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     const passed = { kind: 'pass', scope: 'destructive', confirmed: true } as const;
     if (await this.#options.flight.isWaived(call.node, call.principal)) return passed;
     if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
@@ -112,7 +112,7 @@ export class Gate {
       const age = presenceAge(this.#options.operator, bootTime());
       return age !== null && age <= STALE_S;
     } catch (error) {
-      this.#options.log.warn(`operator signal: ${messageOf(error)}`); // a signal that cannot be believed is none
+      this.#options.log.warn(`operator signal: ${messageOf(error)}`); // an invalid signal counts as absent
       return false;
     }
   }
@@ -150,14 +150,14 @@ export class Gate {
     return new Denial(
       reason,
       reason === 'operator_present_stale'
-        ? `Nobody stands by. A person keeps \`svc operator hold\` running, or: ${how}`
+        ? `No operator is present. A person must keep \`svc operator hold\` running, or: ${how}`
         : how,
       { confirm_id: code },
     );
   }
 }
 
-/** Flight by its class, or because what it does reaches the aircraft whatever its class. */
+/** Whether the call counts as flight: by its class, or because it affects the aircraft. */
 export function affectsFlight(tool: Tool, scope: Scope): boolean {
   return scope === 'flight' || tool.routes.includes('command.post');
 }

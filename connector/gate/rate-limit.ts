@@ -5,7 +5,7 @@ import { Denial } from '../denial.ts';
 export const TOOL_RATE: Rate = { perSecond: 10, burst: 30 };
 export const RESOURCE_RATE: Rate = { perSecond: 40, burst: 80 };
 
-// Callers beyond it are those of long ago: their buckets are full again anyway.
+// The oldest callers are dropped: their buckets are full again anyway.
 const MAX_CALLERS = 1024;
 
 /** A token bucket for each caller. */

@@ -10,7 +10,7 @@ import { asRecord } from '../tools/tool.ts';
 import { addToFleet, readFleet } from './fleet-file.ts';
 import { NodeClient, type NodeTarget } from './node-client.ts';
 
-/** Finds nodes of the LAN by mDNS (`_svc._tcp`), adopts those that nobody owns, and keeps their keys. */
+/** Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. */
 
 const BROWSE_MS = 3000;
 
@@ -18,7 +18,7 @@ export interface Found {
   readonly deviceId: string;
   readonly name: string | null;
   readonly paired: boolean;
-  /** `host:port`: the address, never the name that the node gives itself. */
+  /** `host:port`: the address, never the name that the node announces. */
   readonly host: string;
 }
 
@@ -48,8 +48,8 @@ function readService({ txt, addresses, port }: Service): Found | null {
 }
 
 /**
- * Claims what is unpaired and unknown, one after the other; each key is on disk before the next claim, because a node that is
- * paired with a lost key can only be reset by hand.
+ * Claims unpaired, unknown nodes one after the other; each key is on disk before the next claim, because a node whose key is
+ * lost can only be reset by hand.
  */
 export async function adopt(
   found: readonly Found[],
@@ -62,7 +62,7 @@ export async function adopt(
   for (const { deviceId, name, paired, host } of found) {
     if (known.has(deviceId)) continue;
     if (paired) {
-      log.info(`${deviceId} at ${host} is paired with somebody else`);
+      log.info(`${deviceId} at ${host} is paired with another owner`);
       continue;
     }
     const client = new NodeClient({ id: deviceId, name, baseUrl: `http://${host}`, key: null });
@@ -71,7 +71,7 @@ export async function adopt(
         await client.json({ method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } }, STDIO),
       );
       const { api_key: key } = answer;
-      if (typeof key !== 'string') throw new Error('it gave no key');
+      if (typeof key !== 'string') throw new Error('the answer has no key');
       const target: NodeTarget = { ...client.target, key };
       await addToFleet(fleetFile, [target]);
       adopted.push(target);

@@ -8,13 +8,13 @@ import { baseUrlOf, type NodeTarget } from './node-client.ts';
  * The nodes of a local fleet: `{"nodes":[{"id","host","key"?,"name"?}]}`, or the list alone. It holds keys, so it is 0600.
  */
 
-/** @throws Error naming what is wrong, never with a key in it */
+/** @throws Error naming the problem, never with a key in it */
 export function parseFleet(text: string, source: string): readonly NodeTarget[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${source} is no JSON`); // the parser's own words would quote the file
+    throw new Error(`${source} is not JSON`); // the parser's message would quote the file
   }
   const list: unknown = Array.isArray(value) ? value : asRecord(value)['nodes'];
   if (!Array.isArray(list)) throw new Error(`${source}: it is {"nodes":[…]}`);
@@ -35,13 +35,13 @@ export function parseFleet(text: string, source: string): readonly NodeTarget[] 
   });
 }
 
-/** @returns no nodes where the file does not exist. @throws Error for a file that is not private, or broken */
+/** @returns no nodes if the file does not exist. @throws Error if the file is not private, or broken */
 export function readFleet(path: string): readonly NodeTarget[] {
   const text = readOwnFile(path);
   return text === null ? [] : parseFleet(text, path);
 }
 
-/** Adds nodes, whole or not at all; those that are there stay as they are. */
+/** Adds nodes, all or none; existing ones stay unchanged. */
 export async function addToFleet(path: string, added: readonly NodeTarget[]): Promise<void> {
   const nodes = [...readFleet(path), ...added].map(({ id, name, baseUrl, key }) => ({
     id,

@@ -4,7 +4,7 @@ import type { Principal } from '../principal.ts';
 /** The HTTP API of one node. */
 
 export interface NodeTarget {
-  /** As callers name it; the device id, or `local` until the node has told it. */
+  /** The name for callers: the device id, or `local` until the node has reported it. */
   readonly id: string;
   readonly name: string | null;
   /** Without a trailing slash. */
@@ -157,11 +157,11 @@ function errorBody(bytes: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   } catch {
-    return {}; // not the node's own error: its status says enough
+    return {}; // not an error body of the node; the status is enough
   }
 }
 
-/** fetch hides the reason one level down. */
+/** fetch puts the reason into `cause`. */
 function causeOf(error: unknown): string {
   const { cause } = error as { readonly cause?: { readonly code?: unknown; readonly message?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;

@@ -50,11 +50,11 @@ async function agentTarget(
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  // On the node itself its own pairing file is the newest truth.
+  // On the node itself, its pairing file is the newest source of the key.
   const onBox = settings.place === null || /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
   const key = (onBox ? pairingKey(pathsFrom(env).pairing, log) : null) ?? settings.agentKey;
   if (settings.nodeId !== null) return { id: settings.nodeId, name: null, baseUrl, key };
-  // A node that is away at the start is `local`, and stays reachable by that name.
+  // A node that does not answer at the start is called `local`, and keeps that name as an alias.
   const probe = new NodeClient({ id: LOCAL, name: null, baseUrl, key });
   const info = await probe
     .json({ method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS }, STDIO)

@@ -6,7 +6,7 @@ import { NodeClient, type NodeTarget } from './node-client.ts';
 
 export type Mode = 'agent' | 'local-fleet';
 
-/** Before the node has told its own device id, and as a name for it ever after. */
+/** The name of the node until it has reported its device id, and an alias afterwards. */
 export const LOCAL = 'local';
 
 export class Plane {
@@ -29,7 +29,7 @@ export class Plane {
 
   /**
    * The node that a call is for.
-   * @param wanted the argument `node`; where there is one node only, it may be left out
+   * @param wanted the argument `node`; optional if there is only one node
    * @throws Denial node_required, node_not_allowed
    */
   resolve(wanted: unknown, principal: Principal): NodeClient {
@@ -46,10 +46,10 @@ export class Plane {
         nodes: known,
       });
     }
-    // In agent mode the node's id may be unknown; the node itself refuses another's token.
+    // In agent mode the node's id may be unknown; the node itself refuses tokens of other nodes.
     const { id } = node.target;
     if (principal.deviceId !== null && id !== LOCAL && principal.deviceId !== id)
-      throw new Denial('node_not_allowed', `The token is one of ${principal.deviceId}.`);
+      throw new Denial('node_not_allowed', `The token belongs to ${principal.deviceId}.`);
     return node;
   }
 }

@@ -8,7 +8,7 @@ import { videoTools } from './video.ts';
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Every tool by its name; the same in every mode. @throws Error for two of one name, or a route that is not in the table */
+/** Every tool by its name; the same in every mode. @throws Error for a duplicate name, or a route that is not in the table */
 export function compileCatalogue(): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   for (const tool of [
@@ -20,7 +20,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...videoTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
-      throw new Error(`a second or a bad tool name: ${tool.name}`);
+      throw new Error(`duplicate or invalid tool name: ${tool.name}`);
     classOf(tool); // its routes exist
     tools.set(tool.name, tool);
   }

@@ -82,7 +82,7 @@ export const logTools: readonly Tool[] = [
   {
     name: 'logs.tail',
     title: 'Follow the log',
-    description: 'Waits and returns what is logged meanwhile; can be cancelled.',
+    description: 'Waits, then returns the lines logged since the call; can be cancelled.',
     routes: ['logs.get'],
     input: { properties: { level, seconds: { type: 'integer', minimum: 1, maximum: 60, default: 10 } } },
     output: {

@@ -38,7 +38,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'services.restart',
       title: 'Restart a service',
-      description: 'Restarts one process of the node; what carries the link to the vehicle counts as flight.',
+      description: 'Restarts one process of the node; a process of the link to the vehicle counts as flight.',
     },
     'services.name.restart.post',
     {
@@ -50,7 +50,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'admin.agent.restart_supervisor',
       title: 'Restart the node software',
-      description: 'All processes of the node begin anew; the link to the vehicle is interrupted.',
+      description: 'Restarts all processes of the node; the link to the vehicle is interrupted.',
     },
     'system.restart-supervisor.post',
     {},
@@ -71,7 +71,7 @@ export const nodeTools: readonly Tool[] = [
       name: 'system.shutdown',
       title: 'Shut down',
       description:
-        'Powers the computer off; somebody has to go there to start it. Words for `confirm`: SHUTDOWN THIS NODE.',
+        'Powers the computer off; a person has to go there to start it. Words for `confirm`: SHUTDOWN THIS NODE.',
     },
     'system.shutdown.post',
     {},

@@ -4,7 +4,7 @@ import { name, writing } from './parts.ts';
 import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
 
 const POLL_MS = 300;
-/** A download over a bad radio link; a client that cannot wait cancels. */
+/** Long enough for a download over a bad radio link; a client that cannot wait cancels. */
 const MAX_POLLS = 400;
 
 interface Listed {
@@ -159,7 +159,7 @@ function upper(text: unknown): string {
   return typeof text === 'string' ? text.toUpperCase() : '';
 }
 
-/** Needs what this build does not have, and says so rather than invent defaults. */
+/** A tool that needs data which this build does not have; it says so instead of inventing defaults. */
 function unknownDefaults(
   tool: string,
   title: string,

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from './tool.ts';
 
-/** The shapes that most tools have. */
+/** Builders for the common kinds of tools. */
 
 export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 };
 
@@ -11,7 +11,7 @@ interface Head {
   readonly description: string;
 }
 
-/** A tool that is one GET of the node, answered as it is. */
+/** A tool that sends one GET to the node and returns the answer unchanged. */
 export function reading(head: Head, route: string, options: Partial<Tool> = {}): Tool {
   return {
     ...head,
@@ -24,7 +24,7 @@ export function reading(head: Head, route: string, options: Partial<Tool> = {}):
   };
 }
 
-/** What every write answers. */
+/** The answer of every write. */
 export const WRITTEN: JsonSchema = {
   type: 'object',
   required: ['ok', 'status'],
@@ -43,7 +43,7 @@ export interface Writing {
   readonly body?: (args: ToolContext['args']) => unknown;
 }
 
-/** A tool that is one write of the node. */
+/** A tool that sends one write to the node. */
 export function writing(head: Head, route: string, what: Writing, options: Partial<Tool> = {}): Tool {
   const row = rowOf(route);
   return {
@@ -66,7 +66,7 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
   };
 }
 
-/** A query of those arguments that were given. */
+/** A query string of the given arguments. */
 export function queryOf(values: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {

@@ -10,11 +10,11 @@ import type { Principal } from '../principal.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a tool has to work with. */
+/** The context of a tool call. */
 export interface ToolContext {
   readonly args: Arguments;
   readonly principal: Principal;
-  /** The node that the call is for; tools of the whole fleet do not look at it. */
+  /** The node that the call is for; tools of the whole fleet ignore it. */
   readonly node: NodeClient;
   readonly plane: Plane;
   readonly audit: ConnectorAudit;
@@ -42,14 +42,14 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the same table as the node's. */
+  /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the node's own table. */
   readonly routes: readonly string[];
-  /** The request's path parameters and body of these arguments, where a route has a class for what they name. */
+  /** Path parameters and body of the request, if a route has a class that depends on them. */
   readonly request?: (args: Arguments) => {
     readonly params: Readonly<Record<string, string>>;
     readonly body: unknown;
   };
-  /** A class that the routes do not tell: `POST /api/command` is `flight` for whatever it commands. */
+  /** A class that does not follow from the routes: `POST /api/command` is `flight` for every command. */
   readonly least?: Scope;
   /** A second scope that the caller must hold, because the answer is a secret. */
   readonly alsoNeeds?: Scope;
@@ -60,7 +60,7 @@ export interface Tool {
   };
   readonly output: JsonSchema;
   readonly idempotent: boolean;
-  /** Not about one node. */
+  /** True if it is not about one node. */
   readonly fleetWide?: boolean;
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
@@ -69,14 +69,14 @@ export interface Tool {
 
 const BY_ID: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.id, row]));
 
-/** @throws Error for an id that the table does not have: a tool must not outlive its route */
+/** @throws Error for an id that is not in the table: a tool must not outlive its route */
 export function rowOf(id: string): Row {
   const row = BY_ID.get(id);
   if (row === undefined) throw new Error(`no route ${id} in the table`);
   return row;
 }
 
-/** The class that the table gives a tool, before its arguments are looked at. */
+/** The class of a tool by the table, without its arguments. */
 export function classOf(tool: Pick<Tool, 'routes' | 'least'>): Scope {
   let highest: Scope = tool.least ?? 'read';
   for (const id of tool.routes) highest = higher(highest, classOfRow(rowOf(id)));
@@ -85,20 +85,20 @@ export function classOf(tool: Pick<Tool, 'routes' | 'least'>): Scope {
 
 function classOfRow(row: Row): Scope {
   if (row.scope === 'inner') return 'admin';
-  // No token may: a public read tells what anybody may know, everything else is the owner's.
+  // Rows that no token may use: a public read is open to everybody, the others are for the owner.
   if (row.scope === 'none')
     return row.access === 'public' && row.method === 'GET' && row.blast === 'none' ? 'read' : 'admin';
   return row.scope;
 }
 
-/** Whether what is named in the arguments may raise the class. */
+/** Whether the arguments may raise the class. */
 export function isRaisable({ routes }: Pick<Tool, 'routes'>): boolean {
   return routes.some((id) => rowOf(id).names.length > 0);
 }
 
 /**
- * The class of one call, as the node has it. What only the pairing key or root may do counts as destructive here: a client
- * that merely launched the connector does not get it, and the node decides in the end.
+ * The class of one call, as on the node. Calls that need the pairing key or root count as destructive here, so that the client
+ * that started the connector cannot make them; the node makes the final decision.
  */
 export function classOfCall(tool: Tool, args: Arguments): Scope {
   const least = classOf(tool);
@@ -124,7 +124,7 @@ export function pathOf(id: string, values: Readonly<Record<string, string>> = {}
   );
 }
 
-/** As an object, whatever it was. */
+/** The value if it is an object, else an empty one. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)

@@ -27,17 +27,18 @@ import type { Principal } from '../principal.ts';
 import { buildServer, type ServerDeps } from '../server.ts';
 
 /**
- * Streamable HTTP at `POST /mcp`: requests of the 2026 era each for themselves, those of the 2025 era in sessions, because
- * only there a client can be asked something. The same code serves the Unix socket, where the way in is the credential.
+ * Streamable HTTP at `POST /mcp`: requests of the 2026 protocol are independent; those of the 2025 protocol have sessions,
+ * because only in a session can the server ask the client. The same code serves the Unix socket, where access to the socket is
+ * the credential.
  */
 
 export interface HttpOptions {
   readonly deps: ServerDeps;
   /** http or unix, for the audit. */
   readonly transport: string;
-  /** Whose request it is. @throws Denial for nobody's */
+  /** The principal of a request. @throws Denial if there is none */
   readonly authenticate: (req: IncomingMessage) => Promise<Principal>;
-  /** Host names by which it may be called; null on a Unix socket, which no browser reaches. */
+  /** Allowed host names; null on a Unix socket, which browsers cannot reach. */
   readonly hosts: ReadonlySet<string> | null;
   readonly health: () => Promise<Readonly<Record<string, unknown>> & { readonly ok: boolean }>;
   readonly onRefused: (req: IncomingMessage, denial: Denial) => void;
@@ -87,17 +88,17 @@ export class HttpFace {
     this.#server.requestTimeout = 30_000;
   }
 
-  /** Whether a client of the 2026 era listens for changes. */
+  /** Whether a client of the 2026 protocol listens for changes. */
   get isListenedTo(): boolean {
     return this.#bus.listenerCount > 0;
   }
 
-  /** For `resources/updated` of the 2026 era. */
+  /** For `resources/updated` of the 2026 protocol. */
   notifyUpdated(uri: string): void {
     this.#modern.notify.resourceUpdated(uri);
   }
 
-  /** For clients of the 2026 era; the others are told by their servers. */
+  /** For clients of the 2026 protocol; the servers of the others notify them. */
   notifyTools(): void {
     this.#modern.notify.toolsChanged();
   }
@@ -121,7 +122,7 @@ export class HttpFace {
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (!this.#isOurs(req)) {
-      answer(res, 403, { error: 'forbidden', message: 'This Host or Origin is not one of this connector.' });
+      answer(res, 403, { error: 'forbidden', message: 'This Host or Origin is not allowed here.' });
       return;
     }
     const place = PLACES.get((req.url ?? '').split('?', 1)[0] ?? '');
@@ -162,7 +163,7 @@ export class HttpFace {
     const given = req.headers['mcp-session-id'];
     if (typeof given === 'string') {
       const session = this.#sessions.get(given);
-      // Another caller's session is as good as none, and is not told apart from it.
+      // Another caller's session is answered like an unknown one.
       if (session === undefined || session.principal.id !== principal.id) {
         answer(res, 404, { jsonrpc: '2.0', error: { code: -32001, message: 'Session not found' }, id: null });
         return;
@@ -184,7 +185,7 @@ export class HttpFace {
       return;
     }
     if (req.method === 'POST')
-      await toNodeHandler(this.#modern)(like, res, body); // refuses it in the era's own words
+      await toNodeHandler(this.#modern)(like, res, body); // refuses it in the format of its protocol
     else
       answer(res, 405, { jsonrpc: '2.0', error: { code: -32000, message: 'Method not allowed' }, id: null });
   }
@@ -206,7 +207,7 @@ export class HttpFace {
     await transport.handleRequest(req, res, body);
   }
 
-  /** The one that was used longest ago goes. */
+  /** Ends the session that was unused for the longest time. */
   #makeRoom(): void {
     if (this.#sessions.size < MAX_SESSIONS) return;
     const [oldest] = [...this.#sessions.values()].toSorted((a, b) => a.usedAt - b.usedAt);
@@ -223,7 +224,7 @@ export class HttpFace {
     session.server.close().catch((error: unknown) => this.#options.log.debug(messageOf(error)));
   }
 
-  /** A page of another origin, or one that made a name of its own point here, is no client. */
+  /** Refuses pages of another origin, and pages that reach us by DNS rebinding. */
   #isOurs({ headers }: IncomingMessage): boolean {
     const { hosts } = this.#options;
     if (hosts === null) return true;
@@ -267,7 +268,7 @@ function answer(res: ServerResponse, status: number, body: unknown): void {
 
 const FAILED = Symbol('failed');
 
-/** The body; FAILED where the answer has been given already. */
+/** The body; FAILED if the answer has already been sent. */
 async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -286,7 +287,7 @@ async function readJson(req: IncomingMessage, res: ServerResponse): Promise<unkn
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
   } catch {
-    answer(res, 400, { jsonrpc: '2.0', error: { code: -32700, message: 'The body is no JSON' }, id: null });
+    answer(res, 400, { jsonrpc: '2.0', error: { code: -32700, message: 'The body is not JSON' }, id: null });
     return FAILED;
   }
 }

@@ -8,13 +8,13 @@ import { type EdgeParts, edge } from './middleware/edge.ts';
 import { errors } from './middleware/errors.ts';
 import { native } from './middleware/native.ts';
 import { settle } from './middleware/settle.ts';
+import type { PrincipalWatch } from './principal-watch.ts';
 import type { ResidualProxy } from './residual-proxy/residual-proxy.ts';
-import type { Tenures } from './tenures.ts';
 
 export interface AppParts extends EdgeParts {
   /** By row id. */
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
-  readonly tenures: Tenures;
+  readonly principalWatch: PrincipalWatch;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
   readonly log: Logger;
@@ -22,13 +22,13 @@ export interface AppParts extends EdgeParts {
 
 /** The front, in the order in which a request walks through it. */
 export function createApp(parts: AppParts): FastExpress {
-  const { state, records, handlers, tenures, proxy, log } = parts;
+  const { state, records, handlers, principalWatch, proxy, log } = parts;
   const fast = createFastExpress();
   const { app } = fast;
   app.use(edge(parts));
   app.use(body());
   app.use(settle(state, records));
-  app.use(native(handlers, tenures));
+  app.use(native(handlers, principalWatch));
   app.use(proxy?.middleware ?? notBuilt);
   app.use(errors(log));
   return fast;

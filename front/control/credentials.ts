@@ -28,8 +28,8 @@ export interface CredentialOptions {
 }
 
 /**
- * Every credential of the node and what hangs on what: the pairing is the root; sessions hang on the PIN and the pairing,
- * tickets on whoever asked for them. What dies takes all that hangs on it along, at once.
+ * Every credential of the node and what each depends on: the pairing is the root; sessions depend on the PIN and the pairing,
+ * tickets on the credential that asked for them. When one ends, all that depend on it end at once.
  */
 export class Credentials {
   readonly pairing: PairingStore;
@@ -79,7 +79,7 @@ export class Credentials {
     this.#relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), now);
   }
 
-  /** What `decide` asks. */
+  /** The checks that `decide` calls. */
   get checks(): CredentialChecks {
     return {
       session: (value) => this.sessions.check(value),
@@ -89,7 +89,7 @@ export class Credentials {
     };
   }
 
-  /** In this order: the sessions' binding reads the other two. */
+  /** The order matters: the sessions' binding reads the other two. */
   async start(): Promise<void> {
     await this.pairing.start();
     await this.pin.start();
@@ -103,7 +103,7 @@ export class Credentials {
     await this.pairing.stop();
   }
 
-  /** Uses up what holds once; false when somebody else was faster. */
+  /** Uses up a single-use credential; false if another request used it first. */
   spend(principal: Principal, headers: IncomingHttpHeaders): boolean {
     if (principal.kind === 'ticket')
       return this.tickets.consume(ticketIn(headers['sec-websocket-protocol'] ?? '') ?? '');
@@ -111,7 +111,7 @@ export class Credentials {
     return true;
   }
 
-  /** A question that can be asked again and again: does what let this caller in still hold? */
+  /** @returns a check whether the caller's credential is still valid; it may be called again and again */
   holds(principal: Principal): () => boolean {
     const { keyHash } = this.pairing;
     const id = ticketIssuer(principal) ?? principal.id;
@@ -127,7 +127,7 @@ export class Credentials {
       case 'session':
       case 'ticket':
       case 'token':
-        // The pairing store makes another hash object only for another pairing.
+        // The pairing store makes a new hash object only for a new pairing.
         return () => this.pairing.keyHash === keyHash && this.#stillHolds(id);
     }
   }
@@ -138,7 +138,7 @@ export class Credentials {
   }
 }
 
-/** The relay secret while a radio pair is bound; a file that others may read or have written is no secret. */
+/** The relay secret while a radio pair is bound; a file that others can read or write is not used. */
 function relaySecret(file: string, log: Logger): Buffer | null {
   try {
     const text = readPrivateSync(file);

@@ -6,7 +6,7 @@ import type { Origin } from './edge/origins.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import type { Announced } from './stores/audit.ts';
 
-/** What one middleware leaves for the next in `res.locals`. */
+/** The values that one middleware passes to the next in `res.locals`. */
 export interface Exchange extends Record<string, unknown> {
   origin: Origin;
   /** Set by `edge`, completed by `settle`. */
@@ -15,7 +15,7 @@ export interface Exchange extends Record<string, unknown> {
   raw?: Buffer;
   /** The parsed body of a JSON row. */
   body?: unknown;
-  /** The change that the answer is about, until its outcome is known. */
+  /** The announced change, until its outcome is known. */
   announced?: Announced;
 }
 
@@ -23,8 +23,8 @@ export interface Exchange extends Record<string, unknown> {
 export type Step = (req: Request, res: Response<unknown, Exchange>, next: NextFunction) => void;
 
 /**
- * What `decide` is asked about.
- * @param body the body's bytes where a relay ticket is bound to them, else null
+ * The arguments of `decide` for a request.
+ * @param body the body's bytes if a relay ticket is bound to them, else null
  */
 export function headOf(
   req: IncomingMessage,

@@ -40,6 +40,7 @@ import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { helperAt } from './node/helper.ts';
+import { PrincipalWatch } from './principal-watch.ts';
 import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
@@ -48,7 +49,6 @@ import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
 import { PeerLocks } from './stores/peer-locks.ts';
-import { Tenures } from './tenures.ts';
 import { VehicleView } from './vehicle-view.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
@@ -99,8 +99,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
     log,
     copy: createLogger('audit', 'info'),
   });
-  const tenures = new Tenures((principal) => credentials.holds(principal));
-  const sockets = new OpenSockets(log, tenures);
+  const principalWatch = new PrincipalWatch((principal) => credentials.holds(principal));
+  const sockets = new OpenSockets(log, principalWatch);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
   const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
   const monitor = new SystemMonitor(paths.etc);
@@ -175,7 +175,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const proxy =
     proof === null
       ? null
-      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, tenures, log });
+      : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, principalWatch, log });
   const front = new FrontServer({
     state,
     budgets,
@@ -197,7 +197,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     records: new Records(budgets, audit),
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
-    tenures,
+    principalWatch,
     drainMs,
     log,
   });
@@ -234,7 +234,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       stopMs: drainMs + 1000,
     },
     named('open sockets', sockets),
-    named('tenures', tenures),
+    named('principal watch', principalWatch),
     // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
     { name: 'first state', start: async (signal: AbortSignal) => vehicle.first(READY_MS, signal) },
     named('mDNS', config.discovery.mdns ? advertiser : {}),

@@ -5,7 +5,7 @@ import type { Origin } from './edge/origins.ts';
 import type { PeerBudgets } from './edge/rate.ts';
 import type { Announced, AuditLog } from './stores/audit.ts';
 
-/** What stays of a decision: its cost to the peer, and its record in the audit. For requests and upgrades alike. */
+/** Records each decision, for requests and upgrades: its cost to the peer, and its entry in the audit. */
 export class Records {
   readonly #budgets: PeerBudgets;
   readonly #audit: Pick<AuditLog, 'refused' | 'announce'>;
@@ -22,9 +22,9 @@ export class Records {
   }
 
   /**
-   * Writes down what is about to be changed, or which secret is about to be read: who has it since when is what an owner asks
-   * afterwards. Undefined for what is neither.
-   * @throws ApiError E_AUDIT for what is not done unless it is written down
+   * Records a change, or the reading of a secret, before it happens, so that an owner can see later who did it and when.
+   * @returns undefined if the request is neither
+   * @throws ApiError E_AUDIT for a change that needs the audit while it cannot be written
    */
   announce(pass: Pass, body: unknown, origin: Origin): Announced | undefined {
     const { row } = pass;

@@ -18,7 +18,7 @@ export const SERVER_LIMITS = {
 } as const;
 
 export interface FrontOptions extends AppParts, UpgradeParts {
-  /** What the slowest body of any row may take, ms. Each row's own time is kept by `body`. */
+  /** The longest body time-out of all rows, ms. `body` enforces the time-out of each row. */
   readonly longestBodyMs: number;
   readonly drainMs: number;
 }
@@ -68,7 +68,7 @@ export class FrontServer {
         keepAliveTimeout: SERVER_LIMITS.keepAliveTimeoutMs,
         requireHostHeader: false, // decide() asks for it, and answers in JSON
         insecureHTTPParser: false,
-        // Any other upgrade that a client offers (h2c) is an offer: the request is answered as it stands.
+        // Another upgrade that a client offers (h2c) is optional, so the request is answered normally.
         shouldUpgradeCallback: (req) => req.headers.upgrade?.toLowerCase() === 'websocket',
       },
       serve,
@@ -77,7 +77,7 @@ export class FrontServer {
     server.maxConnections = SERVER_LIMITS.maxConnections;
     server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
     server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
-    // Without this listener node says "100 Continue" to everybody; the body must wait for the decision.
+    // Without this listener node always answers "100 Continue"; the body must wait for the decision.
     server.on('checkContinue', serve);
     server.on('checkExpectation', (_req, res) =>
       sendFailure(res, failureOf(new ApiError('E_BAD_REQUEST', 'Unknown Expect header.'))),
@@ -93,7 +93,7 @@ export class FrontServer {
     return server;
   }
 
-  /** Stops accepting, lets requests in flight finish for at most `drainMs`, then cuts what is left. */
+  /** Stops accepting, lets requests in flight finish for at most `drainMs`, then closes the rest. */
   async stop(): Promise<void> {
     this.#draining = true;
     const closed = this.#servers.map(

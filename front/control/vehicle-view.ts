@@ -4,8 +4,8 @@ import { type Armed, LINK, type LinkState } from '../../shared/rpc/link.ts';
 const STALE_MS = 3000;
 
 /**
- * The front's view of the vehicle: the newest state that svc-link sent, and how far it can be trusted. A link process
- * that is away says nothing about the motors, so from the moment a vehicle was heard, silence reads as `unknown`.
+ * The front's view of the vehicle: the newest state that svc-link sent, and how far it can be trusted. Without a link process
+ * the motors may still be running, so once a vehicle was heard, silence means `unknown`.
  */
 export class VehicleView {
   readonly #client: Client<typeof LINK>;
@@ -51,7 +51,7 @@ export class VehicleView {
     for (const listener of this.#listeners) listener(state);
   }
 
-  /** Calls `listener` with every new state. @returns how to end that */
+  /** Calls `listener` with every new state. @returns a function that stops this */
   subscribe(listener: (state: LinkState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -78,7 +78,7 @@ export class VehicleView {
     return this.#client.connected && this.#now() - this.#receivedAt <= STALE_MS ? this.#state : null;
   }
 
-  /** The body of GET /api/telemetry, made once a state however many ask; null where `state` is. */
+  /** The body of GET /api/telemetry, made once for each state; null if `state` is null. */
   get telemetryText(): string | null {
     const { state } = this;
     if (state === null) return null;
@@ -86,11 +86,11 @@ export class VehicleView {
     return this.#telemetryText;
   }
 
-  /** What the armed guard goes by. */
+  /** The armed state for the armed guard. */
   get armed(): Armed {
     const { state } = this;
     if (state === null) return 'unknown';
-    // A link that was restarted in flight has heard nothing yet; this process has.
+    // svc-link may have been restarted in flight and has heard nothing yet, but this process has.
     if (!state.heard) return this.#heard ? 'unknown' : false;
     return state.armed;
   }
@@ -103,7 +103,7 @@ export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>>
     mavlink_alive: state.mavlink_alive,
     heartbeat_age_s: state.heartbeat_age_s,
     ...state.telemetry,
-    // Of a vehicle that fell silent nobody knows whether its motors turn.
+    // The motors of a silent vehicle may still be running.
     armed: state.mavlink_alive ? state.telemetry.armed : null,
     statustext: state.statustext,
     param_cached_count: params.cached,

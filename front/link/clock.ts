@@ -5,11 +5,11 @@ export interface Timer {
   cancel(): void;
 }
 
-/** Time of the link process, given to it at the composition root so that tests can hold it still. */
+/** Time of the link process. main.ts passes it in, so that tests can use a fake clock. */
 export interface Clock {
-  /** Monotonic ms; no NTP step moves it. */
+  /** Monotonic ms; an NTP step does not change it. */
   now(): number;
-  /** Wall clock, ms since 1970; only for showing to people. */
+  /** Wall clock, ms since 1970; for display only. */
   wall(): number;
   after(ms: number, run: () => void): Timer;
   every(ms: number, run: () => void): Timer;

@@ -41,17 +41,20 @@ export interface FtpRequest {
 
 export type Params7 = readonly [number, number, number, number, number, number, number];
 
-/** Everything that we say on the link ourselves, as whole v2 frames; node-mavlink does the encoding. */
+/** Builds every frame that we send in our own name, as v2; node-mavlink does the encoding. */
 export class Encoder {
-  /** System id we speak as: the vehicle's once it is known. */
+  /** System id that we send as: the vehicle's, once it is known. */
   system = 1;
   #seq = 0;
-  /** Signs everything that we say, once there is a key. */
+  /** Signs all our frames, once there is a key. */
   signer: Signer | null = null;
   /** Frames that were signed. */
   signed = 0;
 
-  /** A member of the vehicle (never a ground station, so that its ground-station failsafe still fires: docs/threat-model.md J13). */
+  /**
+   * We are part of the vehicle, never a ground station, so that its ground-station failsafe still works (docs/threat-model.md
+   * J13).
+   */
   heartbeat(): Buffer {
     const message = new minimal.Heartbeat();
     message.type = TYPE_ONBOARD_CONTROLLER;
@@ -206,7 +209,7 @@ export class Encoder {
     return this.#encode(message);
   }
 
-  /** A v2 frame around a payload that is laid out already. */
+  /** A v2 frame around an encoded payload. */
   #frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
     const { system } = this;
     const frame = frameOf({ id, payload, seq: this.#nextSeq(), system, component: OWN_COMPONENT });

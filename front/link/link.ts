@@ -56,7 +56,7 @@ export interface LinkOptions {
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
   readonly signEndpoints?: boolean;
-  /** What is wrong beside the link itself: with its source's address, with endpoints. */
+  /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
@@ -68,7 +68,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #frames: FrameStream;
   readonly #encoder = new Encoder();
-  /** Of its own, because ground stations count the gaps in a sequence. */
+  /** An encoder of its own, because ground stations count gaps in the sequence numbers. */
   readonly #replies = new Encoder();
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
@@ -152,7 +152,7 @@ export class Link {
       },
       onVersion: () => this.#params.onVersion(),
       onFtp: (message) => {
-        // To us, and not to a ground station whose answers come by here too.
+        // Addressed to us, not to a ground station whose answers pass through here too.
         const { targetSystem, targetComponent } = message;
         if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
         this.#params.onFtp(message);
@@ -183,7 +183,7 @@ export class Link {
         const { target } = vehicle;
         if (target !== null) send(encoder.commandLong(target, REQUEST_MESSAGE, ASK_VERSION, 0));
       },
-      // Also what came from the disk, once the vehicle has said that it is as it was.
+      // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
       onKnown: (name) => this.#evidence.parameter(name),
       store,
     });
@@ -215,7 +215,7 @@ export class Link {
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
-      // Ground stations see the companion computer too; the vehicle does not pass its words on to where they came from.
+      // Ground stations see the companion computer too: the vehicle does not send our heartbeat back on this link.
       this.router.broadcast(this.#replies.heartbeat());
     });
   }
@@ -286,8 +286,8 @@ export class Link {
   }
 
   /**
-   * What the clients get. While `mavlink_alive` is false the telemetry is what was last received: who shows it decides
-   * what that is worth.
+   * What the clients get. While `mavlink_alive` is false the telemetry is what was last received: the reader decides whether to
+   * show it.
    */
   state(): LinkState {
     const { transport, source } = this.#options;
@@ -329,14 +329,14 @@ export class Link {
 
   #problems(): LinkProblem[] {
     const problems = [...(this.#options.problems?.() ?? [])];
-    // A vehicle passes our words on to its other links, from where they may come in here: no fault of the source.
+    // A vehicle forwards our frames to its other links, from where they may come back. The source is fine then.
     if (this.router.sourceLoops && !this.#vehicle.alive) {
       const detail = `What this node sends to its source ${this.#options.source} comes back from it: it leads to an endpoint of this node. Point mavlink.source at the flight controller.`;
       problems.push({ code: 'source_loops', detail });
     }
     if (this.#signing.lost) {
       const detail =
-        'The vehicle signs what it sends, and this node does not have its key: it may hear no command of this node and of ground stations on it. Enrol its key again.';
+        'The vehicle signs what it sends, and this node does not have its key: it may ignore all commands from this node and its ground stations. Enrol its key again.';
       problems.push({ code: 'signing_lost', detail });
     }
     return problems;
@@ -349,7 +349,7 @@ export class Link {
     this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
     if (reason !== 'connected') this.#refusals.forget();
-    this.#evidence.clear(); // another vehicle may be at the other end; it comes again if it is true
+    this.#evidence.clear(); // another vehicle may be connected; real evidence comes again
     if (reason === 'learned') {
       this.#texts.clear();
       this.#signing.forget();

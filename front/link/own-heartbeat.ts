@@ -1,12 +1,12 @@
 import type { Clock, Timer } from './clock.ts';
 
 const PERIOD_MS = 1000;
-/** Our event loop was held up for longer: we did not do our work, and say nothing (docs/threat-model.md J13). */
+/** If the event loop was blocked for longer, the heartbeat is left out (docs/threat-model.md J13). */
 const MAX_LAG_MS = 2000;
 
 /**
- * Our heartbeat on the link, once a second while our own loop is healthy. It is what the vehicle (and whoever watches it)
- * takes as "the companion computer works": it must not come from a timer that runs while the rest stands still.
+ * Our heartbeat on the link, once a second while our event loop is healthy. The vehicle takes it as "the companion computer
+ * works", so it must stop when the rest of the process is blocked.
  */
 export class OwnHeartbeat {
   readonly #clock: Clock;

@@ -1,11 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** No datagram has gone out for this long although some were sent: the socket is of no use any more. */
+/** A socket whose sends have all failed for this long is considered broken. */
 const BROKEN_MS = 2000;
 
 /**
- * The results of a UDP socket's sends. Node tells a failure only to a callback, and a socket whose own address has gone (DHCP
- * gave another one) fails for ever: after 2 s of failures and no success it is to be opened anew.
+ * The results of a UDP socket's sends. Node reports a failure only to the send's callback, and a socket whose local address is
+ * gone (DHCP gave another one) fails forever. After 2 s of failures without a success it must be reopened.
  */
 export class SendWatch {
   readonly #clock: Clock;
@@ -18,9 +18,9 @@ export class SendWatch {
     this.#onBroken = onBroken;
   }
 
-  /** The callback of every send; one function, so that a send allocates none. */
+  /** The callback of every send; one function, so that a send allocates no new one. */
   readonly done = (error: NodeJS.ErrnoException | null): void => {
-    // Nobody listens at the other end yet: that went out, and was answered.
+    // Nobody listens at the other end yet: the datagram went out and was answered.
     if (error === null || error.code === 'ECONNREFUSED') {
       this.#failingSince = null;
       return;

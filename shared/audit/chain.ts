@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Head } from './head.ts';
 
 /**
- * The audit's records: NDJSON, each line carrying the hash of the one before, so that a line that was changed, taken out or
- * put in breaks the chain for everybody to see.
+ * The audit's records: NDJSON, each line carrying the hash of the one before, so that a changed, removed or inserted line
+ * breaks the chain.
  */
 
 export interface AuditRecord {
@@ -13,7 +13,7 @@ export interface AuditRecord {
   readonly principal: string;
   readonly principal_kind: string;
   readonly route: string | null;
-  /** `announced` before it runs, then `done` or the code of the error; a refusal's code. */
+  /** `announced` before it runs, then `done` or the code of the error; for a refusal its code. */
   readonly outcome: string;
   readonly rule: string;
   readonly forced: boolean;
@@ -21,16 +21,16 @@ export interface AuditRecord {
   readonly status?: number;
   /** Number of the record that announced it. */
   readonly of?: number;
-  /** What was to be changed: the config key, the parameter, the service, the command; never a value. */
+  /** The changed item: config key, parameter, service or command; never a value. */
   readonly changed?: string;
-  /** How many alike this record stands for, and since when. */
+  /** How many equal events this record counts, and since when. */
   readonly count?: number;
   readonly since?: string;
 }
 
 export interface ChainedRecord extends AuditRecord {
   readonly seq: number;
-  /** SHA-256 of the line before, base64url (hex of that length would be blotted out as a key); zeros for the first ever. */
+  /** SHA-256 of the line before, base64url (hex of that length would be masked as a key); zeros for the very first line. */
   readonly prev: string;
 }
 
@@ -45,10 +45,10 @@ export type Verdict =
   | { readonly ok: false; readonly file: string; readonly line: number; readonly why: string };
 
 /**
- * Follows the chain through the files in order, oldest first.
+ * Checks the chain through the files in order, oldest first.
  * @param files name and text of each
- * @param from the hash that the first line must carry; null to take it as it is (older files were rotated away)
- * @param head where the chain must begin and how far it must reach, where that is known
+ * @param from the hash that the first line must have; null accepts any (older files were rotated away)
+ * @param head where the chain must begin and end, if known
  */
 export function verifyChain(
   files: readonly { readonly name: string; readonly text: string }[],
@@ -101,7 +101,7 @@ export function verifyChain(
   return { ok: true, records, last: expected ?? GENESIS };
 }
 
-/** The record of a line, or null where it is none. */
+/** The record of a line, or null if it is not a record. */
 export function parse(line: string): ChainedRecord | null {
   try {
     const value: unknown = JSON.parse(line);

@@ -17,7 +17,7 @@ import { redact } from '../process/logger.ts';
 import { GENESIS, lineHash, parse } from './chain.ts';
 import { auditKey, type Head, headFile, headText, readHead } from './head.ts';
 
-/** How late the head beside the chain may be. */
+/** How late the head may be written after a record. */
 const HEAD_MS = 1000;
 /** Longer than any record. */
 const TAIL_BYTES = 128 * 1024;
@@ -25,13 +25,13 @@ const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 
 export interface ChainedLogOptions {
   readonly path: string;
-  /** The key that signs the head; made where it is missing. */
+  /** The key that signs the head; created if it is missing. */
   readonly keyFile: string;
-  /** The file is turned over before it grows beyond. */
+  /** The file is rotated before it grows larger than this. */
   readonly maxBytes: number;
   /** How many are kept: the open one and those before it, `path.1` the newest of them. */
   readonly files: number;
-  /** Mode of the folder, where it is made, and of the files. */
+  /** Mode of the files, and of the folder if it is created. */
   readonly modes: { readonly directory: number; readonly file: number };
   /** Wall clock, ms. */
   readonly now: () => number;
@@ -39,8 +39,8 @@ export interface ChainedLogOptions {
 
 /**
  * An append-only, hash-chained file of JSON lines (chain.ts) with its signed head (head.ts). Each record is one write, so a
- * process that is killed leaves whole lines; what a short write or a power cut left of one is cut off. The head follows
- * once the records are on the disk, so a power cut leaves it behind the chain, never before it.
+ * killed process leaves whole lines; a partial line after a short write or a power cut is removed. The head is written after
+ * the records are on the disk, so after a power cut it may be behind the chain, but never ahead of it.
  */
 export class ChainedLog {
   readonly #options: ChainedLogOptions;
@@ -64,8 +64,8 @@ export class ChainedLog {
   }
 
   /**
-   * Opens the newest file and takes up its chain. Where that does not reach the head, records were taken away: the chain goes
-   * on behind the head, so that the gap stays to be seen.
+   * Opens the newest file and continues its chain. If it ends before the head, records were removed: the chain then continues
+   * after the head, so that the gap stays visible.
    * @returns what is wrong with the chain, in a sentence; null for nothing
    * @throws the file system's error
    */
@@ -101,7 +101,7 @@ export class ChainedLog {
     this.#close();
   }
 
-  /** Writes one record, secrets blotted out. @throws the file system's error; nothing counts as written then */
+  /** Writes one record with secrets masked. @throws the file system's error; then the record is not written */
   append(record: object): void {
     if (!this.#started) {
       const problem = this.start();
@@ -109,14 +109,14 @@ export class ChainedLog {
     }
     const { now, maxBytes } = this.#options;
     const time = new Date(now()).toISOString();
-    // The chain's own hashes are no secrets, whatever they look like.
+    // The chain's own hashes are not secrets.
     const body = redact(JSON.stringify({ time, ...record })).slice(1);
     const line = `{"seq":${this.#seq + 1},"prev":"${this.#prev}",${body}`;
     const bytes = Buffer.from(`${line}\n`);
     if (this.#fd === null) this.#open();
     if (this.#size > 0 && this.#size + bytes.length > maxBytes) this.#rotate();
     const fd = this.#fdOpen();
-    // What an earlier write left of a line, and whatever else is not ours.
+    // Removes a partial line of an earlier write.
     if (fstatSync(fd).size > this.#size) ftruncateSync(fd, this.#size);
     if (writeSync(fd, bytes, 0, bytes.length, this.#size) !== bytes.length) throw new Error('a short write');
     this.#size += bytes.length;
@@ -125,7 +125,7 @@ export class ChainedLog {
     this.#timer ??= setTimeout(() => this.#settle(), HEAD_MS).unref();
   }
 
-  /** The head of what is on the disk by now, without holding anybody up. */
+  /** Writes the head for the records on the disk, without blocking. */
   #settle(): void {
     this.#timer = null;
     const fd = this.#fd;
@@ -168,7 +168,7 @@ export class ChainedLog {
     return problem;
   }
 
-  /** The next record follows nothing that is there, so that what happened is still seen when the head is right again. */
+  /** The next record does not continue the present chain, so that the damage stays visible after the head is right again. */
   #breakChain(why: string): string {
     this.#prev = lineHash(why);
     return why;
@@ -177,7 +177,7 @@ export class ChainedLog {
   #open(): void {
     const { path, modes } = this.#options;
     this.#fd = openSync(path, FLAGS, modes.file);
-    // Known once it was opened; a file that another hand made shorter meanwhile is written on where it ends.
+    // Known after opening. If someone else has shortened the file since, writing continues at its end.
     const { size } = fstatSync(this.#fd);
     this.#size = this.#started ? Math.min(this.#size, size) : size;
   }
@@ -207,7 +207,7 @@ export class ChainedLog {
   #rotate(): void {
     const { path, files } = this.#options;
     fdatasyncSync(this.#fdOpen());
-    // First the head, which then names a beginning that is there whatever happens between two of the renames.
+    // The head first: then its beginning exists even if the process dies between two renames.
     this.#from = this.#oldest(1);
     this.#writeHead();
     if (this.#fd !== null) closeSync(this.#fd);
@@ -219,7 +219,7 @@ export class ChainedLog {
     this.#open();
   }
 
-  /** What the oldest file begins with. @param dropped how many files of a full set will go */
+  /** The beginning of the oldest file. @param dropped how many files of a full set will be removed */
   #oldest(dropped: number): Head['from'] {
     const { path, files } = this.#options;
     for (let index = files - 1 - dropped; index >= 0; index--) {

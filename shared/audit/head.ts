@@ -4,18 +4,18 @@ import { dirname } from 'node:path';
 import { readPrivateSync } from '../files/private-file.ts';
 
 /**
- * Where a chain begins and ends, beside it in `<file>.head`, signed with a key of the node: without it nobody could tell a
- * chain whose end was cut off, or that was written anew from its first line, from a whole one.
+ * Where a chain begins and ends, beside it in `<file>.head`, signed with a key of the node: without it, one could not detect
+ * that the end of a chain was removed, or that the whole chain was rewritten.
  */
 export interface Head {
-  /** The oldest record that is kept: its number, and what it follows. */
+  /** The oldest record that is kept: its number, and the hash before it. */
   readonly from: { readonly seq: number; readonly prev: string };
   /** The newest record that is known to be on the disk, and the hash of its line. */
   readonly seq: number;
   readonly hash: string;
 }
 
-/** A write of so few bytes at the beginning of a file is one: no kill leaves half of it. */
+/** A write of so few bytes at the start of a file is atomic: a killed process leaves no half of it. */
 const HEAD_BYTES = 256;
 const KEY_BYTES = 32;
 
@@ -27,7 +27,7 @@ export function headText(head: Head, key: Buffer): string {
   return `${JSON.stringify({ ...head, mac: sign(head, key) })}\n`.padStart(HEAD_BYTES, ' ');
 }
 
-/** @returns a sentence where there is no head that this key has signed; null where there is no head at all */
+/** @returns a sentence if the head is not signed with this key; null if there is no head */
 export function readHead(path: string, key: Buffer): Head | string | null {
   const text = readPrivateSync(headFile(path));
   if (text === null) return null;
@@ -40,7 +40,7 @@ export function readHead(path: string, key: Buffer): Head | string | null {
     : `${headFile(path)} was not signed by this node`;
 }
 
-/** The key that signs heads, made where there is none. @throws Error where the file is not fit to hold one */
+/** The key that signs heads, created if there is none. @throws Error if the file is not usable */
 export function auditKey(file: string): { readonly key: Buffer; readonly isNew: boolean } {
   const known = readKey(file);
   if (known !== null) return { key: known, isNew: false };
@@ -56,12 +56,12 @@ export function auditKey(file: string): { readonly key: Buffer; readonly isNew: 
   return { key, isNew: true };
 }
 
-/** The key, null where there is none. @throws Error where it cannot be used */
+/** The key, null if there is none. @throws Error if it is not usable */
 export function readKey(file: string): Buffer | null {
   const text = readPrivateSync(file);
   if (text === null) return null;
   const key = Buffer.from(text.trim(), 'base64url');
-  if (key.length !== KEY_BYTES) throw new Error(`${file} holds no key of the audit`);
+  if (key.length !== KEY_BYTES) throw new Error(`${file} is not a key of the audit`);
   return key;
 }
 

@@ -5,12 +5,12 @@ import { GENESIS, type Verdict, verifyChain } from './chain.ts';
 import { type Head, headFile, readHead, readKey } from './head.ts';
 
 export type FilesVerdict = Verdict & {
-  /** Why it could not be told whether the end or the beginning is missing; null where it was. */
+  /** Why beginning and end could not be checked; null if they were. */
   readonly head_not_checked: string | null;
 };
 
 /**
- * Follows the chain through the files of a ChainedLog, oldest first, and holds it against its signed head.
+ * Checks the chain through the files of a ChainedLog, oldest first, against its signed head.
  * @param files as in ChainedLogOptions
  */
 export function verifyFiles(path: string, files: number, keyFile: string): FilesVerdict {
@@ -23,15 +23,15 @@ export function verifyFiles(path: string, files: number, keyFile: string): Files
     const key = readKey(keyFile);
     if (key === null) unchecked = `${keyFile} does not exist`;
     else head = readHead(path, key) ?? `${headFile(path)} is missing`;
-    // Before its first record there is neither.
+    // Before the first record there is neither file nor head.
     if (paths.length === 0 && typeof head === 'string' && !existsSync(headFile(path))) head = null;
   } catch (error) {
-    unchecked = messageOf(error); // for root and the service alone
+    unchecked = messageOf(error); // readable only by root and the service
   }
   if (typeof head === 'string')
     return { ok: false, file: basename(path), line: 0, why: head, head_not_checked: null };
   const texts = paths.map((name) => ({ name: basename(name), text: readFileSync(name, 'utf8') }));
-  // Without a head: the oldest file of a full set follows one that was turned out.
+  // Without a head: the oldest file of a full set continues a file that was removed.
   const from = head !== null || paths.length === files ? null : GENESIS;
   return { ...verifyChain(texts, from, head), head_not_checked: unchecked };
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Where a TCP peer stands towards this node (docs/contract.md 4.6). `loopback`, `link-local`, `hotspot` and `usb` are
- * the first-boot lifelines; `lan` is the operator's LAN; everything else is `remote`.
+ * Where a TCP peer is, seen from this node (docs/contract.md 4.6). `loopback`, `link-local`, `hotspot` and `usb` are the
+ * first-boot links; `lan` is the operator's LAN; everything else is `remote`.
  */
 export type AddressClass = 'loopback' | 'link-local' | 'hotspot' | 'usb' | 'lan' | 'remote';
 
@@ -49,7 +49,7 @@ export function plainAddress(address: string): string {
   return MAPPED.exec(bare)?.[1] ?? bare;
 }
 
-/** The networks that this node itself makes, by its own address there; others use their ranges too. */
+/** The networks that this node itself provides, by its own address there, since other networks use the same ranges. */
 const OWN_NETS: ReadonlyArray<readonly [AddressClass, own: string, prefix: string]> = [
   ['hotspot', '192.168.4.1', '192.168.4.'],
   ['usb', '192.168.7.1', '192.168.7.'],
@@ -58,7 +58,7 @@ const OWN_NETS: ReadonlyArray<readonly [AddressClass, own: string, prefix: strin
 export interface Near {
   /** The socket's own address. */
   readonly local: string | undefined;
-  /** Whether the interface with this address has another that can be routed to; asked for a link-local peer alone. */
+  /** Whether the interface with this address also has one that is not link-local; only called for a link-local peer. */
   readonly isRoutable: (local: string) => boolean;
 }
 
@@ -72,7 +72,7 @@ export function classifyAddress(address: string | undefined, near: Near): Addres
   for (const [name, own, prefix] of OWN_NETS) if (local === own && plain.startsWith(prefix)) return name;
   for (const [name, list] of LISTS) {
     if (!list.check(plain, family)) continue;
-    // A cable straight to this machine has no other addresses; where there is a network, it has its own.
+    // On a direct cable the interface has no other address; on a network it has one.
     return name === 'link-local' && near.isRoutable(local) ? 'remote' : name;
   }
   return 'remote';
@@ -83,8 +83,8 @@ export function isLifeline(address: AddressClass): boolean {
 }
 
 /**
- * Whom an address is counted as: itself for IPv4, its /64 for IPv6, where one host has as many addresses as it likes.
- * @param address as `plainAddress` gives it; what is no IP address is itself
+ * The key under which an address is counted: the address for IPv4; the /64 for IPv6, since one host may have any number of
+ * addresses. @param address as from `plainAddress`; a text that is not an IP address is returned unchanged
  */
 export function peerKey(address: string): string {
   if (!isIPv6(address)) return address;

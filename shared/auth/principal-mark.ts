@@ -1,8 +1,8 @@
 /**
- * How the front tells the residual what it decided about a request: header `x-svc-principal`, base64url of a JSON `Mark`.
- * That the front wrote it is proved by `x-svc-proof`, which only the holders of the per-boot secret can make; the residual
- * looks at it once a connection. The socket is a Unix socket between two processes of one boot, so nobody stands between.
- * Absent or wrong means refused, never trusted (docs/contract.md 4.14).
+ * How svc-control sends its decision about a request to the residual: header `x-svc-principal`, base64url of a JSON `Mark`.
+ * `x-svc-proof` proves that svc-control wrote it: only processes with the per-boot secret can make it. The residual checks it
+ * once per connection, which is a Unix socket between two processes of one boot. Without the right proof a request is refused
+ * (docs/contract.md 4.14).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Principal } from './principal.ts';
@@ -11,14 +11,14 @@ export const PRINCIPAL_HEADER = 'x-svc-principal';
 export const PROOF_HEADER = 'x-svc-proof';
 
 /**
- * Instead of a row: the principals of these ids have ended, and what the residual keeps open for them ends too. The answer
- * lists for whom something is still open.
+ * Instead of a row: the principals with these ids have ended, so the residual closes what it has open for them. The answer
+ * lists the principals that still have something open.
  */
 export const ENDED_ROW = 'principals.ended';
 
-/** What was decided: nothing behind the front decides it again. */
+/** The decision; the residual does not decide again. */
 export interface Mark {
-  /** Id of the row that the request was let in by. */
+  /** Id of the row that allowed the request. */
   readonly row: string;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
@@ -28,15 +28,15 @@ export interface Mark {
 }
 
 /**
- * What the front shows on a connection to the residual.
- * @param secret the supervisor's per-boot secret; empty in a process that runs alone
+ * The proof that svc-control sends on a connection to the residual.
+ * @param secret the supervisor's per-boot secret; empty in a process without a supervisor
  * @returns null for an empty secret, which proves nothing
  */
 export function connectionProof(secret: string): string | null {
   return secret === '' ? null : createHmac('sha256', secret).update('svc front to residual').digest('hex');
 }
 
-/** Whether `offered` is the proof that this boot's secret makes. */
+/** Whether `offered` is the right proof for this boot's secret. */
 export function isProof(offered: unknown, expected: string | null): boolean {
   if (typeof offered !== 'string' || expected === null || offered.length !== expected.length) return false;
   return timingSafeEqual(Buffer.from(offered), Buffer.from(expected));
@@ -46,7 +46,7 @@ export function encodeMark({ row, params, principal, forced }: Mark): string {
   return Buffer.from(JSON.stringify({ row, params, principal, forced })).toString('base64url');
 }
 
-/** The mark of a request whose connection was proved, so it is what `encodeMark` wrote; null where there is none. */
+/** The mark of a request on a proved connection, so it comes from `encodeMark`; null if there is none. */
 export function decodeMark(header: unknown): Mark | null {
   return typeof header === 'string'
     ? (JSON.parse(Buffer.from(header, 'base64url').toString()) as Mark)

@@ -27,7 +27,7 @@ export interface Principal {
   readonly kind: PrincipalKind;
   /** What to write in logs: never a secret. */
   readonly id: string;
-  /** Granted scopes of a token; null for every other kind, which the scope check does not concern. */
+  /** Granted scopes of a token; null for every other kind, which has no scope check. */
   readonly scopes: readonly Scope[] | null;
 }
 

@@ -3,7 +3,7 @@ export const SCOPES = ['read', 'safe_write', 'admin', 'flight', 'destructive', '
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Which of two classes asks for more: the order of `SCOPES`, where secret_read counts as a read. */
+/** The higher of two classes, in the order of `SCOPES`; secret_read counts as a read. */
 export function higher(a: Scope, b: Scope): Scope {
   return rank(a) >= rank(b) ? a : b;
 }

@@ -1,7 +1,7 @@
 /**
- * Scoped tokens: `base64url(claims) "." base64url(HMAC-SHA256(K, claims bytes))`, without padding, with
- * `K = HKDF-SHA256(ikm = pairing key, salt = "svc/mcp-token/v1", info = revocation salt, 32 bytes)` (docs/contract.md 5.1).
- * The signature is over the bytes that came, so that an issuer may order its claims as it likes. Pure: no clock, no file.
+ * Scoped tokens: `base64url(claims) "." base64url(HMAC-SHA256(K, claims bytes))`, without padding, with `K = HKDF-SHA256(ikm =
+ * pairing key, salt = "svc/mcp-token/v1", info = revocation salt, 32 bytes)` (docs/contract.md 5.1). The signature is over the
+ * received bytes, so that an issuer may use any order of claims. Pure: no clock, no file.
  */
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { isScope, type Scope } from './scopes.ts';
@@ -13,8 +13,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const TOKEN_ID = /^mct_[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * A clock that reads earlier than this version of the software was never set: a board without a battery clock boots in
- * 1970, and by that clock no token would ever be expired. Wall clock, ms.
+ * A clock that is earlier than this version of the software was never set: a board without a battery clock boots in 1970, and
+ * with that clock tokens would never expire. Wall clock, ms.
  */
 export const CLOCK_FLOOR_MS = Date.UTC(2026, 0, 1);
 
@@ -26,9 +26,9 @@ export interface TokenClaims {
   /** `agent:<device id>` of the node that the token is for. */
   readonly iss: string;
   readonly scopes: readonly Scope[];
-  /** Advice to the client; the node does not look at it. */
+  /** Advice to the client; the node ignores it. */
   readonly allowedNodes: readonly string[];
-  /** Wall clock, ms; from this moment on the token is expired. */
+  /** Wall clock, ms; from then on the token is expired. */
   readonly expiresAt: number;
   readonly label: string;
 }
@@ -49,7 +49,7 @@ export function issuerOf(deviceId: string): string {
   return `agent:${deviceId}`;
 }
 
-/** @param salt the revocation salt of the node's token store; another one makes every earlier token worthless */
+/** @param salt the revocation salt of the node's token store; a new one ends every earlier token */
 export function deriveTokenKey(pairingKey: string, salt: Uint8Array): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', pairingKey, LABEL, salt, KEY_BYTES)));
 }
@@ -62,7 +62,7 @@ export function signToken(key: KeyObject, claims: TokenClaims): string {
   return `${bytes.toString('base64url')}.${mac(key, bytes).toString('base64url')}`;
 }
 
-/** The claims of a token that holds here and now; null for every other text, whatever is wrong with it. */
+/** The claims of a token that is valid on this node now; null for every other text. */
 export function verifyToken(
   text: string,
   key: KeyObject,
@@ -86,13 +86,13 @@ function mac(key: KeyObject, bytes: Uint8Array): Buffer {
   return createHmac('sha256', key).update(bytes).digest();
 }
 
-/** One spelling for each value: a token that differs in a single character is another token. */
+/** Only the canonical spelling is accepted: any changed character makes the token invalid. */
 function strictBase64Url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.length > 0 && bytes.toString('base64url') === text ? bytes : null;
 }
 
-/** Members beyond ours are let be; `allowedNodes` and `label` may be missing. */
+/** Unknown members are ignored; `allowedNodes` and `label` may be missing. */
 function parseClaims(bytes: Buffer): TokenClaims | null {
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
@@ -114,7 +114,7 @@ function parseClaims(bytes: Buffer): TokenClaims | null {
   return { tokenId, operatorId, iss, scopes, allowedNodes, expiresAt, label };
 }
 
-/** Undefined for what is not JSON in UTF-8. */
+/** Undefined if it is not JSON in UTF-8. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes));

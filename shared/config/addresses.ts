@@ -1,6 +1,6 @@
 /**
- * The one parser of each kind of address in the config. The schema's formats are these parsers, and the processes start with
- * what they return, so that a value that was accepted can be started with.
+ * The one parser of each kind of address in the config. The schema's formats use these parsers, and the processes use their
+ * results, so that every accepted value works at the start.
  */
 import { isIP } from 'node:net';
 
@@ -11,16 +11,16 @@ export type MavlinkSource =
   | { readonly kind: 'auto' }
   | { readonly kind: 'sim' };
 
-/** A place for ground stations, as `mavlink.endpoints` names it. */
+/** An endpoint for ground stations, from `mavlink.endpoints`. */
 export interface MavlinkEndpoint {
   readonly kind: 'udp' | 'udpout' | 'tcp';
   readonly host: string;
   readonly port: number;
-  /** The armed guard on the wire is off for it. */
+  /** Whether the armed guard on the wire is off for it. */
   readonly force: boolean;
 }
 
-/** Where pictures come from, as `video.source` says it. */
+/** The source of pictures, from `video.source`. */
 export type VideoSource =
   | { readonly kind: 'none' | 'auto' | 'test' }
   | { readonly kind: 'v4l2'; readonly device: string }
@@ -37,7 +37,7 @@ const BAUD = { lowest: 300, highest: 4_000_000 } as const;
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63})*\.?$/;
 const DEVICE = /^\/dev\/[A-Za-z0-9._/:+-]+$/;
 
-/** `host:port`, `[IPv6]:port`; null where the host is none, or the port is not from 1 to 65535. */
+/** `host:port`, `[IPv6]:port`; null if the host is invalid, or the port is not from 1 to 65535. */
 export function parseHostPort(text: string): HostPort | null {
   const match = /^(?:\[([^\]]+)\]|(.+)):(\d{1,5})$/.exec(text);
   if (match === null) return null;
@@ -53,7 +53,7 @@ function splitKind(text: string): readonly [kind: string, rest: string] {
   return colon === -1 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];
 }
 
-/** @returns null where the text is none of the forms of FORMATS['mavlink-source'] */
+/** @returns null if the text has none of the forms of FORMATS['mavlink-source'] */
 export function parseMavlinkSource(text: string): MavlinkSource | null {
   const [kind, rest] = splitKind(text);
   switch (kind) {
@@ -79,7 +79,7 @@ export function parseMavlinkSource(text: string): MavlinkSource | null {
   }
 }
 
-/** @returns null where the text is none of the forms of FORMATS['mavlink-endpoint'] */
+/** @returns null if the text has none of the forms of FORMATS['mavlink-endpoint'] */
 export function parseMavlinkEndpoint(text: string): MavlinkEndpoint | null {
   const force = text.endsWith('?force=1');
   const [kind, rest] = splitKind(force ? text.slice(0, -'?force=1'.length) : text);
@@ -88,7 +88,7 @@ export function parseMavlinkEndpoint(text: string): MavlinkEndpoint | null {
   return address === null ? null : { kind, ...address, force };
 }
 
-/** @returns null where the text is none of the forms of FORMATS['video-source'] */
+/** @returns null if the text has none of the forms of FORMATS['video-source'] */
 export function parseVideoSource(text: string): VideoSource | null {
   const [kind, rest] = splitKind(text);
   switch (kind) {
@@ -101,7 +101,7 @@ export function parseVideoSource(text: string): VideoSource | null {
     case 'rtsp':
     case 'rtsps': {
       const url = parseUrl(text);
-      // A login in the URL would be shown wherever the source is; it has keys of its own.
+      // A login in the URL would be shown together with the source; it has config keys of its own.
       if (url === null || url.hostname === '' || url.username !== '' || url.password !== '') return null;
       return { kind: 'rtsp', url: text, host: url.host };
     }

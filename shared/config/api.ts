@@ -2,7 +2,7 @@ import { CONTROL, section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'keyonly',
-  'x-reason': 'decides which networks reach the API, and can cut every caller off',
+  'x-reason': 'decides which networks reach the API, and can lock out every caller',
 } as const;
 
 /** The section `api`: where the HTTP API listens. */

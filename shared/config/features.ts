@@ -3,10 +3,10 @@ import { section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'keyonly',
-  'x-reason': 'switches off what limits others, token revocation among it',
+  'x-reason': 'can switch off protections such as token revocation',
 } as const;
 
-/** What besides the front runs or ends with a feature. */
+/** The processes besides svc-control that depend on a feature. */
 const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = { video: ['svc-video'] };
 
 function toggle(restart: readonly string[]) {

@@ -11,7 +11,7 @@ export interface ConfigNode extends Partial<LeafKeywords> {
   readonly [keyword: string]: unknown;
 }
 
-/** The schema of the key, or null where there is no such key or it names a section. */
+/** The schema of the key, or null if there is no such key or it names a section. */
 export function configLeaf(key: string): ConfigNode | null {
   let node: ConfigNode = configSchema;
   for (const part of key.split('.')) {
@@ -41,7 +41,7 @@ export function keysWith(keyword: 'x-secret' | 'x-profile'): readonly string[] {
   return configLeaves().flatMap(([key, leaf]) => (leaf[keyword] === true ? [key] : []));
 }
 
-/** What stands at a dotted key; undefined where nothing does. */
+/** The value at a dotted key; undefined if there is none. */
 export function valueAt(config: unknown, key: string): unknown {
   return key.split('.').reduce(memberOf, config);
 }

@@ -1,10 +1,10 @@
 /**
- * Our own keywords on a leaf of the config schema. Every leaf carries x-restart; a leaf that `admin` is not enough for
- * carries x-class with the reason.
+ * Our own keywords on a leaf of the config schema. Every leaf has x-restart; a leaf that needs more than `admin` has x-class
+ * with the reason.
  */
 import type { Scope } from '../auth/scopes.ts';
 
-/** Who may write a key, where `admin` is not enough. `keyonly`: the pairing key (or this machine); `root`: root on the node. */
+/** Who may write a key, if `admin` is not enough. `keyonly`: the pairing key (or this machine); `root`: root on the node. */
 export type KeyClass = Extract<Scope, 'flight' | 'destructive'> | 'keyonly' | 'root';
 
 export interface LeafKeywords {
@@ -13,11 +13,11 @@ export interface LeafKeywords {
   /** The processes to restart before a new value is in force. */
   readonly 'x-restart': readonly string[];
   readonly 'x-class'?: KeyClass;
-  /** Why x-class is what it is. */
+  /** The reason for x-class. */
   readonly 'x-reason'?: string;
-  /** Changing it changes what the node is, so the armed guard applies (docs/contract.md 4.12). */
+  /** It changes the profile of the node, so the armed guard applies (docs/contract.md 4.12). */
   readonly 'x-profile'?: true;
-  /** The secrets that are sent to the host which this key names; they are cleared when it names another one. */
+  /** The secrets that are sent to the host in this key; they are cleared when the host changes. */
   readonly 'x-sends'?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const RESIDUAL = { 'x-restart': ['svc-residual'] } as const;
 export const SUPERVISOR = { 'x-restart': ['svc-supervisor'] } as const;
 export const VIDEO = { 'x-restart': ['svc-video'] } as const;
 
-/** A section of the config: its members have defaults, and nothing else may stand in it. */
+/** A section of the config: its members have defaults, and other members are not allowed. */
 export function section<const P>(properties: P): {
   readonly type: 'object';
   readonly properties: P;

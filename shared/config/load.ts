@@ -12,11 +12,11 @@ const validateConfig = compileValidator(createAjv({ useDefaults: true }), config
 const OTHERS_WRITE = 0o002;
 const MAX_BYTES = 1024 * 1024;
 
-/** What is wrong with a config text. */
+/** An error in a config text. */
 export class ConfigError extends Error {
-  /** The dotted key that is wrong; empty for the whole. */
+  /** The dotted key with the error; empty for the whole text. */
   readonly key: string;
-  /** What is wrong with it, without where it stands. */
+  /** The error, without its place. */
   readonly reason: string;
 
   constructor(place: string, key: string, reason: string) {
@@ -29,7 +29,7 @@ export class ConfigError extends Error {
 /**
  * @param text the YAML text of a config file
  * @param file its name, for the error sentence
- * @throws ConfigError naming the line and the key of the first thing that is wrong
+ * @throws ConfigError with line and key of the first error
  */
 export function parseConfig(text: string, file: string): Config {
   const lines = new LineCounter();
@@ -54,20 +54,20 @@ export function parseConfig(text: string, file: string): Config {
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** The file's text when it is the file that is in force, else null. */
+  /** The file's text if the file is in force, else null. */
   readonly text: string | null;
-  /** What is wrong with the file, in a sentence with key and line; null when it is in force or absent. */
+  /** The error in the file, in a sentence with key and line; null if the file is in force or absent. */
   readonly problem: string | null;
 }
 
-/** Whoever may write the config decides who flies: it is the service's user or root, and no link leads elsewhere. */
+/** The config decides who may fly, so only the service's user or root may own it, and links are not followed. */
 async function readIfThere(path: string): Promise<string | null> {
   return readOwn(path, OTHERS_WRITE, MAX_BYTES);
 }
 
 /**
- * The config in force: the file; where it is broken or unreadable the last good copy; where there is none the defaults,
- * which are the least that a node can allow (tokens off, no extra origins).
+ * The config in force: the file; if it is broken or unreadable, the last good copy; if there is none, the defaults, which allow
+ * the least (tokens off, no extra origins).
  */
 export async function loadConfig(paths: Pick<Paths, 'config' | 'configLastGood'>): Promise<LoadedConfig> {
   let problem: string;

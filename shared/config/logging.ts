@@ -2,7 +2,7 @@ import { RESIDUAL, SUPERVISOR, section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'destructive',
-  'x-reason': 'can make the node drop records that it has kept',
+  'x-reason': 'can make the node delete stored records',
 } as const;
 
 /** The section `logging`: what is written, and how long it is kept. */

@@ -2,7 +2,7 @@ import { LINK, section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'keyonly',
-  'x-reason': 'decides which aircraft is flown, and who flies it without a credential',
+  'x-reason': 'decides which aircraft is flown, and who can fly it without a credential',
 } as const;
 
 /** The section `mavlink`: the flight controller, and the ground stations that reach it. */
@@ -24,7 +24,7 @@ export const mavlinkConfig = section({
     items: { type: 'string', format: 'mavlink-endpoint', maxLength: 128 },
     default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
     description:
-      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 the armed guard does not hold there',
+      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 it has no armed guard',
     ...CLASS,
     ...LINK,
   },

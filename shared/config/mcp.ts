@@ -5,9 +5,9 @@ export const mcpConfig = section({
   token_accept_enabled: {
     type: 'boolean',
     default: false,
-    description: 'whether scoped tokens are honoured; changed with `sudo svc mcp enable`',
+    description: 'whether scoped tokens are accepted; changed with `sudo svc mcp enable`',
     'x-class': 'root',
-    'x-reason': 'lets a new kind of caller in',
+    'x-reason': 'allows a new kind of caller',
     ...CONTROL,
   },
 });

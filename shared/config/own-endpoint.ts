@@ -13,9 +13,8 @@ export function ownHosts(): ReadonlySet<string> {
 }
 
 /**
- * The endpoint for ground stations that `source` would lead to, null where it leads elsewhere: the node would talk to itself,
- * and hold the port that a simulated vehicle wants. What no address shows (a relay, a name that DNS knows) the router's loop
- * guard finds.
+ * The node's own endpoint that `source` leads to, null if there is none: the node would talk to itself, and use the port that a
+ * simulated vehicle needs. Loops that the addresses do not show (a relay, a DNS name) are found by the router's loop guard.
  */
 export function ownEndpointOf(
   source: MavlinkSource,
@@ -35,7 +34,7 @@ export function ownEndpointOf(
   return endpoints.find(meets) ?? null;
 }
 
-/** As `mavlink.endpoints` has it, without the override. */
+/** The text in `mavlink.endpoints`, without the override. */
 export function endpointName({ kind, host, port }: MavlinkEndpoint): string {
   return `${kind}:${host}:${port}`;
 }

@@ -11,7 +11,7 @@ const origins = {
   ...CONTROL,
 } as const;
 
-/** The section `security`: which browsers may call, and how pairing goes. */
+/** The section `security`: which browsers may call, and how pairing works. */
 export const securityConfig = section({
   api: section({
     cors_enabled: {

@@ -70,7 +70,7 @@ export const videoConfig = section({
   encoder: {
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',
-    description: 'H.264 encoder; auto: the hardware one where there is one that opens, libx264 where not',
+    description: 'H.264 encoder; auto: the hardware encoder if it opens, else libx264',
     ...VIDEO,
   },
   hero: encoded(1280, 720, 30, 4000, 'the full picture'),
@@ -108,7 +108,7 @@ export const videoConfig = section({
       minimum: 1,
       maximum: 65_536,
       default: 64,
-      description: 'free space that recording leaves alone, MB; it stops there',
+      description: 'free space at which recording stops, MB',
       ...VIDEO,
     },
   }),

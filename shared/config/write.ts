@@ -12,10 +12,10 @@ import { endpointName, ownEndpointOf, ownHosts } from './own-endpoint.ts';
 import type { Config } from './schema.ts';
 
 /**
- * Sets one key of the config file, and of its last good copy; comments and order survive. Safe against other processes
- * that do the same. The caller has checked who may write the key.
+ * Sets one key of the config file, and of its last good copy; comments and order survive. Safe against concurrent writes of
+ * other processes. The caller has checked who may write the key.
  * @param value a JSON value of the key's type
- * @returns the secrets that were cleared with it, because they would be sent to another host than before
+ * @returns the secrets that were cleared, because they would be sent to a new host
  * @throws ApiError E_INVALID_VALUE, E_STORE; nothing is written then
  */
 export async function setConfigKey(
@@ -49,7 +49,7 @@ async function replace(
   if (text === null) {
     throw new ApiError(
       'E_STORE',
-      `The config file is broken and is not written over: ${problem ?? file}. Mend it first.`,
+      `The config file is broken and is not overwritten: ${problem ?? file}. Repair it first.`,
     );
   }
   const document = text.trim() === '' ? new Document({}) : parseDocument(text);
@@ -58,13 +58,13 @@ async function replace(
   for (const secret of cleared) document.setIn(secret.split('.'), '');
   const next = document.toString();
   try {
-    checkTogether(key, parseConfig(next, 'the config')); // the whole must stand, not the one key alone
+    checkTogether(key, parseConfig(next, 'the config')); // the whole config must be valid, not only the one key
   } catch (error) {
     if (error instanceof ConfigError) throw invalidKey(key, error.key === key ? error.reason : error.message);
     throw error;
   }
   await writeOwned(file, next);
-  // From here on the key is changed, and no answer may say that it is not; the copy is made again at the next start.
+  // From here on the key is changed, and the answer must not deny that; the copy is made again at the next start.
   try {
     await mkdir(dirname(configLastGood), { recursive: true });
     await writeOwned(configLastGood, next);
@@ -74,7 +74,7 @@ async function replace(
   return cleared;
 }
 
-/** What no key alone shows. @throws ApiError E_INVALID_VALUE */
+/** Checks that involve several keys. @throws ApiError E_INVALID_VALUE */
 function checkTogether(key: string, { mavlink }: Config): void {
   if (!key.startsWith('mavlink.')) return;
   const source = started('mavlink.source', mavlink.source, parseMavlinkSource);
@@ -87,7 +87,7 @@ function checkTogether(key: string, { mavlink }: Config): void {
     );
 }
 
-/** The secrets that `key` sends to a host, where the new value names another one. */
+/** The secrets that are sent to the host in `key`, if the new value has another host. */
 function misdirected(config: Config, key: string, value: unknown): readonly string[] {
   const leaf = configLeaf(key);
   const secrets = leaf?.['x-sends'] ?? [];
@@ -96,7 +96,7 @@ function misdirected(config: Config, key: string, value: unknown): readonly stri
   return secrets.filter((secret) => valueAt(config, secret) !== '');
 }
 
-/** What root writes stays readable for the service's user: it goes to the old file's owner, or the directory's. */
+/** A file written by root must stay readable for the service's user: the owner is that of the old file, or of the directory. */
 async function writeOwned(file: string, text: string): Promise<void> {
   if (process.getuid?.() !== 0) return writeAtomic(file, text, 0o600);
   const owner = await stat(file).catch(async (error: NodeJS.ErrnoException) => {

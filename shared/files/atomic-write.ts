@@ -3,22 +3,22 @@ import { lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 
-/** A link at the place would let somebody else choose which file we write, or keep a second name for it. */
+/** With a link at this path, another user could choose the file that we write, or keep a second name for it. */
 async function refuseLinks(path: string): Promise<void> {
   const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   if (stat !== null && (!stat.isFile() || stat.nlink > 1))
-    throw new Error(`${path} is not a plain file; it is not written`);
+    throw new Error(`${path} is not a plain file and is not overwritten`);
 }
 
 /**
- * Replaces `path` so that after a power cut at any moment it holds the old or the new content, never a part of either.
- * Writes a sibling with `mode`, syncs it, renames it, syncs the directory.
- * @param owner who shall own the new file; without it, whoever writes
- * @throws the file system's own error; the old content is then still in place, always: what fails once the new one has taken
- *   its place (the sync of the directory) is a warning, for a caller who is told of an error says that nothing was changed
+ * Replaces `path` so that after a power cut it has either the old or the new content, never a mix. Writes a sibling with
+ * `mode`, syncs it, renames it, syncs the directory.
+ * @param owner the owner of the new file; by default the user of this process
+ * @throws the file system's own error; the old content is then always still in place. A failure after the rename (the sync of
+ *   the directory) is only a warning, since callers report an error as "nothing was changed"
  */
 export async function writeAtomic(
   path: string,
@@ -29,13 +29,13 @@ export async function writeAtomic(
   await refuseLinks(path);
   const directory = dirname(path);
   const temporary = join(directory, temporaryName(basename(path)));
-  const folder = await open(directory, 'r'); // first: opening may fail too
+  const folder = await open(directory, 'r'); // first, because opening may fail too
   try {
     const handle = await open(temporary, 'wx', mode);
     try {
       try {
         if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
-        await handle.chmod(mode); // the process's umask must not decide
+        await handle.chmod(mode); // independent of the umask
         await handle.writeFile(content);
         await handle.sync();
       } finally {
@@ -49,7 +49,7 @@ export async function writeAtomic(
       });
       throw error;
     }
-    // A directory entry is durable only once its directory was synced.
+    // A directory entry is durable only after its directory was synced.
     await folder.sync().catch((error: unknown) => {
       process.emitWarning(`${path} is written, but a power cut may undo it: ${messageOf(error)}`);
     });
@@ -58,18 +58,18 @@ export async function writeAtomic(
   }
 }
 
-/** `.name.pid-random.tmp`: whose it is, for sweepTemporary. */
+/** `.name.pid-random.tmp`; sweepTemporary needs the process id. */
 function temporaryName(name: string): string {
   return `.${name}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`;
 }
 
 const TEMPORARY = /^\..+\.(?:(\d+)-)?[0-9a-f]{12}\.tmp$/;
-/** No write takes so long; a name without a process id, or with that of another process by now, is judged by it. */
+/** No write takes this long. Files without a process id, or with one that is in use again, are removed after this age. */
 const STALE_MS = 10 * 60_000;
 
 /**
- * Removes what `writeAtomic` of a process that was killed left in these folders; of a token store it would be a copy of the
- * secrets. Never throws: what cannot be removed is told.
+ * Removes temporary files that `writeAtomic` of a killed process left in these folders; they may have copies of secrets. Never
+ * throws: failures are passed to `onProblem`.
  * @param now wall clock, ms
  */
 export async function sweepTemporary(
@@ -95,7 +95,7 @@ export async function sweepTemporary(
   }
 }
 
-/** Another process may be in the middle of a write; this one begins its own after the sweep. */
+/** Another process may be writing now; this process starts to write after the sweep. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {

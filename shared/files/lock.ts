@@ -9,16 +9,16 @@ const TIMEOUT_MS = 5000;
 const BUSY = 5;
 
 /**
- * Runs `work` while no other holder of `path`, in this process or another, does. `path` is a file of its own, beside what
- * it protects; it stays empty.
+ * Runs `work` while holding the lock `path`, which only one caller in all processes can hold. `path` is a separate, empty file
+ * beside the file that it protects.
  *
- * The lock is SQLite's exclusive file lock: Node has no flock(), and a lock file made with O_EXCL survives a power cut and
- * then has to be judged stale, which two processes can do at once. The kernel drops this one with its process.
+ * The lock is SQLite's exclusive file lock: Node has no flock(), and a lock file made with O_EXCL survives a power cut; two
+ * processes could then remove it as stale at once. The kernel releases this lock with its process.
  * @throws Error when the lock is not free within 5 s or its file cannot be made; else what `work` throws
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await makeLockFile(path);
-  // Loaded by the few processes that write, when they write.
+  // Loaded on demand: only few processes write.
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -42,8 +42,8 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 }
 
 /**
- * Private, for whoever may read it may hold it; and root's command must not take it from the service's user. One that is
- * there is not opened: closing any descriptor of it would drop the lock that this process may hold on it.
+ * Private, since everybody who can read the file can hold the lock. If root creates it, the service's user becomes the owner.
+ * An existing file is not opened: closing any descriptor of it would release a lock that this process holds.
  */
 async function makeLockFile(path: string): Promise<void> {
   try {
@@ -70,7 +70,7 @@ function absent(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-/** Somebody else was faster. */
+/** Null if another process created it first. */
 function taken(error: NodeJS.ErrnoException): null {
   if (error.code === 'EEXIST') return null;
   throw error;

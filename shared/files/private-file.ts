@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 const MAX_BYTES = 64 * 1024;
-// NONBLOCK: opening a pipe that somebody put in its place must not wait for a writer.
+// NONBLOCK: if the path is a pipe, opening it must not wait for a writer.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Why a file with these facts is not used as one of this service's own: no plain file, a second name, another user's, open to
- * others. Whoever may write a secret chooses it, so only the service's user and root are its owners.
+ * Why a file with these facts is not trusted: not a plain file, a second name, another owner, open to others. A user who can
+ * write a secret can choose it, so only the service's user and root may own it.
  * @param forbidden the mode bits that nobody but the owner may have
  */
 export function distrust(file: string, stat: Stats, forbidden = 0o077): string | null {
@@ -16,29 +16,28 @@ export function distrust(file: string, stat: Stats, forbidden = 0o077): string |
   if (stat.nlink > 1) return 'has a second name (a hard link)';
   const own = serviceUser(file);
   if (own !== null && stat.uid !== own && stat.uid !== 0)
-    return `belongs to user ${stat.uid}, neither to the service's (${own}) nor to root`;
+    return `belongs to user ${stat.uid}, not to the service's user (${own}) or root`;
   if ((stat.mode & forbidden) !== 0)
     return `is open to others than its owner; ${forbidden === 0o077 ? 'chmod 600' : 'chmod go-w'} it`;
   return null;
 }
 
-/** Whom the service runs as: this process, or for root, who looks after it, the owner of the folder. Null where nobody can tell. */
+/** The service's user: that of this process; for root, the owner of the folder. Null if unknown. */
 function serviceUser(file: string): number | null {
   const own = process.getuid?.() ?? null;
   return own === 0 ? statSync(dirname(file)).uid : own;
 }
 
 /**
- * The text of a file that only this service may read, null where there is none.
- * @throws Error saying what is wrong with it: a link, no plain file, a second name, more than 64 KiB, another user's, readable
- *   by others, or the file system's own error
+ * The text of a file that only this service may read, null if there is none. @throws Error naming the problem: a link, not a
+ * plain file, a second name, more than 64 KiB, another owner, readable by others, or the file system's own error
  */
 export async function readPrivate(file: string, maxBytes = MAX_BYTES): Promise<string | null> {
   return readOwn(file, 0o077, maxBytes);
 }
 
 /**
- * The text of a file that nobody but this service's user and root may have chosen, null where there is none.
+ * The text of a file that only this service's user and root can write, null if there is none.
  * @param forbidden the mode bits that it must not have; without 0o044 others may read it
  * @throws Error as `readPrivate`
  */
@@ -53,7 +52,7 @@ export async function readOwn(file: string, forbidden: number, maxBytes = MAX_BY
   }
 }
 
-/** As `readPrivate`, in one go, where a decision cannot wait. */
+/** As `readPrivate`, but synchronous. */
 export function readPrivateSync(file: string, maxBytes = MAX_BYTES): string | null {
   let fd: number;
   try {
@@ -66,7 +65,7 @@ export function readPrivateSync(file: string, maxBytes = MAX_BYTES): string | nu
     check(file, stat, maxBytes);
     const bytes = Buffer.alloc(stat.size);
     let at = 0;
-    // At most what it was long, even where it grows meanwhile.
+    // Reads at most the size from `stat`, even if the file grows.
     for (let got = -1; at < bytes.length && got !== 0; at += got)
       got = readSync(fd, bytes, at, bytes.length - at, at);
     return bytes.toString('utf8', 0, at);

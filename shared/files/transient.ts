@@ -1,4 +1,4 @@
-/** Says nothing about the file itself: out of descriptors or memory, a device that failed to answer this time. */
+/** Errors that do not concern the file itself: no descriptors or memory left, a device that failed this time. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   'EMFILE',
   'ENFILE',
@@ -11,7 +11,7 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   'ESTALE',
 ]);
 
-/** Whether an error of the file system is of the moment, so that the same call may succeed the next time. */
+/** Whether an error of the file system is temporary, so that the same call may succeed next time. */
 export function isTransient(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   return typeof code === 'string' && TRANSIENT.has(code);

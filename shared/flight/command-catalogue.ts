@@ -45,15 +45,15 @@ export const COMMANDS = {
   stop: { description: 'Stop here and hold position.', args: [] },
   missionStart: {
     description:
-      'Start the mission. PX4 arms, and begins with its first item; ArduPilot goes on where it broke off, unless MIS_RESTART is 1.',
+      'Start the mission. PX4 arms, and begins with its first item; ArduPilot continues where it stopped, unless MIS_RESTART is 1.',
     args: [],
   },
   pauseMission: {
     description:
-      'Hold position in the mission. Where a copter refuses that (taking off, at the last item) by mode BRAKE or LOITER.',
+      'Hold position in the mission. If a copter refuses (taking off, at the last item), it changes to BRAKE or LOITER.',
     args: [],
   },
-  resumeMission: { description: 'Go on with the mission.', args: [] },
+  resumeMission: { description: 'Continue the mission.', args: [] },
   setHome: { description: 'Make the present position the home position.', args: [] },
   killSwitch: {
     description: 'Cut the motors at once, also in the air. The vehicle falls.',
@@ -72,7 +72,7 @@ export function commandNamed(text: string): CommandName | null {
 
 /**
  * Checks positional arguments against the catalogue and fills in defaults. A numeric string counts as its number.
- * @returns the arguments in order, or a sentence that names the first one that does not fit
+ * @returns the arguments in order, or a sentence that names the first invalid one
  */
 export function checkArguments(
   cmd: CommandName,

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 export interface SerialPortEntry {
   /** The device itself, for example `/dev/ttyACM0`. */
   readonly path: string;
-  /** The name under `/dev/serial/by-id`, which stays the same over a re-enumeration; null where udev gave none. */
+  /** The name under `/dev/serial/by-id`, which stays the same over a re-enumeration; null if udev made none. */
   readonly byId: string | null;
 }
 
@@ -14,7 +14,7 @@ const TTY = /^tty(?:ACM|USB|AMA|S)\d+$/;
 
 /**
  * Lists the ports without opening one: `/dev/serial/by-id/*` and `/dev/tty{ACM,USB,AMA,S}*`, each device once, sorted by path.
- * An 8250 place without a chip behind it (a PC has 32 of them) and the kernel's console are left out.
+ * An 8250 port without a chip (a PC has 32 of them) and the kernel's console are left out.
  * @param dev `/dev`
  * @param sys `/sys`
  */
@@ -38,7 +38,7 @@ export async function listSerialPorts(dev: string, sys: string): Promise<readonl
     .map((path) => ({ path, byId: names.get(path) ?? null }));
 }
 
-/** Empty where there is no such folder: no USB serial was ever plugged in. */
+/** Empty if the folder does not exist: there was no USB serial device yet. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
@@ -48,7 +48,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** The device that a link leads to; null when it was unplugged meanwhile. */
+/** The device that a link leads to; null if it has been unplugged. */
 async function targetOf(link: string): Promise<string | null> {
   try {
     return await realpath(link);
@@ -62,7 +62,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch {
-    return ''; // not every port has every fact, and a missing one excludes nothing
+    return ''; // some ports lack some facts
   }
 }
 

@@ -1,4 +1,4 @@
-/** Parts of the telemetry that grow old one by one: `ages` has a member for each. */
+/** Parts of the telemetry with an age of their own in `ages`. */
 export const TELEMETRY_GROUPS = [
   'position',
   'velocity',

@@ -4,9 +4,9 @@ import send from 'send';
 import { ApiError, ERRORS, type ErrorCode, messageOf } from '../errors.ts';
 import { FileReply, Reply } from '../routes/handler.ts';
 
-/** The one place that turns a value or an error into bytes, for the front and the residual alike. */
+/** The one place that turns a value or an error into bytes, for svc-control and svc-residual. */
 
-// What this API answers may not be cached, nor sniffed into a type that a browser would run.
+// Answers must not be cached, and a browser must not guess another type and run them.
 const COMMON: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -65,7 +65,7 @@ function sendFile(
     return;
   }
   res.once('close', close);
-  // By its descriptor: between a look at a name and its opening, somebody could put a link in its place.
+  // By its descriptor: between a check of a path and its opening, another user could put a link there.
   send(res.req, `/proc/self/fd/${file.fd}`, { cacheControl: false, dotfiles: 'deny', index: false })
     .on('error', (error: Error & { readonly status?: number }) => {
       if (res.headersSent) res.destroy();
@@ -81,7 +81,7 @@ function sendFile(
     .pipe(res);
 }
 
-/** As it comes, without a length; the source ends when the client goes, and the client is cut off when the source fails. */
+/** Streams without a length; the source is closed when the client disconnects, and the connection when the source fails. */
 function sendStream(
   res: ServerResponse,
   status: number,
@@ -95,7 +95,7 @@ function sendStream(
     res.end();
     return;
   }
-  pipeline(body, res, () => undefined); // both ends are destroyed by then, and nobody is left to tell
+  pipeline(body, res, () => undefined); // both ends are already destroyed, so the error needs no handling
 }
 
 export interface Failure {
@@ -105,7 +105,7 @@ export interface Failure {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Whatever was thrown, as what a client may see of it: only an ApiError's own words get out. */
+/** Answers an error; only the text of an ApiError is shown to the client. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, detail: error.message, extras: error.extras, headers: error.headers };

@@ -21,8 +21,8 @@ export interface JsonBody {
 /**
  * Reads a JSON body.
  * @param limit bytes
- * @throws ApiError E_MEDIA_TYPE, E_TOO_LARGE, E_BAD_REQUEST (not JSON, not UTF-8, too deep, a key that would reach a
- *   prototype, broken off)
+ * @throws ApiError E_MEDIA_TYPE, E_TOO_LARGE, E_BAD_REQUEST (not JSON, not UTF-8, too deep, a key that would change a
+ *   prototype, incomplete)
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<JsonBody> {
   checkType(req, 'application/json');
@@ -35,7 +35,7 @@ export function parseJson(req: IncomingMessage, raw: Buffer): JsonBody {
   return parsed(raw);
 }
 
-/** @throws ApiError E_MEDIA_TYPE where the body is announced as another type; parameters of the type do not count */
+/** @throws ApiError E_MEDIA_TYPE if the Content-Type is another one; its parameters are ignored */
 export function checkType(req: IncomingMessage, wanted: string): void {
   const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
@@ -55,8 +55,8 @@ export async function readBytes(req: IncomingMessage, limit: number): Promise<Bu
 }
 
 /**
- * The body as it comes in, for what is too large to hold in memory.
- * @param limit bytes; beyond it the stream fails with ApiError E_TOO_LARGE, and for a body that breaks off with E_BAD_REQUEST
+ * The body as a stream, if it is too large for the memory.
+ * @param limit bytes; a larger body fails with ApiError E_TOO_LARGE, an incomplete one with E_BAD_REQUEST
  */
 export function bodyStream(req: IncomingMessage, limit: number): Readable {
   let received = 0;
@@ -67,7 +67,7 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
       else done(new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit }));
     },
   });
-  // Not by `pipeline`, which would cut the connection on an error, and with it the answer that tells of it.
+  // Not by `pipeline`, which would close the connection on an error, before the error is answered.
   req.pipe(counted);
   req.once('close', () => {
     if (!req.complete) counted.destroy(new ApiError('E_BAD_REQUEST', 'The body did not arrive completely.'));

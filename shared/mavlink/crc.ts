@@ -7,8 +7,8 @@ for (let index = 0; index < 256; index++) {
 }
 
 /**
- * The checksum of a frame: bytes `from` to `to` (exclusive), then the message's CRC_EXTRA.
- * The caller answers for the bounds; the assertions below stand for them in the hottest loop of the process.
+ * The checksum of a frame: bytes `from` to `to` (exclusive), then the message's CRC_EXTRA. The caller checks the bounds; the
+ * assertions below save a check in the hottest loop of the process.
  * @param from the byte after the start byte
  * @param to the first byte of the checksum
  * @returns 0..65535, little-endian in the frame

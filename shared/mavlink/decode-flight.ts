@@ -1,10 +1,10 @@
 /**
- * Typed decode of what the vehicle says about its estimator, its mission and whether it stands or flies: as on the wire,
- * like `decode.ts`. Offsets follow the wire order of each message.
+ * Typed decode of the messages about estimator, mission and landed state, with values as on the wire, like `decode.ts`. Offsets
+ * follow the wire order of each message.
  */
 import type { Payload } from './payload.ts';
 
-/** Both firmwares' estimator in one shape. A ratio that the estimator does not have is NaN or 0, as it comes. */
+/** The estimator of both firmwares in one type. A missing ratio is NaN or 0, as received. */
 export interface Estimator {
   /** EKF_STATUS_FLAGS of ArduPilot, ESTIMATOR_STATUS_FLAGS of PX4; bits 0 to 9 mean the same. */
   readonly flags: number;
@@ -45,9 +45,9 @@ export function decodeEstimatorStatus(payload: Payload): Estimator {
 export interface MissionCurrent {
   /** The item under way, or the one that AUTO would fly next. */
   readonly seq: number;
-  /** Extension: 0 not told, 65535 no mission. */
+  /** Extension: 0 unknown, 65535 no mission. */
   readonly total: number;
-  /** Extension, MISSION_STATE: 0 not told. */
+  /** Extension, MISSION_STATE: 0 unknown. */
   readonly state: number;
 }
 
@@ -65,14 +65,14 @@ export function decodeLandedState(payload: Payload): number {
   return payload.u8(1);
 }
 
-/** EVENT (common): something that metadata has words for. */
+/** EVENT (common): an event whose text is in metadata. */
 export interface VehicleEvent {
   /** Component in the upper 8 bits, the event's own number in the others. */
   readonly id: number;
   readonly sequence: number;
   /** As MAV_SEVERITY; 8 is not to be shown, 9 switched off. */
   readonly level: number;
-  /** 40 bytes, zeros behind the last argument. */
+  /** 40 bytes, zeros after the last argument. */
   readonly args: Buffer;
 }
 
@@ -90,7 +90,7 @@ export function decodeEventSequence(payload: Payload): number {
   return payload.u16(0);
 }
 
-/** Where COMPONENT_METADATA says that the table of contents lies. */
+/** The URI of the table of contents in COMPONENT_METADATA. */
 export function decodeMetadataUri(payload: Payload): string {
   return payload.text(8, 100);
 }

@@ -1,7 +1,7 @@
 /**
  * Typed decode of the messages whose values svc needs, as they are on the wire: integers in MAVLink's units, MAVLink's
- * sentinels for "unknown" left in. Who uses a value turns it into SI units and null (front/link/vehicle/telemetry.ts).
- * Offsets follow the wire order of each message; `test/property/mavlink-decode.spec.ts` holds them against node-mavlink.
+ * sentinels for "unknown" left in. The user of a value converts it to SI units and null (front/link/vehicle/telemetry.ts).
+ * Offsets follow the wire order of each message; `test/property/mavlink-decode.spec.ts` compares them with node-mavlink.
  */
 import type { Payload } from './payload.ts';
 
@@ -192,7 +192,7 @@ export interface StatusTextPart {
   /** 0: the text is complete. Otherwise the number of a text sent in parts of 50 characters. */
   readonly id: number;
   readonly part: number;
-  /** No part follows: a NUL stands in this one. */
+  /** The last part: it contains a NUL. */
   readonly final: boolean;
 }
 
@@ -251,9 +251,9 @@ export interface AutopilotVersion {
   readonly capabilities: number;
   /** major << 24 | minor << 16 | patch << 8 | FIRMWARE_VERSION_TYPE */
   readonly flightSwVersion: number;
-  /** `4.5.7`; null where the vehicle says zero. */
+  /** `4.5.7`; null if the vehicle sends zero. */
   readonly text: string | null;
-  /** What the board is, as hex: uid2 where it has one, else uid; null where it has neither. */
+  /** The id of the board, hex: uid2 if it has one, else uid; null if it has neither. */
   readonly uid: string | null;
 }
 

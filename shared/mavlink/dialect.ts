@@ -3,7 +3,7 @@ import { DIALECT_TABLE } from './dialect-table.ts';
 const COLUMNS = 4;
 const DIRECT = 512;
 
-/** What framing must know of a message. Lengths in bytes of payload. */
+/** The facts about a message that framing needs. Lengths in bytes of payload. */
 export interface MessageShape {
   readonly crcExtra: number;
   /** Without extension fields: what a v1 frame carries. */
@@ -20,7 +20,7 @@ const NEWER: readonly number[] = [
 ];
 const ROWS = [...DIALECT_TABLE, ...NEWER];
 
-// Ids below 512 are nearly all of the traffic: an array read instead of a hash. -1 stands for unknown.
+// Ids below 512 are nearly all of the traffic: an array look-up instead of a hash. -1 means unknown.
 const direct = new Int16Array(DIRECT).fill(-1);
 const shapes = new Map<number, MessageShape>();
 for (let row = 0; row + COLUMNS <= ROWS.length; row += COLUMNS) {

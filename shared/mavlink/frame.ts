@@ -4,11 +4,11 @@ export const STX_V2 = 0xfd;
 export const MAX_FRAME = 280;
 
 /**
- * One frame on the wire, seen in place: an object that the Framer fills anew for each frame, valid only inside the
- * callback that gets it. `bytes()` is the frame's own copy and may be kept.
+ * One frame on the wire, without a copy: the Framer reuses this object for each frame, so it is valid only inside the callback.
+ * `bytes()` is the frame's own copy and may be kept.
  */
 export class Frame {
-  /** Holds the frame from `start` to `end`, among other bytes. */
+  /** Contains the frame from `start` to `end`, among other bytes. */
   buffer: Buffer;
   start = 0;
   end = 0;
@@ -33,7 +33,7 @@ export class Frame {
     return this.end - this.start;
   }
 
-  /** A copy, made at the first call and shared by everybody who asks: nobody may write to it. */
+  /** A copy, made at the first call and shared by all callers: it must not be modified. */
   bytes(): Buffer {
     if (this.#copy === null) {
       this.#copy = Buffer.allocUnsafe(this.end - this.start);

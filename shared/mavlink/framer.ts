@@ -2,19 +2,19 @@ import { frameCrc } from './crc.ts';
 import { crcExtraOf } from './dialect.ts';
 import { Frame, messageIdV2, STX_V1, STX_V2 } from './frame.ts';
 
-/** A partial frame is given up after this silence (docs/contract.md 6, docs/threat-model.md J4), ms. */
+/** A partial frame is dropped after this silence (docs/contract.md 6, docs/threat-model.md J4), ms. */
 export const SILENCE_MS = 50;
-/** ... or at this age although bytes keep coming: else a false start byte on a slow, steady stream would hold it up. */
+/** ... or at this age even if bytes keep coming: otherwise a false start byte would delay a slow, steady stream. */
 export const PARTIAL_MAX_MS = 500;
 
 const CAPACITY = 4096;
 const SIGNED = 0x01;
 
-// What stands at a place of the buffer; a positive number is the length of a whole, acceptable frame.
+// The result for a place in the buffer; a positive number is the length of a whole, acceptable frame.
 const WAIT = 0;
 const REJECT = -1;
 
-// What an unknown frame holds inside.
+// The content of an unknown frame.
 const NOTHING = 0;
 const FRAME_INSIDE = 1;
 const PERHAPS = 2;
@@ -32,7 +32,7 @@ export interface FramerCounters {
 }
 
 /**
- * Cuts a byte stream into MAVLink frames, v1 and v2, signed or not, and hands each out untouched.
+ * Cuts a byte stream into MAVLink frames, v1 and v2, signed or not, and passes on each unchanged.
  *
  * A start byte is only believed when its frame proves itself; if it does not, the search goes on at the very next byte, so
  * that a false start byte never costs a frame that begins inside its claimed length:
@@ -49,7 +49,7 @@ export class Framer {
   readonly counters: FramerCounters = { frames: 0, unknown: 0, badCrc: 0, garbageBytes: 0, unknownFlags: 0 };
   readonly #onFrame: (frame: Frame) => void;
   readonly #buffer = Buffer.alloc(CAPACITY);
-  /** 1 where a whole frame of a known message failed its checksum: each place is computed once, however often it is looked at. */
+  /** 1 where a whole frame of a known message failed its checksum: so that each place is computed only once. */
   readonly #failed = new Uint8Array(CAPACITY);
   readonly #frame = new Frame(this.#buffer);
   #head = 0;
@@ -71,7 +71,7 @@ export class Framer {
     return this.#tail - this.#head;
   }
 
-  /** When `flushStale` has something to do, on the clock given to `push`; null while nothing is pending. */
+  /** When to call `flushStale`, on the clock given to `push`; null while nothing is pending. */
   get deadline(): number | null {
     if (this.#head === this.#tail) return null;
     return Math.min(this.#lastByteAt + SILENCE_MS, this.#headSince + PARTIAL_MAX_MS);
@@ -97,7 +97,7 @@ export class Framer {
     }
   }
 
-  /** Gives up what has waited too long, see `deadline`. Cheap when there is nothing to do. */
+  /** Drops a partial frame that has waited too long, see `deadline`. Cheap if there is nothing to do. */
   flushStale(now: number): void {
     const { deadline } = this;
     if (deadline === null || now < deadline) return;
@@ -113,14 +113,14 @@ export class Framer {
     this.#scan(now, false);
   }
 
-  /** Forgets a partial frame: the connection it came on is gone. */
+  /** Drops a partial frame: its connection has closed. */
   reset(): void {
     this.counters.garbageBytes += this.pending;
     this.#inStep = false;
     this.#clear();
   }
 
-  /** @param last no byte will follow what is there: nothing is waited for */
+  /** @param last no more bytes will come, so do not wait for any */
   #scan(now: number, last: boolean): void {
     const frame = this.#frame;
     this.#busy = true;
@@ -136,7 +136,7 @@ export class Framer {
           this.#head = start + 1;
           continue;
         }
-        this.#head = start + length; // first, so that after a callback that throws we stand behind its frame
+        this.#head = start + length; // first, so that a callback that throws does not get the same frame again
         this.counters.frames++;
         this.#onFrame(frame);
       }
@@ -188,7 +188,7 @@ export class Framer {
     if (inside === FRAME_INSIDE) return REJECT;
     if (last) return end - start;
     if (!this.#inStep && !followed) return WAIT;
-    // What may begin inside and reach beyond cannot be real when a proven frame begins right behind us.
+    // A frame that begins inside and ends outside cannot be real if a verified frame begins right after this one.
     if (inside === PERHAPS && !(followed && this.#provenAt(end))) return WAIT;
     return end - start;
   }
@@ -255,8 +255,8 @@ export class Framer {
   }
 
   /**
-   * Moves what is pending to the front. It always makes room: nothing is waited for beyond the longest frame inside the
-   * longest unknown one, 560 bytes.
+   * Moves pending bytes to the front. There is always enough room: at most 560 bytes wait, the longest frame inside the longest
+   * unknown one.
    */
   #compact(): void {
     const pending = this.pending;

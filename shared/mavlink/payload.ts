@@ -3,9 +3,9 @@ import type { Frame } from './frame.ts';
 const SIZE = 256;
 
 /**
- * Reads fields of one payload. v2 cuts zero bytes off the end of a payload, and behind it stand checksum and signature:
- * so the payload is copied (tens of bytes) into a scratch that holds zeros beyond it. One scratch per decoder, no allocation.
- * Offsets are bytes from the start of the payload, in the wire order of the message.
+ * Reads fields of one payload. v2 removes zero bytes from the end of a payload, and checksum and signature follow it. So the
+ * payload is copied (tens of bytes) into a buffer that has zeros after it. One buffer per decoder, no allocation. Offsets are
+ * bytes from the start of the payload, in the wire order of the message.
  */
 export class Payload {
   readonly #bytes = Buffer.alloc(SIZE);

@@ -1,7 +1,7 @@
 /**
- * Where the messages of `DIALECT_TABLE` name whom they are for, three numbers each: message id, offset of target_system in
- * the payload, offset of target_component (-1: it has none). A message that is not here is for everybody.
- * `test/property/mavlink-dialect.spec.ts` holds it equal to mavlink-mappings.
+ * Where the target is in the messages of `DIALECT_TABLE`, three numbers each: message id, offset of target_system in the
+ * payload, offset of target_component (-1: it has none). A message that is not here is a broadcast.
+ * `test/property/mavlink-dialect.spec.ts` compares it with mavlink-mappings.
  */
 const TARGET_TABLE: readonly number[] = [
   4, 12, 13, 5, 0, -1, 11, 4, -1, 20, 2, 3, 21, 0, 1, 23, 4, 5, 37, 4, 5, 38, 4, 5, 39, 32, 33, 40, 2, 3, 41,
@@ -31,7 +31,7 @@ for (let row = 0; row + COLUMNS <= TARGET_TABLE.length; row += COLUMNS) {
   fields.set(id, { system, component });
 }
 
-/** Where message `id` names whom it is for; null for one that is for everybody. */
+/** Where the target is in message `id`; null for a broadcast. */
 export function targetFieldsOf(id: number): TargetFields | null {
   return fields.get(id) ?? null;
 }

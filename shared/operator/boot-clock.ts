@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** A moment that every process of this machine understands, that nobody can set, and that a reboot makes void. */
+/** A time that is the same for every process of this machine, that cannot be set, and that is void after a reboot. */
 export interface BootTime {
   readonly boot_id: string;
   /** Seconds since the boot. */
@@ -12,7 +12,7 @@ export function bootTime(): BootTime {
   return { boot_id: bootId(), uptime: uptime() };
 }
 
-/** Seconds since `then`; null where it belongs to another boot, lies in the future or is no time at all. */
+/** Seconds since `then`; null if it is of another boot, in the future or not a time. */
 export function ageOf(then: unknown, now: BootTime): number | null {
   if (typeof then !== 'object' || then === null) return null;
   const { boot_id: boot, uptime: at } = then as Partial<Record<keyof BootTime, unknown>>;

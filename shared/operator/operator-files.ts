@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where an operator's signals to the connector lie: files of the same user on the same machine. */
+/** The files with an operator's signals to the connector: of the same user on the same machine. */
 export interface OperatorFiles {
   readonly directory: string;
   /** Renewed every second by `svc operator hold`. */
@@ -31,8 +31,8 @@ export function operatorFiles(env: Readonly<Record<string, string | undefined>>)
 const MAX_BYTES = 64 * 1024;
 
 /**
- * A file that only its owner, who must be this user or root, may write; null where there is none.
- * @throws Error naming what is wrong with it: a foreign or a writable file is no signal of anybody
+ * A file that only its owner, who must be this user or root, may write; null if there is none. @throws Error naming the
+ * problem: a file that others own or can write is not a valid signal
  */
 export function readOwnFile(path: string): string | null {
   let found: ReturnType<typeof lstatSync>;
@@ -43,8 +43,9 @@ export function readOwnFile(path: string): string | null {
     throw error;
   }
   const uid = process.getuid?.();
-  if (!found.isFile() || found.size > MAX_BYTES) throw new Error(`${path} is no plain file`);
-  if (uid !== undefined && found.uid !== uid && found.uid !== 0) throw new Error(`${path} is another user's`);
+  if (!found.isFile() || found.size > MAX_BYTES) throw new Error(`${path} is not a plain file`);
+  if (uid !== undefined && found.uid !== uid && found.uid !== 0)
+    throw new Error(`${path} belongs to another user`);
   if ((found.mode & 0o022) !== 0) throw new Error(`${path} can be written by others`);
   return readFileSync(path, 'utf8');
 }
@@ -53,6 +54,6 @@ export function readOwnJson(path: string): Readonly<Record<string, unknown>> | n
   const text = readOwnFile(path);
   if (text === null) return null;
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) throw new Error(`${path} holds no object`);
+  if (typeof value !== 'object' || value === null) throw new Error(`${path} is not a JSON object`);
   return value as Readonly<Record<string, unknown>>;
 }

@@ -4,12 +4,12 @@ import { ageOf, type BootTime } from './boot-clock.ts';
 import { type OperatorFiles, readOwnJson } from './operator-files.ts';
 
 /**
- * The operator-present signal (docs/contract.md 11): a person keeps `svc operator hold` running beside the vehicle. The
- * signal goes stale by itself, so a command that was killed, a machine that sleeps or a terminal that was closed end it.
+ * The operator-present signal (docs/contract.md 11): a person keeps `svc operator hold` running beside the vehicle. The signal
+ * goes stale by itself, so it ends if the command is killed, the machine sleeps or the terminal is closed.
  */
 
 export const RENEW_MS = 1000;
-/** Older is nobody. */
+/** An older signal does not count. */
 export const STALE_S = 10;
 
 export async function renewPresence(files: OperatorFiles, now: BootTime, pid: number): Promise<void> {
@@ -22,8 +22,8 @@ export async function endPresence(files: OperatorFiles): Promise<void> {
 }
 
 /**
- * Seconds since the signal was renewed; null where there is none that can be believed.
- * @throws Error for a file that somebody else may have written
+ * Seconds since the signal was renewed; null if there is no valid one. @throws Error for a file that another user may have
+ * written
  */
 export function presenceAge(files: OperatorFiles, now: BootTime): number | null {
   const signal = readOwnJson(files.presence);

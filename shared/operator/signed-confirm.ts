@@ -9,7 +9,7 @@ import { type OperatorFiles, readOwnFile, readOwnJson } from './operator-files.t
 /**
  * A confirmation of one call by a person (docs/contract.md 11): the connector files the call under a code, the person looks at
  * it with `svc operator confirm <code>` and signs it with their Ed25519 key, the client repeats the call with the code. The
- * signature covers tool, node, the hash of the arguments and the code; it holds for 60 s and for one call.
+ * signature covers tool, node, the hash of the arguments and the code; it is valid for 60 s and for one call.
  */
 
 export interface PendingCall {
@@ -25,7 +25,7 @@ export const CODE_PATTERN = /^[A-HJKMNP-Z2-9]{8}$/;
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const PENDING_S = 300;
 const SIGNED_S = 60;
-// As many as a person could ever look at; the oldest go.
+// More than a person could look at; the oldest are removed.
 const MAX_PENDING = 32;
 
 function pathOf(directory: string, code: string): string {
@@ -37,7 +37,7 @@ function payload({ code, tool, node, argsHash }: Omit<PendingCall, 'args'>, at: 
   return Buffer.from(JSON.stringify(['svc/confirm/v1', code, tool, node, argsHash, at.boot_id, at.uptime]));
 }
 
-/** Files a call for a person to look at. @returns its code */
+/** Stores a call for a person to check. @returns its code */
 export async function fileCall(
   files: OperatorFiles,
   call: Omit<PendingCall, 'code'>,
@@ -50,7 +50,7 @@ export async function fileCall(
   return code;
 }
 
-/** What waits under the code; null where nothing does, or for too long. @throws Error for a code or a file that is none */
+/** The call that waits under the code; null if there is none or it has expired. @throws Error for an invalid code or file */
 export function pendingCall(files: OperatorFiles, code: string, now: BootTime): PendingCall | null {
   const found = readOwnJson(pathOf(files.pending, code));
   const age = found === null ? null : ageOf(found['at'], now);
@@ -58,7 +58,7 @@ export function pendingCall(files: OperatorFiles, code: string, now: BootTime): 
   return found as unknown as PendingCall;
 }
 
-/** Makes the operator's key where there is none yet. @returns whether it was made now */
+/** Makes the operator's key if there is none. @returns whether it was made now */
 export async function ensureOperatorKey(files: OperatorFiles): Promise<boolean> {
   if (existsSync(files.key)) return false;
   await mkdir(files.directory, { recursive: true, mode: 0o700 });
@@ -68,7 +68,7 @@ export async function ensureOperatorKey(files: OperatorFiles): Promise<boolean> 
   return true;
 }
 
-/** Signs what waits under the code. @throws Error without a key */
+/** Signs the call that waits under the code. @throws Error without a key */
 export async function signCall(files: OperatorFiles, call: PendingCall, now: BootTime): Promise<void> {
   const key = readOwnFile(files.key);
   if (key === null) throw new Error(`there is no key at ${files.key}`);
@@ -78,8 +78,8 @@ export async function signCall(files: OperatorFiles, call: PendingCall, now: Boo
 }
 
 /**
- * Whether a person has signed exactly this call less than 60 s ago. Does not use the signature up.
- * @throws Error for files that somebody else may have written
+ * Whether a person has signed exactly this call less than 60 s ago. Does not use up the signature. @throws Error for files that
+ * another user may have written
  */
 export function isSigned(files: OperatorFiles, call: Omit<PendingCall, 'args'>, now: BootTime): boolean {
   const key = readOwnFile(files.publicKey);
@@ -98,7 +98,7 @@ export function isSigned(files: OperatorFiles, call: Omit<PendingCall, 'args'>, 
   );
 }
 
-/** Uses the signature up. @returns false where another call was faster */
+/** Uses up the signature. @returns false if another call used it first */
 export function spend(files: OperatorFiles, code: string): boolean {
   try {
     rmSync(pathOf(files.signed, code));
@@ -110,7 +110,7 @@ export function spend(files: OperatorFiles, code: string): boolean {
   return true;
 }
 
-/** Forgets what nobody signed in time. */
+/** Removes calls that were not signed in time. */
 function sweep(files: OperatorFiles, now: BootTime): void {
   const codes = readdirSync(files.pending)
     .filter((name) => name.endsWith('.json'))

@@ -1,6 +1,6 @@
 import winston from 'winston';
 
-/** The logger of every process: one JSON object a line on stderr, secrets blotted out. */
+/** The logger of every process: one JSON object a line on stderr, with secrets masked. */
 export type Logger = winston.Logger;
 
 // Pairing keys, scoped tokens (two base64url halves), long hex (signing keys). Blotting at the last step means that

@@ -4,8 +4,8 @@ import type { Row } from './row.ts';
 const FORCE = { type: 'boolean', description: 'true overrides the armed guard' } as const;
 
 /**
- * The schema that a request body of this row is held against: the row's own, and where the armed guard may be overridden
- * the member `force`. Null for a row that takes no JSON.
+ * The schema for a request body of this row: the row's own, plus the member `force` if the armed guard can be overridden. Null
+ * for a row without a JSON body.
  */
 export function bodySchema(row: Row): JsonSchema | null {
   if (row.bodyKind !== 'json') return null;

@@ -1,7 +1,7 @@
 /**
- * The class of what a request names: a config key, a parameter of the flight controller, a service, a command. A row has one
- * class, but some rows write very different things; what they name raises the class that a caller needs, and never lowers
- * it. The edge enforces it, the connector shows and gates by it, `svc explain` prints it.
+ * The class of the item that a request names: a config key, a parameter of the flight controller, a service, a command. A row
+ * has one class, but some rows can write very different items; the item may raise the class that a caller needs, but never
+ * lowers it. The edge enforces the class, the connector shows and checks it, `svc explain` prints it.
  */
 
 import { higher, isScope, type Scope } from '../auth/scopes.ts';
@@ -30,7 +30,7 @@ export interface Raised {
 /**
  * Parameters that protect the aircraft or change how it is controlled, by the families of the firmwares' documentation:
  * ArduPilot's parameter lists of Copter, Plane, Rover and Sub (4.5 to 4.7) and PX4's parameter reference (1.14 to 1.17). A
- * family counts for every firmware: a name that the vehicle does not have is refused anyway.
+ * family applies to every firmware: a name that the vehicle does not have is refused anyway.
  */
 const PARAMETERS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   // ArduPilot
@@ -62,7 +62,7 @@ const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {
   killswitch: ['destructive', 'stops the motors wherever the vehicle is'],
 };
 
-/** @returns what the name asks for beyond its row's class; null where the row's class is enough */
+/** @returns the class that the name needs beyond its row's; null if the row's class is enough */
 export function raisedBy(kind: NamedKind, name: string): Raised | null {
   switch (kind) {
     case 'config-key': {
@@ -88,7 +88,7 @@ export function raisedBy(kind: NamedKind, name: string): Raised | null {
   }
 }
 
-/** `svc-link` for `link`, `SVC_Link.service` and the like: no spelling of a unit has a lower class than another. */
+/** `svc-link` for `link`, `SVC_Link.service` and the like: all spellings of a unit have the same class. */
 function unitName(name: string): string {
   const plain = name
     .trim()
@@ -101,7 +101,7 @@ function unitName(name: string): string {
 // Above every scope.
 const BEYOND: readonly NamedClass[] = ['keyonly', 'root'];
 
-/** The highest class of all that a request names; null where nothing raises it. */
+/** The highest class of all items that a request names; null if none raises it. */
 export function raisedByRequest(
   namings: readonly Naming[],
   params: Readonly<Record<string, string>>,

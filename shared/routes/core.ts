@@ -49,7 +49,7 @@ export const coreRows = [
     limits: LIMITS.slow,
     body: { type: 'object', additionalProperties: false },
     fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
-    responses: json('systemd has been told', node.powered),
+    responses: json('systemd has accepted it', node.powered),
   }),
   row(
     'system.shutdown.post',
@@ -60,7 +60,7 @@ export const coreRows = [
       limits: LIMITS.slow,
       body: { type: 'object', additionalProperties: false },
       fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
-      responses: json('systemd has been told', node.powered),
+      responses: json('systemd has accepted it', node.powered),
     },
   ),
   row('diagnostics.get', 'GET /api/v1/diagnostics', 'key read ok -', 'triage snapshot', {

@@ -2,9 +2,9 @@ import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { BodyKind, Limits, PathParam, Row, RowMethod } from './row.ts';
 import { LATER, LIMITS, PARAM } from './row-parts.ts';
 
-/** What all rows of a domain have in common. */
+/** The common properties of all rows of a domain. */
 interface DomainDefaults extends Pick<Row, 'lane' | 'feature' | 'profiles'> {
-  /** What the path parameters of this domain look like, beside `COMMON_PARAMS`. */
+  /** The path parameters of this domain, in addition to `COMMON_PARAMS`. */
   readonly params?: Readonly<Record<string, PathParam>>;
 }
 
@@ -13,12 +13,12 @@ type Route = `${RowMethod} /${string}`;
 type MethodOf<R extends Route> = R extends `${infer M extends RowMethod} ${string}` ? M : never;
 type PathOf<R extends Route> = R extends `${RowMethod} ${infer P}` ? P : never;
 
-/** Who may ask, as what, through a relay, while armed: access, scope, relay rule, armed guard. */
+/** The policy: access, scope, relay rule, armed guard. */
 type Policy = `${Row['access']} ${Row['scope']} ${Row['relay']} ${Row['armed']}`;
-/** A write also says the worst that it can do. */
+/** A write also names the worst that it can do. */
 type PolicyOf<R extends Route> = MethodOf<R> extends 'GET' | 'WS' ? Policy : `${Policy} ${Row['blast']}`;
 
-/** What is special about a row. What it does not name is as `row` says. */
+/** The special properties of a row; `row` gives the defaults. */
 type Special = Partial<
   Omit<Row, 'id' | 'method' | 'path' | 'access' | 'scope' | 'relay' | 'armed' | 'summary' | 'built'>
 >;
@@ -45,10 +45,9 @@ type Made<D extends DomainDefaults, Id extends string, R extends Route, S extend
 const COMMON_PARAMS: Readonly<Record<string, PathParam>> = { id: PARAM.id, path: PARAM.rest };
 
 /**
- * How the rows of one domain are written: the policy on the first line, what is special about the row behind it.
- * Without more, a row takes no body (or a small JSON one where it names its schema), has ten seconds, answers JSON, and
- * changes nothing if it is a GET.
- * @returns `row`; and `later` for one behind which no code stands yet: the edge answers 501
+ * How the rows of one domain are written: the policy on the first line, then the special properties. By default a row takes no
+ * body (or a small JSON body if it has a schema), has ten seconds, answers JSON, and changes nothing if it is a GET. @returns
+ * `row`; and `later` for a row that is not implemented yet: the edge answers 501
  */
 export function domain<const D extends DomainDefaults>(defaults: D) {
   const make = (id: string, route: string, policy: string, summary: string, special: Special): Row => {

@@ -91,7 +91,7 @@ export const flightRows = [
     names: [{ kind: 'parameter', in: 'path', member: 'name' }],
     body: paramWrite,
     fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
-    responses: json('the vehicle has told the value', paramWritten),
+    responses: json('the vehicle has reported the value', paramWritten),
   }),
   row(
     'params.name.put',
@@ -103,7 +103,7 @@ export const flightRows = [
       names: [{ kind: 'parameter', in: 'path', member: 'name' }],
       body: paramWrite,
       fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
-      responses: json('the vehicle has told the value', paramWritten),
+      responses: json('the vehicle has reported the value', paramWritten),
     },
   ),
   row(
@@ -174,7 +174,7 @@ export const flightRows = [
       limits: LIMITS.slow,
       body: signing.requireRequest,
       fails: ['E_NOT_FOUND', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
-      responses: json('the vehicle has told the value', signing.requireSet),
+      responses: json('the vehicle has reported the value', signing.requireSet),
     },
   ),
   later('params.changed.get', 'GET /api/params/changed', 'key read ok -', 'what differs from the defaults'),

@@ -6,7 +6,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Row } from './row.ts';
 
-/** What code behind a row gets and gives; typed from the row, so that table and code cannot drift apart. */
+/** Input and output of a row's handler; typed from the row, so that table and code always match. */
 
 type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends `*${infer Plain}` ? Plain : Name) | PathParams<Rest>
@@ -22,14 +22,14 @@ type BodyOf<R extends Row> = R['body'] extends JsonSchema
 
 export interface Call<R extends Row> {
   readonly params: Readonly<Record<PathParams<R['path']>, string>>;
-  /** The query as it came, without the question mark; most routes have none to parse. */
+  /** The raw query, without the question mark. */
   readonly query: string;
   /** Validated against the row's schema; a Buffer or a Readable where the row takes the bytes raw or as a stream. */
   readonly body: BodyOf<R>;
-  /** For the few that mean something to a handler (`if-match`, `range`); behind the proxy no credential is among them. */
+  /** For headers such as `if-match` and `range`; behind the proxy there are no credentials in it. */
   readonly headers: IncomingHttpHeaders;
   readonly principal: Principal;
-  /** Whom the caller is counted as, by address; empty behind the proxy. */
+  /** The caller's address as a key for counting; empty behind the proxy. */
   readonly peer: string;
   /** The armed guard was overridden. */
   readonly forced: boolean;
@@ -40,7 +40,7 @@ export class Reply {
   readonly status: number;
   readonly body: unknown;
   readonly mediaType: string;
-  /** Lower case, beside the ones that every answer has. */
+  /** Lower case; added to those that every answer has. */
   readonly headers: Readonly<Record<string, string>>;
 
   /** @param body sent as JSON, unless it is a string, a Buffer or a Readable with its own media type */
@@ -62,7 +62,7 @@ export class FileReply {
   readonly file: FileHandle;
   readonly mediaType: string;
 
-  /** @param file open; closed when it was sent. The handler made sure that it is one that the caller may have */
+  /** @param file open; closed after it was sent. The handler has checked that the caller may have it */
   constructor(file: FileHandle, mediaType: string) {
     this.file = file;
     this.mediaType = mediaType;
@@ -73,8 +73,8 @@ export class FileReply {
 export type Handler<R extends Row> = (call: Call<R>) => unknown;
 
 /**
- * What a WebSocket handler is given besides its call: the socket itself, and when what let its client in has ended, from
- * when on nothing of the client may count, whether it closes or not.
+ * The extra arguments of a WebSocket handler: the socket, and a signal that aborts when the client's credential ends. After
+ * that, messages of the client must be ignored, even if it stays connected.
  */
 export type SocketHandler<R extends Row, Socket> = (
   call: Omit<Call<R>, 'body'>,

@@ -1,6 +1,6 @@
 /**
- * From a raw request target to the rows that it names: one canonical spelling for every path, anything else is refused
- * (docs/contract.md 4.1). Two parsers can then never read one target differently.
+ * Finds the rows for a raw request target. Only the canonical spelling of a path is accepted (docs/contract.md 4.1), so that
+ * two parsers can never read one target differently.
  */
 import type { PathParam, Row, RowMethod } from './row.ts';
 
@@ -17,8 +17,8 @@ export interface PathMatch {
 }
 
 /**
- * `bad`: not canonical, with the reason. `none`: canonical, and in no row. `found`: the one template that the path means:
- * a literal segment wins over a parameter, for every method and whatever follows (docs/contract.md 4.1).
+ * `bad`: not canonical, with the reason. `none`: canonical, but no row has it. `found`: the template of the path. A literal
+ * segment wins over a parameter, for every method and whatever follows (docs/contract.md 4.1).
  */
 export type MatchResult =
   | { readonly kind: 'bad'; readonly why: string }
@@ -50,7 +50,9 @@ function emptyNode(): Node {
   return { literals: new Map(), param: null, template: null };
 }
 
-/** The one spelling of `value` as a path segment (or several, for a rest parameter): unreserved as they are, the rest as %XX. */
+/**
+ * The canonical spelling of `value` as a path segment (or several, for a rest parameter): all but unreserved characters as %XX.
+ */
 export function encodePathValue(value: string): string {
   return encodeURIComponent(value)
     .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -87,13 +89,13 @@ export class Matcher {
     }
   }
 
-  /** @param target the request target exactly as it came: path, optionally `?` and a query */
+  /** @param target the raw request target: path, optionally `?` and a query */
   match(target: string): MatchResult {
     const mark = target.indexOf('?');
     const path = mark === -1 ? target : target.slice(0, mark);
     const query = mark === -1 ? '' : target.slice(mark + 1);
     if (query !== '' && !QUERY.test(query))
-      return { kind: 'bad', why: 'the query holds a character that must be encoded' };
+      return { kind: 'bad', why: 'the query has a character that must be encoded' };
     const literal = this.#literal.get(path);
     if (literal !== undefined) return query === '' ? literal : { ...literal, query };
     if (target.length > MAX_TARGET)
@@ -106,11 +108,11 @@ export class Matcher {
     if (typeof found === 'object' && found !== null) return { kind: 'found', path, query, ...found };
     if (found !== null) return { kind: 'bad', why: found };
     return path.includes('%')
-      ? { kind: 'bad', why: 'the path holds an encoding that it does not need' }
+      ? { kind: 'bad', why: 'the path has an unnecessary encoding' }
       : { kind: 'none' };
   }
 
-  /** The template and its parameters, null where none has this shape, or why a parameter's value does not fit. */
+  /** The template and its parameters, null if none matches, or the reason why a parameter's value is invalid. */
   #walk(segments: readonly string[]): PathMatch | string | null {
     let node = this.#root;
     let params = NO_PARAMS;
@@ -150,7 +152,7 @@ function descend(node: Node, segment: string, params: Readonly<Record<string, Pa
     return node.param.node;
   }
   if (same.name !== name || same.pattern.source !== pattern.source || same.rest !== rest)
-    throw new Error(`{${name}} and {${same.name}} stand at the same place with different meaning`);
+    throw new Error(`{${name}} and {${same.name}} are at the same place with different meaning`);
   return same.node;
 }
 
@@ -159,12 +161,12 @@ function whyNotCanonical(segments: readonly string[]): string | null {
   for (const segment of segments) {
     if (segment === '') return 'the path has an empty segment or ends with a slash';
     if (segment === '.' || segment === '..') return 'the path has a dot segment';
-    if (!SEGMENT.test(segment)) return 'the path holds a character that is not allowed in it';
+    if (!SEGMENT.test(segment)) return 'the path has a character that is not allowed';
   }
   return null;
 }
 
-/** The value, or null where it does not fit: wrong pattern, or not the canonical spelling of itself. */
+/** The value, or null if it does not match the pattern or is not in canonical spelling. */
 function decode(raw: string, edge: ParamEdge): string | null {
   if (!raw.includes('%')) return edge.pattern.test(raw) ? raw : null;
   let value: string;

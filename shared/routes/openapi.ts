@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import { bodySchema } from './body-schema.ts';
 import type { ResponseSpec, Row, RowMethod } from './row.ts';
 
-/** OpenAPI 3.1 made from the rows and the schemas that validate with them (docs/contract.md 12). */
+/** OpenAPI 3.1, generated from the rows and their schemas (docs/contract.md 12). */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,7 +52,7 @@ export function openApiDocument(rows: readonly Row[], version: string): Json {
   };
 }
 
-/** A GET and a WebSocket row on one path are one operation; their classifications stand side by side. */
+/** A GET and a WebSocket row on one path are one operation with two classifications. */
 function merge(a: Json, b: Json): Json {
   const [http, socket] = isSocket(a) ? [b, a] : [a, b];
   return { ...http, 'x-svc': [http['x-svc'], socket['x-svc']] };

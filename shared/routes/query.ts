@@ -1,6 +1,5 @@
 /**
- * The query as an object of its members, all text; null where one occurs twice, because two readers could take different
- * ones.
+ * The query as an object of texts; null if a member occurs twice, because two readers could use different ones.
  * @param query without the question mark
  */
 export function parseQuery(query: string): Readonly<Record<string, string>> | null {

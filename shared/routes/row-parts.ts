@@ -1,11 +1,11 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import type { Limits, PathParam, ResponseSpec } from './row.ts';
 
-/** The pieces that rows are put together from: limits, path parameters, responses. */
+/** Building blocks of rows: limits, path parameters, responses. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** A document; a sender that takes longer is not sending it. */
+/** Time for a document; a slower sender is not really sending. */
 const BODY_MS = 60_000;
 /** 64 MiB at 1 Mbit/s take nine minutes. */
 const UPLOAD_MS = 900_000;

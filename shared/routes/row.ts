@@ -8,7 +8,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type RowMethod = HttpMethod | 'WS' | 'ANY';
 export type Guard = '-' | 'guard' | 'guard-if-link' | 'guard-if-profile' | 'inner';
 
-/** What a value of a path parameter looks like. */
+/** The form of a path parameter's value. */
 export interface PathParam {
   /** Regular expression over the decoded value, without anchors; must be linear. */
   readonly pattern: string;
@@ -16,7 +16,7 @@ export interface PathParam {
 }
 
 export interface Limits {
-  /** Largest request body accepted; 0 where the route takes none. */
+  /** Largest request body, bytes; 0 if the route takes none. */
   readonly bodyBytes: number;
   /** From the head of the request to the last byte of its body. */
   readonly bodyMs: number;
@@ -24,7 +24,7 @@ export interface Limits {
   readonly timeoutMs: number;
 }
 
-/** `json`: parsed and validated at the edge. `raw`: small, and handed over as bytes (SDP). `stream`: never held in memory. */
+/** `json`: parsed and validated at the edge. `raw`: small, passed on as bytes (SDP). `stream`: never kept in memory. */
 export type BodyKind = 'none' | 'json' | 'raw' | 'stream';
 
 export interface ResponseSpec {
@@ -48,7 +48,7 @@ export interface Row {
   readonly profiles: 'D' | 'G' | 'DG';
   /** Who may ask; the words are in docs/routes.md. */
   readonly access: 'public' | 'key' | 'keyonly' | 'ws';
-  /** The one class that a token needs; `none`: a token is refused; `inner`: that of the inner route. */
+  /** The class that a token needs; `none`: tokens are refused; `inner`: the class of the inner route. */
   readonly scope: Scope | 'none' | 'inner';
   readonly relay: 'ok' | 'forbid';
   readonly armed: Guard;
@@ -58,7 +58,7 @@ export interface Row {
   readonly nearOnly: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
-  /** What a request of this row names, each with a class of its own that may raise the row's. */
+  /** The items that a request of this row names, each with a class of its own that may raise the row's. */
   readonly names: readonly Naming[];
   readonly limits: Limits;
   readonly params: Readonly<Record<string, PathParam>>;
@@ -68,11 +68,11 @@ export interface Row {
   readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
-  /** What its code may answer beyond what the edge, the proxy and the row itself say. */
+  /** Error codes of its handler, besides those of the edge, the proxy and the row itself. */
   readonly fails: readonly ErrorCode[];
   readonly summary: string;
-  /** The worst that a mistake here does: to nothing, the node's settings, its links, the aircraft. */
+  /** What a mistake can damage at worst: nothing, the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';
-  /** False: no code stands behind this row in this build yet, and the edge answers 501. */
+  /** False: not implemented in this build, the edge answers 501. */
   readonly built: boolean;
 }

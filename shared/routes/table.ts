@@ -43,11 +43,11 @@ export const ROWS = [
 
 export type AnyRow = (typeof ROWS)[number];
 export type RowId = AnyRow['id'];
-/** Rows whose code stands in the front; the set of front handlers is typed as exactly these. */
+/** Rows that svc-control implements; its set of handlers is typed as exactly these. */
 export type FrontRow = Exclude<Extract<AnyRow, { lane: 'front'; built: true }>, { method: 'WS' }>;
 export type ResidualRow = Extract<AnyRow, { lane: 'residual'; built: true }>;
 
-/** The only writes that anybody may ask for. Adding one here is a decision about the node's whole edge. */
+/** The only public writes. Adding one here is a security decision. */
 const PUBLIC_WRITES: ReadonlySet<string> = new Set([
   '/api/pairing/claim',
   '/api/dashboard/pin/verify',
@@ -61,8 +61,8 @@ export interface RouteTable {
 
 /**
  * Checks the rows and builds the matcher.
- * @throws Error naming the row: a duplicate, two templates that one path could mean with different policy, a public write
- *   that is not in the short list, a path parameter without a pattern, a class that its method cannot have
+ * @throws Error naming the row: a duplicate, two templates that match one path with different policy, a public write that is not in the short list, a
+ *   path parameter without a pattern, a class that its method cannot have
  */
 export function compileTable(rows: readonly Row[]): RouteTable {
   const templates = new Map<string, Map<RowMethod, Row>>();

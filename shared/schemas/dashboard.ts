@@ -41,7 +41,7 @@ export const pinSetRequest = {
     pin,
     current_pin: {
       ...pin,
-      description: 'the PIN that holds now, from a caller with neither key nor session',
+      description: 'the present PIN, from a caller without key or session',
     },
   },
   additionalProperties: false,
@@ -88,7 +88,7 @@ export const ticketAnswer = {
   type: 'object',
   required: ['ticket', 'scope', 'ttl_seconds', 'expires_at'],
   properties: {
-    ticket: { type: 'string', description: 'second of the subprotocols svc-ws-ticket, <ticket>; holds once' },
+    ticket: { type: 'string', description: 'second of the subprotocols svc-ws-ticket, <ticket>; valid once' },
     scope: { type: 'string' },
     ttl_seconds: { type: 'integer' },
     expires_at: { type: 'number', description: 'seconds since 1970' },

@@ -35,14 +35,14 @@ export const commandAnswer = {
         reasons: {
           type: 'array',
           items: { type: 'string' },
-          description: 'all reasons that it gave, those against arming that it told before among them',
+          description: 'all its reasons, also earlier ones against arming',
         },
       },
       additionalProperties: false,
     },
     mode: {
       type: 'string',
-      description: 'the flight mode that did it, where the vehicle refused the command for it or has none',
+      description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
     },
   },
   additionalProperties: false,
@@ -237,15 +237,15 @@ export const paramWrite = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-/** Answered once the vehicle has told the value; when it does not, the same members stand in the error's body. */
+/** Answered after the vehicle has reported the value; otherwise the error's body has the same members. */
 export const paramWritten = {
   type: 'object',
   required: ['name', 'value', 'ack', 'cached_value', 'type'],
   properties: {
     name: { type: 'string' },
-    value: { type: 'number', description: 'what was asked for' },
+    value: { type: 'number', description: 'the requested value' },
     ack: { type: 'boolean' },
-    cached_value: { ...number, description: 'what the vehicle told' },
+    cached_value: { ...number, description: 'the value that the vehicle reported' },
     type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
   },
   additionalProperties: false,

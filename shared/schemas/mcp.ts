@@ -16,7 +16,7 @@ export const mcpStatus = {
   properties: {
     accept_enabled: {
       type: 'boolean',
-      description: 'whether tokens are honoured; changed by svc mcp enable',
+      description: 'whether tokens are accepted; changed by svc mcp enable',
     },
     any_minted: { type: 'boolean' },
     tokens: {
@@ -55,7 +55,7 @@ export const mcpStatus = {
 export const mintRequest = {
   type: 'object',
   required: ['scopes'],
-  // secret_read widens what a read shows, so it is nothing without one.
+  // secret_read adds secrets to a read, so it needs read.
   anyOf: [
     { properties: { scopes: { type: 'array', contains: { const: 'read' } } } },
     { properties: { scopes: { type: 'array', not: { contains: { const: 'secret_read' } } } } },
@@ -66,7 +66,7 @@ export const mintRequest = {
     ttl_ms: {
       type: 'integer',
       minimum: 1,
-      description: 'ms; moved to 1 day or 365 days where it is beyond; 30 days where it is not sent',
+      description: 'ms; limited to 1 to 365 days; 30 days if absent',
     },
     allowed_nodes: {
       type: 'array',
@@ -109,7 +109,7 @@ export const revokeAnswer = {
   required: ['all', 'revoked'],
   properties: {
     all: { type: 'boolean' },
-    revoked: { type: 'array', items: tokenId, description: 'the tokens that hold no more' },
+    revoked: { type: 'array', items: tokenId, description: 'the tokens that are void now' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -88,7 +88,7 @@ export const status = {
     fc_heartbeat_age_s: nullableNumber,
     fc_link_hint: {
       enum: ['linked', 'link_down', 'source_unreachable', 'no_heartbeat', 'heartbeat_lost'],
-      description: 'why fc_connected is what it is',
+      description: 'the reason for the value of fc_connected',
     },
     fc_simulated: { type: 'boolean' },
     fc_simulated_evidence: { type: 'array', items: { type: 'string' } },
@@ -205,7 +205,7 @@ export const services = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-/** Its parts are null where the process that knows is away. */
+/** A part is null if its process is away. */
 export const diagnostics = {
   type: 'object',
   required: ['agent', 'board', 'system', 'network', 'device', 'services', 'audit', 'mavlink', 'problems'],
@@ -222,7 +222,7 @@ export const diagnostics = {
       properties: {
         lost: { type: 'integer', description: 'records that could not be written since the start' },
         problem: { type: ['string', 'null'], description: 'why none can be written at the moment' },
-        broken: { type: ['string', 'null'], description: 'what the chain lacked at the start' },
+        broken: { type: ['string', 'null'], description: 'the problem found in the chain at the start' },
       },
       additionalProperties: false,
     },
@@ -233,7 +233,7 @@ export const diagnostics = {
     problems: {
       type: 'array',
       items: { type: 'string' },
-      description: 'what is known to be wrong, in sentences',
+      description: 'known problems, in sentences',
     },
   },
   additionalProperties: false,
@@ -246,7 +246,7 @@ export const restarted = {
     status: {
       enum: ['ok', 'accepted'],
       description:
-        'accepted (202): the process that answers is the one that restarts, so the proof cannot come with the answer',
+        'accepted (202): the process that answers restarts itself, so the answer cannot contain the proof',
     },
     name: { type: 'string' },
     pid_before: nullableInteger,
@@ -274,7 +274,7 @@ export const statusFull = {
       type: ['object', 'null'],
       description: 'as GET /api/telemetry; null while svc-link is away',
     },
-    video: { type: ['object', 'null'], description: 'as GET /api/video; null while nobody can say' },
+    video: { type: ['object', 'null'], description: 'as GET /api/video; null while svc-residual is away' },
     radio: { type: ['object', 'null'] },
     role: { type: ['string', 'null'] },
     mesh: { type: ['object', 'null'] },

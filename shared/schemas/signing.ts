@@ -29,7 +29,7 @@ export const require = {
   properties: {
     require: {
       type: ['boolean', 'null'],
-      description: 'null: the vehicle has no SIGNING_REQUIRE, or has not told it',
+      description: 'null: the vehicle has no SIGNING_REQUIRE, or has not sent it',
     },
   },
   additionalProperties: false,

@@ -9,21 +9,21 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Returns null for a value that fits, otherwise every violation. */
+/** Returns null for a valid value, otherwise every violation. */
 export type Validator = (value: unknown) => readonly Violation[] | null;
 
 const MAX_VIOLATIONS = 50;
 
 /**
  * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/config/addresses.ts).
- * The schemas are ours and tests hold them against the meta-schema; at run time that check would cost each process 40 ms of
- * its start, so `checkSchemas` is off.
+ * Tests check our schemas against the meta-schema; at run time this would cost each process 40 ms at its start, so
+ * `checkSchemas` is off.
  */
 export function createAjv(
   options: {
     readonly useDefaults?: boolean;
     readonly checkSchemas?: boolean;
-    /** Texts are read as the type that the schema wants: for a query. */
+    /** For a query: texts are converted to the type in the schema. */
     readonly coerce?: boolean;
   } = {},
 ): Ajv2020 {
@@ -57,7 +57,7 @@ function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
   }));
 }
 
-/** What a text of one of our formats may be, instead of the format's name. */
+/** The allowed forms of a format, instead of its name. */
 function formatMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
   const format = keyword === 'format' ? params['format'] : undefined;
   return typeof format === 'string' && Object.hasOwn(FORMATS, format)

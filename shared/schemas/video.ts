@@ -18,7 +18,7 @@ const holder = {
 export const profileRequest = {
   type: 'object',
   required: ['profile'],
-  // A life means nothing without a holder.
+  // lease_s needs a holder.
   anyOf: [{ properties: { holder: true }, required: ['holder'] }, { properties: { lease_s: false } }],
   properties: {
     profile: { ...profileName, description: 'without a holder: the base profile' },
@@ -93,16 +93,16 @@ export const videoStatus = {
     },
     problem: nullable('string', 'why it is lost'),
     source: nullable('string', 'where the pictures come from'),
-    encoder: nullable('string', 'null where the pictures come encoded'),
+    encoder: nullable('string', 'null if the pictures are already encoded'),
     profile: { type: ['object', 'null'], description: 'what the encoder does' },
     fps: nullable('number', 'measured over two seconds'),
     bitrate_kbps: nullable('integer', 'measured over two seconds'),
     frames: nullable('integer', 'since svc-video started'),
-    dropped: nullable('integer', 'pictures that the encoder was too busy for'),
+    dropped: nullable('integer', 'pictures skipped because the encoder was too busy'),
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
     viewers: { type: 'integer', description: 'WebRTC sessions' },
-    max_viewers: { type: 'integer', description: 'as many as there may be at a time' },
+    max_viewers: { type: 'integer', description: 'the limit of viewers at a time' },
     whep_url: nullable('string', 'path of the playback endpoint; null where the feature is off'),
     recording,
     recording_problem: nullable('string', 'why the last recording ended by itself'),

@@ -6,9 +6,9 @@ import { messageOf } from '../errors.ts';
 export interface Camera {
   readonly device_path: string;
   readonly type: 'v4l2';
-  /** The driver's name of it; null where sysfs does not tell. */
+  /** The driver's name for it; null if sysfs has none. */
   readonly label: string | null;
-  /** Not asked: opening a camera that somebody uses would disturb it. */
+  /** Not read: opening a camera that is in use would disturb it. */
   readonly width: null;
   readonly height: null;
 }
@@ -35,7 +35,7 @@ export function findCameras(sys = '/sys', dev = '/dev'): CameraList {
   const number = (name: string): number => Number(name.slice('video'.length));
   const cameras = names
     .filter((name) => /^video\d+$/.test(name) && (read(join(folder, name, 'index')) ?? '0') === '0')
-    // Codecs and image processors of the board are V4L2 devices too, and no cameras.
+    // Codecs and image processors of the board are V4L2 devices too, but not cameras.
     .filter(
       (name) => !/codec|isp|decoder|encoder|m2m|rpivid|hevc/i.test(read(join(folder, name, 'name')) ?? ''),
     )

@@ -63,7 +63,7 @@ describe('svc-helper', () => {
     );
     await helper.kill('SIGTERM');
     for (const text of [
-      'power: asked for',
+      'power: requested',
       'power: done',
       'unit_restart: done',
       'host_name: done',

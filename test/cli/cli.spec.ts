@@ -58,7 +58,7 @@ describe('svc on the command line', function () {
     expect(await json('params', 'load', file)).to.deep.equal({ written: ['RTL_ALT'], unknown: [] });
     expect((await run('params', 'get', 'RTL_ALT')).stdout.trim()).to.equal('1700');
     const wrong = await run('params', 'set', 'RTL_ALT', 'high');
-    expect([wrong.code, wrong.stderr.includes('is no number')]).to.deep.equal([2, true]);
+    expect([wrong.code, wrong.stderr.includes('is not a number')]).to.deep.equal([2, true]);
   });
 
   it('config: get, set, an unknown key', async () => {

@@ -104,7 +104,7 @@ describe('svc doctor', () => {
       const frozen = await checks();
       process.kill(pid, 'SIGCONT');
       expect(frozen['node']).to.include({ result: 'fail' });
-      expect(frozen['node']?.advice).to.include('does not answer as it should');
+      expect(frozen['node']?.advice).to.include('does not answer properly');
     } finally {
       await node.stop();
     }

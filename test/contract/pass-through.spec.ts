@@ -7,11 +7,11 @@ import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Origins } from '../../front/control/edge/origins.ts';
 import { PeerBudgets } from '../../front/control/edge/rate.ts';
+import { PrincipalWatch } from '../../front/control/principal-watch.ts';
 import { Records } from '../../front/control/records.ts';
 import { ResidualProxy } from '../../front/control/residual-proxy/residual-proxy.ts';
 import { FrontServer } from '../../front/control/server.ts';
 import { OpenSockets } from '../../front/control/sockets/open-sockets.ts';
-import { Tenures } from '../../front/control/tenures.ts';
 import { createResidualServer, type UpgradeHandler } from '../../residual/app/server.ts';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -46,7 +46,7 @@ describe('through the front to the residual', () => {
   let dir: string;
   let front: FrontServer;
   let proxy: ResidualProxy;
-  let tenures: Tenures;
+  let principalWatch: PrincipalWatch;
   let residual: Server;
   let port: number;
 
@@ -62,7 +62,7 @@ describe('through the front to the residual', () => {
     });
     residual.listen(join(dir, 'residual.sock'));
     await once(residual, 'listening');
-    tenures = new Tenures(() => () => holds);
+    principalWatch = new PrincipalWatch(() => () => holds);
     const budgets = new PeerBudgets(
       () => performance.now(),
       () => undefined,
@@ -71,7 +71,7 @@ describe('through the front to the residual', () => {
       socketPath: join(dir, 'residual.sock'),
       proof: connectionProof(SECRET) ?? '',
       now: () => performance.now(),
-      tenures,
+      principalWatch,
       log,
     });
     front = new FrontServer({
@@ -85,8 +85,8 @@ describe('through the front to the residual', () => {
       spend: () => true,
       handlers: new Map(),
       socketHandlers: new Map(),
-      sockets: new OpenSockets(log, tenures),
-      tenures,
+      sockets: new OpenSockets(log, principalWatch),
+      principalWatch,
       proxy,
       longestBodyMs: 900_000,
       drainMs: 100,
@@ -99,7 +99,7 @@ describe('through the front to the residual', () => {
   after(async () => {
     await front.stop();
     proxy.stop();
-    tenures.stop();
+    principalWatch.stop();
     residual.closeAllConnections();
     residual.close();
     await removeDir(dir);
@@ -146,7 +146,7 @@ describe('through the front to the residual', () => {
       if (behind === undefined) throw new Error('the residual has no socket');
       const ended = Promise.all([once(socket, 'close'), once(behind, 'close')]);
       holds = false;
-      tenures.recheck();
+      principalWatch.recheck();
       await ended;
       holds = true;
     });

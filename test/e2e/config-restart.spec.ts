@@ -309,7 +309,7 @@ describe('each config key is in force once what the answer names was restarted',
     const drones = async () => (await get('/api/v1/ground-station/drones')).body['detail'];
     await apply('agent.profile', 'ground-station');
     expect(await at('/api/status', 'profile')).to.equal('ground-station');
-    expect(await drones()).to.match(/No code stands behind/);
+    expect(await drones()).to.match(/is not implemented in this version/);
     await apply('features.ground-station', false);
     expect(await drones()).to.match(/is off on this node/);
   });

@@ -145,11 +145,11 @@ describe('the record of whom a supervisor runs', () => {
 async function superviseOnce(script: string): Promise<{
   readonly child: SupervisedChild;
   readonly lines: readonly string[];
-  /** Every value that `beyondHelp` had meanwhile. */
-  readonly beyondHelp: ReadonlySet<boolean>;
+  /** Every value that `unkillable` had meanwhile. */
+  readonly unkillable: ReadonlySet<boolean>;
 }> {
   const lines: string[] = [];
-  const beyondHelp = new Set<boolean>();
+  const unkillable = new Set<boolean>();
   let ended: () => void = () => undefined;
   const end = new Promise<void>((resolve) => (ended = resolve));
   const child = new SupervisedChild(
@@ -164,10 +164,10 @@ async function superviseOnce(script: string): Promise<{
     { pingMs: 50, hungMs: 200, memoryMs: 5000, readyMs: 20_000 },
   );
   child.start();
-  const watch = setInterval(() => beyondHelp.add(child.beyondHelp), 20);
+  const watch = setInterval(() => unkillable.add(child.unkillable), 20);
   await end;
   clearInterval(watch);
-  return { child, lines, beyondHelp };
+  return { child, lines, unkillable };
 }
 
 /** Leaves a program behind that holds its stderr, and says which. */
@@ -196,9 +196,9 @@ describe('a supervised process', () => {
   it('G8 that hangs and cannot be ended is beyond help until it is gone, and is spoken of once', async () => {
     // One that hangs in a driver stays after SIGKILL; here the program that holds its stderr stands for it, for 1 s.
     const script = `${LEAVE} process.send({ type: 'ready', info: {} }, () => { for (;;); });`;
-    const { child, lines, beyondHelp } = await superviseOnce(script);
-    expect([...beyondHelp]).to.have.members([false, true]);
-    expect(child.beyondHelp).to.equal(false);
+    const { child, lines, unkillable } = await superviseOnce(script);
+    expect([...unkillable]).to.have.members([false, true]);
+    expect(child.unkillable).to.equal(false);
     expect(lines.filter((line) => line.includes('no answer to pings'))).to.have.length(1);
     await child.stop();
     process.kill(leftBy(lines), 'SIGKILL');

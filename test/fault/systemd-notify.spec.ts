@@ -207,7 +207,7 @@ describe('systemd cannot be told', () => {
     notify.stopping();
     await notify.end();
     expect(problems).to.have.length(1);
-    expect(problems[0]).to.match(/^systemd is not told: .* has no systemd-notify/);
+    expect(problems[0]).to.match(/^systemd could not be notified: .* has no systemd-notify/);
     await removeDir(bin);
   });
 

@@ -108,7 +108,7 @@ describe('faults that pass, and copies that fail', () => {
       run('prlimit', ['--pid', String(node.pid('svc-control')), `--nofile=${soft}:`]);
     await limit(3);
     await utimes(node.paths.pairing, new Date(), new Date());
-    await says(node, 'pairing: cannot be read again at the moment');
+    await says(node, 'pairing: the file cannot be read at the moment');
     expect(await statusOf('/api/telemetry', headers)).to.equal(200);
     expect(await statusOf('/api/telemetry', token)).to.equal(200);
     expect((await node.request('/api/pairing/info').agent(agent)).body).to.include({ paired: true });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { busyness, patience } from '../../bin/supervisor/patience.ts';
+import { busyness, startLimit } from '../../bin/supervisor/start-limit.ts';
 import { memoryOf, residentMiB } from '../../shared/process/memory.ts';
 import { KEY } from '../support/edge.ts';
 import { gone as ended } from '../support/events.ts';
@@ -49,10 +49,10 @@ describe('the supervisor watches', () => {
   });
 
   it('a start may take longer on a busy machine, and does not take for ever', async () => {
-    expect(patience(20_000, { load: 0.3, cores: 2, waitedMs: 40 })).to.equal(20_040);
-    expect(patience(20_000, { load: 25, cores: 2, waitedMs: 0 })).to.equal(120_000);
-    expect(patience(20_000, { load: 3, cores: 2, waitedMs: 15_000 })).to.equal(45_000);
-    expect(patience(20_000, { load: 1e6, cores: 2, waitedMs: 1e9 })).to.equal(120_000);
+    expect(startLimit(20_000, { load: 0.3, cores: 2, waitedMs: 40 })).to.equal(20_040);
+    expect(startLimit(20_000, { load: 25, cores: 2, waitedMs: 0 })).to.equal(120_000);
+    expect(startLimit(20_000, { load: 3, cores: 2, waitedMs: 15_000 })).to.equal(45_000);
+    expect(startLimit(20_000, { load: 1e6, cores: 2, waitedMs: 1e9 })).to.equal(120_000);
     // Two that want the same core: one of them stands in line.
     const rivals = [0, 1].map(() => spawn('taskset', ['-c', '0', process.execPath, '-e', 'for (;;);']));
     const waited = async (): Promise<number> =>

@@ -12,7 +12,7 @@ interface Answer {
 }
 
 export default class LogsAggregateCommand extends NodeCommand {
-  static override summary = 'Show a metric over time, a value for each stretch.';
+  static override summary = 'Show a metric over time, one value for each interval.';
   static override examples = [
     '<%= config.bin %> logs aggregate --metric battery.voltage --since 1h --agg min',
     '<%= config.bin %> logs aggregate --metric link.rx_lost --bucket 1m --agg last',

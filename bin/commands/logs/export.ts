@@ -26,7 +26,7 @@ export default class LogsExportCommand extends NodeCommand {
     const counted = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of source) {
         bytes += chunk.length;
-        if (shows) process.stderr.write(`\r${(bytes / 1e6).toFixed(1)} MB`); // how much there will be, nobody knows
+        if (shows) process.stderr.write(`\r${(bytes / 1e6).toFixed(1)} MB`); // the total size is unknown
         yield chunk;
       }
     };
@@ -34,7 +34,7 @@ export default class LogsExportCommand extends NodeCommand {
       await pipeline(Readable.from(counted()), process.stdout, { end: false });
       return { bytes, output: null };
     }
-    // Under another name until it is whole.
+    // Written under another name until it is complete.
     const part = `${output}.part`;
     try {
       await pipeline(Readable.from(counted()), createWriteStream(part));

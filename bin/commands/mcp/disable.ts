@@ -12,7 +12,7 @@ export default class McpDisableCommand extends NodeCommand {
   ];
   static override flags = {
     restart: Flags.boolean({
-      summary: 'restart svc-control, so that it counts at once',
+      summary: 'restart svc-control, so that it takes effect at once',
       default: true,
       allowNo: true,
     }),

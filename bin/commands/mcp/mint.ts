@@ -9,7 +9,7 @@ type Minted = FromSchema<typeof mintAnswer>;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Half a day too: it is moved to one, as the API does. */
+/** Also a fraction: half a day is moved to one, as in the API. */
 const days = Flags.custom<number>({
   parse: async (text) => {
     const value = Number(text);
@@ -22,7 +22,7 @@ const days = Flags.custom<number>({
 export default class McpMintCommand extends NodeCommand {
   static override summary = 'Mint a scoped token on the node on this machine, and print it once.';
   static override description =
-    'No scope implies another. The token is bound to this node, and honoured only while svc mcp enable is in force.';
+    'No scope implies another. The token is bound to this node, and accepted only while svc mcp enable is in force.';
   static override examples = [
     '<%= config.bin %> mcp mint --label laptop --scope read',
     '<%= config.bin %> mcp mint --label pilot --scope read --scope flight --ttl-days 1',
@@ -36,7 +36,7 @@ export default class McpMintCommand extends NodeCommand {
       multipleNonGreedy: true,
       required: true as const,
     })(),
-    'ttl-days': days({ summary: 'days that it holds, moved to 1 or 365 where it is beyond', default: 30 }),
+    'ttl-days': days({ summary: 'days that it is valid; moved into 1 to 365', default: 30 }),
     node: Flags.string({
       summary: 'id of a node that the client should use it on; advice only',
       multiple: true,

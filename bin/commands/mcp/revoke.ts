@@ -25,7 +25,7 @@ export default class McpRevokeCommand extends NodeCommand {
       this.error('Name one token id, or --all; not both.', { exit: EXIT.usage });
     const body = flags.all ? { all: true } : { token_id: args.token_id };
     const answer = (await this.api('POST', '/api/mcp/revoke', body)) as Revoked;
-    this.log(flags.all ? 'Every token is revoked: none minted before this moment holds.' : 'Revoked.');
+    this.log(flags.all ? 'Every token is revoked: all tokens minted until now are void.' : 'Revoked.');
     return answer;
   }
 }

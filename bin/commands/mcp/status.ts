@@ -6,7 +6,7 @@ type Status = FromSchema<typeof mcpStatus>;
 
 export default class McpStatusCommand extends NodeCommand {
   static override summary =
-    'Show whether the node on this machine honours scoped tokens, and which it has minted.';
+    'Show whether the node on this machine accepts scoped tokens, and which it has minted.';
   static override examples = ['<%= config.bin %> mcp status', '<%= config.bin %> mcp status --json'];
 
   async run(): Promise<Status> {
@@ -24,7 +24,7 @@ export default class McpStatusCommand extends NodeCommand {
   }
 }
 
-/** A label must not move the cursor of whoever lists it. */
+/** A label must not control the terminal. */
 function printable(text: string): string {
   return text.replace(/\p{C}/gu, '?');
 }

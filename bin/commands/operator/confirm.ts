@@ -12,9 +12,9 @@ import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class OperatorConfirmCommand extends NodeCommand {
-  static override summary = 'Look at one call of an AI client, and sign it if it shall happen.';
+  static override summary = 'Look at one call of an AI client, and sign it to allow it.';
   static override description =
-    'The client shows the code. The signature holds for 60 s and for this one call with these arguments on this node.';
+    'The client shows the code. The signature is valid for 60 s and for this one call with these arguments on this node.';
   static override examples = ['<%= config.bin %> operator confirm 7KQ2MZPA'];
   static override args = { code: Args.string({ description: 'as the client shows it', required: true }) };
 
@@ -24,7 +24,7 @@ export default class OperatorConfirmCommand extends NodeCommand {
     const files = operatorFiles(process.env);
     const call = CODE_PATTERN.test(code) ? pendingCall(files, code, bootTime()) : null;
     if (call === null)
-      this.error(`Nothing waits under ${code}, or it waited too long. Let the client ask again.`, {
+      this.error(`No call waits under ${code}, or it has expired. Let the client ask again.`, {
         exit: EXIT.refused,
       });
     this.log(`tool       ${call.tool}`);
@@ -42,7 +42,7 @@ export default class OperatorConfirmCommand extends NodeCommand {
   }
 
   private async ask(): Promise<boolean> {
-    if (!process.stdin.isTTY) this.error('A person signs, in a terminal.', { exit: EXIT.usage });
+    if (!process.stdin.isTTY) this.error('A person must sign this, in a terminal.', { exit: EXIT.usage });
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
       return /^y(?:es)?$/i.test(await prompt.question('Shall this happen? [y/N] '));

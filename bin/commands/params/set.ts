@@ -3,7 +3,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class ParamsSetCommand extends NodeCommand {
-  static override summary = 'Write one parameter; done when the vehicle has told the new value.';
+  static override summary = 'Write one parameter; done when the vehicle has reported the new value.';
   static override examples = ['<%= config.bin %> params set RTL_ALT 3000'];
   static override args = {
     name: Args.string({ description: 'as the vehicle spells it', required: true }),
@@ -17,7 +17,7 @@ export default class ParamsSetCommand extends NodeCommand {
     const { args, flags } = await this.parse(ParamsSetCommand);
     const value = Number(args.value);
     if (args.value.trim() === '' || !Number.isFinite(value))
-      this.error(`${args.value} is no number`, { exit: EXIT.usage });
+      this.error(`${args.value} is not a number`, { exit: EXIT.usage });
     const body = flags.force ? { value, force: true } : { value };
     const answer = (await this.api('PUT', `/api/params/${encodeURIComponent(args.name)}`, body)) as {
       readonly cached_value: number;

@@ -21,7 +21,7 @@ export interface GuardQuestion {
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly profile: Profile;
-  /** Config keys whose change makes the node another thing; from the config schema's `x-profile`. */
+  /** Config keys that change the profile of the node; from the config schema's `x-profile`. */
   readonly profileKeys: ReadonlySet<string>;
 }
 
@@ -48,14 +48,14 @@ export function unitName(name: string): string {
   return bare.startsWith('svc-') ? bare : `svc-${bare}`;
 }
 
-/** Unknown counts as armed: a heartbeat that stopped says nothing about the motors. */
+/** Unknown counts as armed: without a heartbeat the motors may be running. */
 export function refusesWhile(armed: Armed): boolean {
   return armed !== false;
 }
 
 /**
- * The override: `"force": true` in a JSON body (boolean true, nothing that merely looks like it), or `force=1` in the
- * query of a request that has no body (docs/contract.md 4.12).
+ * The override: `"force": true` in a JSON body (the boolean true, nothing else), or `force=1` in the query of a request that
+ * has no body (docs/contract.md 4.12).
  */
 export function isForced(body: unknown, query: string): boolean {
   if (body !== undefined) return memberOf(body, 'force') === true;

@@ -1,10 +1,10 @@
-/** Who may connect while there is little room (docs/contract.md 4.8): nobody takes it all, and the owner gets in. */
+/** Limits of connections (docs/contract.md 4.8): one peer cannot take them all, and the owner can always connect. */
 
-/** Of one address: a browser opens six, and a family behind one router a few dozen. */
+/** For one address: a browser opens six, and several users behind one router a few dozen. */
 const MAX_PER_PEER = 64;
-/** Of an address whose caller has shown a credential. */
+/** For an address from which a valid credential came. */
 const MAX_PER_KNOWN_PEER = 256;
-/** Of all that are left, these are for this machine and for those who have shown a credential. */
+/** The last connections are kept for this machine and for known peers. */
 const RESERVE = 128;
 const MAX_KNOWN = 256;
 
@@ -22,7 +22,7 @@ export class ConnectionCaps {
 
   /**
    * Whether another connection of this peer is let in; if it is, it is counted until `close`.
-   * @param isHere it comes from this machine
+   * @param isHere whether it comes from this machine
    */
   open(peer: string, isHere: boolean): boolean {
     const own = this.#open.get(peer) ?? 0;
@@ -43,7 +43,7 @@ export class ConnectionCaps {
     this.#total--;
   }
 
-  /** This peer has shown a credential. */
+  /** Marks a peer as known: it has sent a valid credential. */
   know(peer: string): void {
     if (this.#known.has(peer)) return;
     const [oldest] = this.#known;

@@ -20,12 +20,14 @@ export function allowedOrigins(config: CorsConfig): ReadonlySet<string> {
   );
 }
 
-/** Whether `origin` is the page that this node itself served: same scheme-and-authority as the Host it was asked by. */
+/** Whether `origin` is this node's own page: it has the same authority as the Host of the request. */
 export function isOwnOrigin(origin: string, host: string | null): boolean {
   return host !== null && origin.toLowerCase() === `http://${host.toLowerCase()}`;
 }
 
-/** Answer headers of a preflight for an allowed origin; the same whatever the path, so that it maps nothing. */
+/**
+ * Answer headers of a preflight for an allowed origin; the same for every path, so that they do not reveal which paths exist.
+ */
 export function preflightHeaders(origin: string, privateNetwork: boolean): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': origin,

@@ -4,7 +4,7 @@ export function secretHash(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Compares over a hash, so that neither content nor length of the stored secret shows in the time it takes. */
+/** Compares hashes, so that the time taken reveals neither content nor length of the stored secret. */
 export function matchesHash(offered: string, stored: Buffer): boolean {
   return timingSafeEqual(secretHash(offered), stored);
 }

@@ -1,8 +1,8 @@
 /**
- * The whole decision about a request, in the order of docs/contract.md 4. Pure: everything it knows comes in as
- * arguments, and it changes nothing. Requests, upgrades and `svc explain` all call it; nothing else decides.
+ * The whole decision about a request, in the order of docs/contract.md 4. Pure: all its input comes as arguments, and it
+ * changes nothing. Requests, upgrades and `svc explain` all call it; nothing else decides.
  *
- * Two calls, because the last rules need the body, and a body is only read for somebody who may send one:
+ * Two calls, because the last rules need the body, and the body is read only after the first ones have passed:
  *   decide(request, state)          steps 1 to 11, from the head alone
  *   settle(pass, body, state)       steps 10 (override, escalation), 12 and 13, once the body is there
  */
@@ -29,9 +29,9 @@ export interface Peer {
   readonly address: AddressClass;
   /** Seconds until this peer may ask again, null while it may. */
   readonly limitedFor: number | null;
-  /** Seconds until this peer's credentials are looked at again, null while they are. */
+  /** Seconds until this peer's credentials are checked again, null while it is not locked. */
   readonly lockedFor: number | null;
-  /** Whether a loopback peer's process runs as a user that this node trusts. Asked only where it matters. */
+  /** Whether a loopback peer's process runs as a user that this node trusts. Called only if the answer matters. */
   readonly trusted: () => boolean;
 }
 
@@ -42,14 +42,14 @@ export interface RequestHead {
   /** Name, value, name, value … as it came. */
   readonly rawHeaders: readonly string[];
   readonly upgrade: boolean;
-  /** Hex SHA-256 of the body, where the caller offers a relay ticket, which is bound to it; else null. */
+  /** Hex SHA-256 of the body if the request has a relay ticket, which is bound to it; else null. */
   readonly bodyHash: string | null;
   readonly peer: Peer;
 }
 
 /**
- * Credentials beyond the pairing key. Each is asked only when nothing stronger fitted, the token last, so that its store
- * is opened only for a request that would otherwise be refused (docs/contract.md 4.9).
+ * Credentials beyond the pairing key. Each is checked only if no stronger one was valid. The token is last, so that its store
+ * is read only for a request that would otherwise be refused (docs/contract.md 4.9).
  */
 export interface CredentialChecks {
   session(value: string): Principal | null;
@@ -58,7 +58,7 @@ export interface CredentialChecks {
   relay(ticket: string, request: RelayedRequest): Principal | null;
 }
 
-/** Where no such credential exists, none is valid. */
+/** Used where no such credential exists: none is valid. */
 export const NO_OTHER_CREDENTIALS: CredentialChecks = {
   session: () => null,
   ticket: () => null,
@@ -66,10 +66,10 @@ export const NO_OTHER_CREDENTIALS: CredentialChecks = {
   relay: () => null,
 };
 
-/** What the node is at this moment. */
+/** The state of the node at this moment. */
 export interface EdgeState {
   readonly matcher: Matcher;
-  /** `keyHash` null while paired: the pairing file is broken; nobody is let in by it. */
+  /** `keyHash` null while paired: the pairing file is broken, and no key is valid. */
   readonly pairing: { readonly paired: boolean; readonly keyHash: Buffer | null };
   readonly armed: Armed;
   readonly profile: Profile;
@@ -77,11 +77,11 @@ export interface EdgeState {
   /** Whether the residual is part of this build. */
   readonly residual: boolean;
   readonly origins: ReadonlySet<string>;
-  /** What this node is called: names and addresses, each in one spelling. */
+  /** The names and addresses of this node, each in one spelling. */
   readonly hosts: Pick<ReadonlySet<string>, 'has'>;
   readonly profileKeys: ReadonlySet<string>;
   readonly credentials: CredentialChecks;
-  /** Violations of the row's body and query schemas, null when both fit. */
+  /** Violations of the row's body and query schemas, null if both are valid. */
   readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
 }
 
@@ -110,10 +110,10 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>;
   /** The origin to name in Access-Control-Allow-Origin, null for none. */
   readonly cors: string | null;
-  /** A credential was offered by a peer that can be locked, and none was valid: counts towards the lock. */
+  /** The request had credentials and none was valid; counts towards the lock of its peer. */
   readonly failedCredential: boolean;
   readonly principal: Principal;
-  /** Counts against the peer's request budget, as a request that passes does. */
+  /** Counts against the peer's request budget, like a request that passes. */
   readonly counted: boolean;
 }
 
@@ -121,7 +121,7 @@ export interface Pass {
   readonly kind: 'pass';
   readonly rule: Rule;
   readonly row: Row;
-  /** The row whose policy holds: `row` itself, or through the relay proxy the inner one. */
+  /** The row whose policy applies: `row` itself, or the inner row of a request through the relay proxy. */
   readonly policy: Row;
   readonly params: Readonly<Record<string, string>>;
   /** The path parameters of `policy`. */
@@ -130,7 +130,7 @@ export interface Pass {
   readonly query: string;
   readonly principal: Principal;
   readonly cors: string | null;
-  /** Overrides the armed guard; known once the body is. */
+  /** Whether the armed guard is overridden; known after the body was read. */
   readonly forced: boolean;
   /** Counts against the peer's request budget. */
   readonly counted: boolean;
@@ -151,7 +151,7 @@ interface Found {
   readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
-  /** The methods that the path has, empty for none. */
+  /** The methods of the path; empty if it has none. */
   readonly allow: string;
   /** The path has a WebSocket row. */
   readonly upgrade: boolean;
@@ -196,7 +196,7 @@ function refuse(
 export function decide(request: RequestHead, state: EdgeState): Decision {
   const headers = scanHeaders(request.rawHeaders);
   const decision = judge(request, headers, state);
-  // Refusing costs work too: only a caller on this machine is refused for nothing.
+  // A refusal costs work too, so it counts for every caller but those on this machine.
   return decision.kind === 'refuse' && isOnBox(request.peer, headers)
     ? Object.freeze({ ...decision, counted: false })
     : decision;
@@ -224,7 +224,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     });
   }
   if (request.upgrade && foreign) return refuse('cors', 'E_ORIGIN', null);
-  // 4. The row. (3, the removal of headers, is the scan above and the proxy's clean copy: nothing reads them from here on.)
+  // 4. The row. (Step 3, the removal of headers, is the scan above and the proxy's clean copy.)
   const found = findRow(request, match, state.matcher);
   const { row } = found;
   // 5. The relay rule, before anything that could pass.
@@ -253,7 +253,8 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
   // 9. The credential.
   const principal = gate?.principal ?? authenticate(request, headers, foreign, found, state);
   if (principal === null) {
-    // A page of a foreign origin in this machine's own browser: told so, and not asked for a key that it could try.
+    // A page of a foreign origin in this machine's browser: refused for its origin, since E_UNAUTHENTICATED would ask for a
+    // key.
     if (row?.onBox === true && foreign && isOnBox(request.peer, headers))
       return refuse('cors', 'E_ORIGIN', cors, { row });
     return refuse('credential', 'E_UNAUTHENTICATED', cors, {
@@ -288,7 +289,7 @@ function findRow(
   }
   const base = { row, params, policyParams: params, path, query, allow: '', upgrade: false };
   if (row.scope !== 'inner') return { ...base, policy: row };
-  // Through the relay proxy the inner route's classes hold; an inner path that is in no row has none, so nothing passes.
+  // Through the relay proxy the inner route's classes hold; an inner path without a row has none, so it is refused.
   const inner = matcher.match(`/${params['path'] ?? ''}`);
   const within = inner.kind === 'found' ? findRow(request, inner, matcher) : null;
   return within === null || within.row === null || within.row.scope === 'inner'
@@ -300,7 +301,7 @@ function anyRow(template: Template, method: RowMethod): Row | undefined {
   return method === 'WS' ? undefined : template.rows.get('ANY');
 }
 
-/** HEAD is judged as GET; null for a method that no row has. */
+/** HEAD is treated as GET; null for a method that no row has. */
 function rowMethod(request: RequestHead): RowMethod | null {
   if (request.upgrade) return request.method === 'GET' ? 'WS' : null;
   switch (request.method) {
@@ -317,7 +318,7 @@ function rowMethod(request: RequestHead): RowMethod | null {
   }
 }
 
-/** Where the sender stands. A proxied or relayed request is not from where its TCP peer is; headers only ever lessen. */
+/** Where the sender is. A proxied or relayed request does not come from its TCP peer; headers can only reduce trust. */
 function standing(peer: Peer, headers: EdgeHeaders): AddressClass {
   if (headers.relayed) return 'remote';
   return headers.forwarded && peer.address === 'loopback' ? 'remote' : peer.address;
@@ -344,7 +345,7 @@ function passUnpairedGate(
   const where = standing(request.peer, headers);
   switch (unpairedGate(where)) {
     case 'pass':
-      // There is no key that could be asked for; only this machine itself stands in for it.
+      // There is no key yet; only this machine itself may do what a key could.
       if (row?.access === 'keyonly' && where !== 'loopback')
         return refuse('unpaired', 'E_UNPAIRED', cors, { row });
       return { kind: 'let-in', principal: { kind: 'gate', id: `unpaired:${where}`, scopes: null } };
@@ -363,8 +364,8 @@ function passUnpairedGate(
 }
 
 /**
- * Who calls a public row, as far as it is known without asking for it: some public rows act differently for somebody. A
- * token is not looked at, so that its store stays closed for requests that need none.
+ * The caller of a public row, anonymous if it has no credential: some public rows answer known callers differently. Tokens are
+ * not checked, so that their store is not read for requests that need none.
  */
 function knownCaller(
   request: RequestHead,
@@ -380,7 +381,7 @@ function knownCaller(
   return { kind: 'gate', id: `unpaired:${where}`, scopes: null };
 }
 
-/** The strongest valid credential; a bad one beside a good one changes nothing. */
+/** The strongest valid credential; invalid ones beside it are ignored. */
 function authenticate(
   request: RequestHead,
   headers: EdgeHeaders,
@@ -428,7 +429,7 @@ export function ticketScope(template: string, params: Readonly<Record<string, st
   return template.replace(/\{([a-z_]+)\}/g, (_, name: string) => params[name] ?? '');
 }
 
-/** Steps 10 and 11 for a caller who is known. */
+/** Steps 10 and 11, after the caller is known. */
 function answer(
   rule: Rule,
   row: Row,
@@ -463,7 +464,7 @@ function answer(
   });
 }
 
-/** Every class that this row could need, depending on the body. The one that it does need is asked for in `settle`. */
+/** Every class that this row could need, depending on the body. `settle` checks the one that it does need. */
 function possibleScopes(policy: Row): readonly Scope[] {
   if (policy.scope === 'none' || policy.scope === 'inner') return [];
   const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
@@ -496,11 +497,11 @@ function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'e
     return { detail: `The feature ${feature} is off on this node (profile ${state.profile}).`, extras };
   }
   if (row.lane === 'residual' && !state.residual) {
-    return { detail: `This build runs without the residual process that answers ${feature} routes.`, extras };
+    return { detail: `This build has no residual process, which would answer ${feature} routes.`, extras };
   }
   return row.built
     ? null
-    : { detail: `No code stands behind ${row.method} ${row.path} in this version yet.`, extras };
+    : { detail: `${row.method} ${row.path} is not implemented in this version.`, extras };
 }
 
 /**
@@ -515,7 +516,7 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     return refuse('scope', 'E_ROOT_ONLY', cors, {
       row,
       principal,
-      detail: `${raised.name} is changed by root on the node, not over the API: it ${raised.reason}.`,
+      detail: `${raised.name} can only be changed by root on the node, not over the API: it ${raised.reason}.`,
     });
   if (raised?.class === 'keyonly' && !HOLDS_KEY.has(principal.kind))
     return lacksScope(policy, row, principal, cors, raised);
@@ -552,15 +553,17 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
   return forced ? Object.freeze({ ...pass, forced }) : pass;
 }
 
-/** The armed guard concerns the row, or what is sent through its socket later. */
+/** Whether the armed guard applies to the row, or to what is sent through its socket later. */
 function isOverridable({ armed, query }: Row): boolean {
   return armed !== '-' || query?.properties?.['force'] !== undefined;
 }
 
-/** Who stands for the pairing key: whoever has it, this machine itself, and on an unpaired node its first-boot lifelines. */
+/**
+ * Callers with the rights of the pairing key: its holder, this machine itself, and the first-boot links of an unpaired node.
+ */
 const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
 
-/** The one class that a token needs; null where none is enough. */
+/** The class that a token needs; null if no token is enough. */
 function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
   if (forced) return 'destructive';
   if (policy.scope === 'none' || policy.scope === 'inner') return null;

@@ -1,13 +1,13 @@
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Pass } from './decide.ts';
 
-/** What the audit says of a change, and what waits for the audit. */
+/** What the audit records of a change, and which changes need the audit. */
 
 const MAX_NAMES = 20;
 const MAX_CHARS = 200;
-/** Members of a body that name what is changed; never the one that holds a value. */
+/** Members of a body that name the changed thing; never the one with the value. */
 const NAMING = ['key', 'cmd', 'name', 'interface', 'id', 'token_id', 'profile', 'scope'] as const;
-/** A vehicle in the air is brought down whatever became of the disk. */
+/** Commands that bring a vehicle down must work even if the disk is broken. */
 const NEVER_HELD: ReadonlySet<string> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);
 
@@ -22,9 +22,9 @@ export function changedBy({ params }: Pass, body: unknown): string {
   return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
 }
 
-/** Whether this is not done while it cannot be written down (docs/contract.md 4). */
+/** Whether this request is refused while the audit cannot be written (docs/contract.md 4). */
 export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
-  if (row.access === 'public') return false; // what lets somebody in; it changes what hangs on its own file
+  if (row.access === 'public') return false; // sign-in and pairing: they depend on files of their own
   const command = asRecord(body)['cmd'];
   if (
     policy.id === 'command.post' &&

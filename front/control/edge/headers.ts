@@ -1,6 +1,6 @@
 /**
- * One pass over the raw headers of a request, taking out what the edge decides by. The raw list is read, not Node's
- * merged object, so that a header that came twice is seen to have come twice (docs/contract.md 4.1).
+ * One pass over the raw headers of a request, collecting what the edge needs. It reads the raw list, not Node's merged object,
+ * so that repeated headers are noticed (docs/contract.md 4.1).
  */
 
 export interface EdgeHeaders {
@@ -13,14 +13,14 @@ export interface EdgeHeaders {
   readonly token: string | null;
   /** The ticket of the subprotocol pair `svc-ws-ticket, <ticket>`. */
   readonly ticket: string | null;
-  /** The request claims to come through a ground station's relay; can only lessen what it may do. */
+  /** The request claims to come through a ground station's relay; this can only reduce its rights. */
   readonly relayed: boolean;
   readonly relayTicket: string | null;
   /** The request passed through some proxy, so its TCP peer is not its sender. */
   readonly forwarded: boolean;
   readonly preflight: boolean;
   readonly privateNetwork: boolean;
-  /** Whether any credential was offered; a request without one that is refused is not a failed attempt. */
+  /** Whether any credential was sent; a refused request without one is not a failed attempt. */
   readonly offered: boolean;
 }
 
@@ -28,13 +28,13 @@ export const TICKET_PROTOCOL = 'svc-ws-ticket';
 
 const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
 
-/** Lower case, with underscores read as hyphens: some programs behind a proxy take both spellings for one name. */
+/** Lower case, with underscores as hyphens: some programs behind a proxy treat both spellings as one name. */
 export function headerName(raw: string): string {
   const lower = raw.toLowerCase();
   return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
 }
 
-/** A credential that came twice, or holds a comma (a merged pair), is none. */
+/** A credential that came twice, or has a comma (a merged pair), is ignored. */
 class Single {
   value: string | null = null;
   #count = 0;
@@ -119,7 +119,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   };
 }
 
-/** The ticket, where the offered protocols are exactly the pair `svc-ws-ticket, <ticket>` in this order, nothing beside it. */
+/** The ticket, if the offered protocols are exactly `svc-ws-ticket, <ticket>`, in this order. */
 export function ticketIn(protocols: string): string | null {
   const parts = protocols.split(',').map((part) => part.trim());
   return parts.length === 2 && parts[0] === TICKET_PROTOCOL && parts[1] ? parts[1] : null;

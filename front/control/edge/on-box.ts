@@ -5,8 +5,8 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 /**
- * Which user's process is at the other end of a loopback connection, read from the kernel's socket table (proc(5),
- * /proc/net/tcp): the one thing about a local caller that the caller cannot choose (docs/contract.md 4.9).
+ * Finds the user of the process at the other end of a loopback connection in the kernel's socket table (proc(5),
+ * /proc/net/tcp): the only fact about a local caller that the caller cannot choose (docs/contract.md 4.9).
  */
 
 export interface Connection {
@@ -30,7 +30,7 @@ export interface OnBoxOptions {
 
 const ESTABLISHED = '01';
 
-/** The kernel's spelling of an address: bytes in the machine's order, in groups of four. */
+/** An address as the kernel prints it: groups of four bytes in the machine's byte order. */
 function kernelAddress(ip: string): readonly string[] {
   if (isIPv4(ip)) {
     const little = ip
@@ -49,7 +49,7 @@ function kernelPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** The user id of the socket whose own end is `connection.remote…`, or null where the table does not list it. */
+/** The user id of the socket with the local address `connection.remote…`, or null if the table does not list it. */
 export function uidOfPeer(connection: Connection, tables: readonly string[]): number | null {
   const { remoteAddress, remotePort, localPort } = connection;
   if (remoteAddress === undefined || remotePort === undefined || localPort === undefined) return null;
@@ -91,7 +91,7 @@ export function createOnBoxRule({ ownUid, group, log, read }: OnBoxOptions): OnB
     try {
       return readText(path);
     } catch (error) {
-      log.warn(`on-box: ${messageOf(error)}`); // without the table nobody is trusted
+      log.warn(`on-box: ${messageOf(error)}`); // without the table no user is trusted
       return '';
     }
   };

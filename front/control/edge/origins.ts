@@ -11,17 +11,17 @@ export interface Origin {
   readonly kind: Peer['kind'];
   /** The peer's address, `unix` for control.sock. */
   readonly ip: string;
-  /** Whom budgets, locks and counts are kept for. */
+  /** The key for budgets, locks and counts. */
   readonly peer: string;
   readonly address: Peer['address'];
   readonly trusted: () => boolean;
 }
 
-// Kept on the socket: classified once a connection, and no WeakMap for the collector to walk.
+// Kept on the socket: classified once per connection, without a WeakMap, which would cost time in garbage collection.
 const ORIGIN = Symbol('origin');
 type Tagged = Socket & { [ORIGIN]?: Origin };
 
-/** Looks at each new connection once: where it is from, and whether its peer has too many already. */
+/** Checks each new connection once: where it comes from, and whether its peer has too many already. */
 export class Origins {
   readonly #onBox: OnBoxRule;
   readonly #caps: ConnectionCaps;
@@ -32,7 +32,7 @@ export class Origins {
     this.#caps = new ConnectionCaps(maxConnections);
   }
 
-  /** Before a byte of it is read: nobody takes every connection. A connection too many is cut off. */
+  /** Called before any byte is read. A connection beyond the limits is closed. */
   admit(socket: Socket, kind: Peer['kind']): void {
     const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
     const origin: Origin = {
@@ -64,7 +64,7 @@ export class Origins {
     return origin;
   }
 
-  /** This peer has shown a credential of its own, and may have more connections. */
+  /** This peer has sent a valid credential, and may have more connections. */
   know({ peer }: Origin): void {
     this.#caps.know(peer);
   }

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { networkInterfaces } from 'node:os';
 
-/** An address that was given meanwhile is known so late at the latest; a flood of names asks the kernel no more often. */
+/** How often the addresses are read at most; a new address is known after this time at the latest. */
 const AGE_MS = 20;
 
 export interface OwnNamesOptions {
@@ -12,7 +12,7 @@ export interface OwnNamesOptions {
   readonly now: () => number;
 }
 
-/** What this node is called by who means it: its names, and the addresses of its interfaces. */
+/** The names under which callers reach this node: its host names and the addresses of its interfaces. */
 export class OwnNames {
   readonly #options: OwnNamesOptions;
   #current: ReadonlySet<string> = new Set();

@@ -1,9 +1,9 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 
 /**
- * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then
- * a lock that doubles from 30 s to 15 min while the failing goes on. Bounded: of the peers that only ask, those seen longest
- * ago are forgotten; a lock is never pushed out: when there is no room for another, whoever is new shares one.
+ * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then a
+ * lock that doubles from 30 s to 15 min with further failures. The memory is bounded: peers without a lock are dropped, those
+ * not seen for the longest time first. A lock is never dropped: if there is no room, new peers share one.
  */
 
 const REQUESTS: Rate = { perSecond: 60, burst: 120 };
@@ -21,12 +21,12 @@ interface Failing {
   nextLockMs: number;
 }
 
-/** A lock as it outlives the process. */
+/** A lock in the form in which it is stored. */
 export interface Lock {
   readonly peer: string;
   /** ms from now on. */
   readonly leftMs: number;
-  /** How long the next one will be. */
+  /** Length of the next lock, ms. */
   readonly nextLockMs: number;
 }
 
@@ -38,7 +38,7 @@ export class PeerBudgets {
 
   /**
    * @param now monotonic clock, ms
-   * @param onLock a peer was locked; `locks` has it
+   * @param onLock called after a peer was locked
    */
   constructor(now: () => number, onLock: () => void = () => undefined) {
     this.#now = now;
@@ -56,7 +56,7 @@ export class PeerBudgets {
     return waitMs === 0 ? null : Math.ceil(waitMs / 1000);
   }
 
-  /** Whole seconds until this peer's credentials are looked at again; null while they are. */
+  /** Whole seconds until this peer's credentials are checked again; null while it is not locked. */
   lockedFor(peer: string): number | null {
     const failing =
       this.#failing.get(peer) ?? (this.#failing.size >= MAX_PEERS ? this.#failing.get(OTHERS) : undefined);
@@ -102,7 +102,7 @@ export class PeerBudgets {
       .map(([peer, { lockedUntil, nextLockMs }]) => ({ peer, leftMs: lockedUntil - now, nextLockMs }));
   }
 
-  /** Takes up the locks of the process before. */
+  /** Restores the locks of the former process. */
   restore(locks: readonly Lock[]): void {
     const now = this.#now();
     for (const { peer, leftMs, nextLockMs } of locks.slice(0, MAX_PEERS)) {
@@ -130,7 +130,7 @@ export class PeerBudgets {
     return failing;
   }
 
-  /** Those whose lock, and the time in which the next would be longer, are over; then one that was never locked. */
+  /** Removes peers whose lock and its doubling time are over; then one that was never locked. */
   #forget(): void {
     const now = this.#now();
     for (const [peer, { lockedUntil, windowStart }] of this.#failing) {

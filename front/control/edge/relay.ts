@@ -13,11 +13,11 @@ const MAX_NONCES = 4096;
 export interface RelayedRequest {
   readonly method: string;
   readonly target: string;
-  /** Hex SHA-256 of the body; of no bytes where there is none. */
+  /** Hex SHA-256 of the body; of the empty string if there is no body. */
   readonly bodyHash: string;
 }
 
-/** What the HMAC is taken over: every field that matters, each on its own line. */
+/** The text that the HMAC covers: every field that matters, each on its own line. */
 function signedText(groundId: string, issued: string, nonce: string, request: RelayedRequest): string {
   return ['v1', groundId, issued, nonce, request.method, request.target, request.bodyHash].join('\n');
 }
@@ -43,7 +43,7 @@ export class RelayTickets {
   readonly #used = new Map<string, number>();
 
   /**
-   * @param secret the agreed secret, null while no radio pair is bound: no ticket is valid then
+   * @param secret the agreed secret, null while no radio pair is bound; then no ticket is valid
    * @param now wall clock, ms
    */
   constructor(secret: () => Buffer | null, now: () => number) {
@@ -51,7 +51,7 @@ export class RelayTickets {
     this.#now = now;
   }
 
-  /** Whose ticket this is, or null. Says the same again for the same ticket until `use` was called. */
+  /** The principal of a valid ticket, or null. A ticket stays valid until `use` is called. */
   check(ticket: string, request: RelayedRequest): Principal | null {
     const secret = this.#secret();
     const [version, groundId = '', issued = '', nonce = '', mac = '', ...more] = ticket.split('|');
@@ -72,12 +72,12 @@ export class RelayTickets {
     return { kind: 'relay', id: `relay:${groundId}`, scopes: null };
   }
 
-  /** Spends the ticket that `check` found valid. */
+  /** Uses up a ticket that `check` found valid. */
   use(ticket: string): void {
     const [, groundId = '', , nonce = ''] = ticket.split('|');
     const now = this.#now();
     for (const [key, at] of this.#used) {
-      // Twice the life: a ticket may be issued by a clock that is ahead of ours.
+      // Twice the lifetime: the clock that issued the ticket may be ahead of ours.
       if (now - at <= 2 * LIFE_S * 1000 && this.#used.size < MAX_NONCES) break;
       this.#used.delete(key);
     }

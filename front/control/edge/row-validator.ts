@@ -11,7 +11,7 @@ import type { EdgeState } from './decide.ts';
 
 const TWICE: readonly Violation[] = [{ path: '', message: 'the query names a member twice' }];
 
-/** Holds body and query against the schemas of their row, compiled once at start. */
+/** Validates body and query with the schemas of their row, compiled once at start. */
 export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
   const ajv = createAjv();
   const coercing = createAjv({ coerce: true });
@@ -23,7 +23,7 @@ export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
     if (row.built && row.query !== null) queries.set(row.id, compileValidator(coercing, row.query));
   }
   return ({ id }, body, query) => {
-    // No body at all is judged as an empty one: the schema names what is missing.
+    // A missing body is validated as an empty one, so that the schema names the missing members.
     const wrong = bodies.get(id)?.(body === undefined ? {} : body) ?? null;
     const validate = queries.get(id);
     if (wrong !== null || validate === undefined) return wrong;

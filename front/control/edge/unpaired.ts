@@ -2,8 +2,8 @@ import { type AddressClass, isLifeline } from '../../../shared/auth/address.ts';
 import { oneSpelling } from './own-names.ts';
 
 /**
- * What an unpaired node lets in (docs/contract.md 4.6). There is no key yet, so where a
- * caller sits is all there is to go by, and a browser must not be led here by a name that its page's owner controls.
+ * What an unpaired node lets in (docs/contract.md 4.6). There is no key yet, so only the caller's location counts, and a
+ * browser must not get here by a host name that an attacker controls.
  */
 export type Gate = 'pass' | 'session-needed' | 'remote';
 

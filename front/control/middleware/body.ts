@@ -6,8 +6,8 @@ import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
 
 /**
- * Reads the body of a JSON row; any other body streams on to whoever takes it. Either way it has to be there within the time
- * that its row gives it.
+ * Reads the body of a JSON row; any other body is passed on as a stream. Either way it must arrive within the row's body
+ * time-out.
  */
 export function body(): Step {
   return (req, res, next) => {
@@ -42,7 +42,7 @@ export function body(): Step {
   };
 }
 
-/** What the head alone says about the body: whether this route takes one, and whether it is too large. */
+/** Checks by the head alone whether this route takes a body and whether it is too large. */
 function checkAnnounced(req: IncomingMessage, row: Row): void {
   if (row.bodyKind === 'none') throw new ApiError('E_BAD_REQUEST', 'This route takes no request body.');
   const length = Number(req.headers['content-length'] ?? 0);
@@ -50,7 +50,7 @@ function checkAnnounced(req: IncomingMessage, row: Row): void {
   if (length > limit) throw new ApiError('E_TOO_LARGE', `The body is larger than ${limit} bytes.`, { limit });
 }
 
-/** A body that streams on: `late` is called when its end has not come in time. */
+/** A streamed body: calls `late` if its end has not come in time. */
 function limitTime(req: IncomingMessage, bodyMs: number, late: (error: ApiError) => void): void {
   const timer = setTimeout(() => late(tooSlow(bodyMs)), bodyMs);
   const done = (): void => clearTimeout(timer);
@@ -58,7 +58,7 @@ function limitTime(req: IncomingMessage, bodyMs: number, late: (error: ApiError)
   req.once('close', done);
 }
 
-/** For a body that was not there in time. */
+/** The error for a body that came too late. */
 export function tooSlow(bodyMs: number): ApiError {
-  return new ApiError('E_REQUEST_TIMEOUT', `The body was not there within ${bodyMs / 1000} s.`);
+  return new ApiError('E_REQUEST_TIMEOUT', `The body did not arrive within ${bodyMs / 1000} s.`);
 }

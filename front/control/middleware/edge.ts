@@ -17,7 +17,7 @@ export interface EdgeParts {
   readonly origins: Origins;
   readonly budgets: PeerBudgets;
   readonly records: Records;
-  /** Uses up a credential that holds once; false when somebody else was faster. */
+  /** Uses up a single-use credential; false if another request used it first. */
   readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
 }
 
@@ -25,7 +25,7 @@ export interface EdgeParts {
 const MAX_RELAYED_BYTES = 64 * 1024;
 const RELAYED_MS = 60_000;
 
-/** Who has shown a credential of his own. */
+/** The kinds of principal that have a credential of their own. */
 const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
   'key',
   'session',
@@ -33,7 +33,7 @@ const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
   'ticket',
 ]);
 
-/** Target, CORS, row, credential: what the head alone decides. Synchronous for all but a relay ticket. */
+/** Decides by the head alone: target, CORS, row, credential. Synchronous except for a relay ticket. */
 export function edge(parts: EdgeParts): Step {
   const { state, origins, budgets, records, spend } = parts;
   const decided = (
@@ -66,7 +66,7 @@ export function edge(parts: EdgeParts): Step {
       decided(req, res, null, next);
       return;
     }
-    // A relay ticket is bound to the body, so here alone the body is read before the decision, and only a small one.
+    // A relay ticket is bound to the body, so only here the body is read before the decision, and only a small one.
     within(readBytes(req, MAX_RELAYED_BYTES), RELAYED_MS, () => tooSlow(RELAYED_MS))
       .then((raw) => {
         res.locals.raw = raw;
@@ -84,7 +84,7 @@ export function refuse(res: Response<unknown, Exchange>, refusal: Refusal, recor
   sendFailure(res, refusal, endsWithAnswer(req));
 }
 
-/** A body that nobody reads: the connection ends with the answer. */
+/** The body is not read, so the connection must close after the answer. */
 export function endsWithAnswer(req: IncomingMessage): Readonly<Record<string, string>> {
   return hasBody(req) && !req.complete ? { connection: 'close' } : {};
 }

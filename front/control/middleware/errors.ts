@@ -5,7 +5,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Exchange } from '../exchange.ts';
 import { endsWithAnswer } from './edge.ts';
 
-/** Whatever was thrown or handed to `next`, as the one error body. A client that has part of an answer is cut off. */
+/** Answers any error with the one error body. If part of an answer has gone out, it closes the connection. */
 export function errors(log: Logger) {
   return (error: unknown, req: Request, res: Response<unknown, Exchange>, _next: NextFunction): void => {
     const failure = failureOf(error);

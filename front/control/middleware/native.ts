@@ -5,16 +5,16 @@ import { bodyStream } from '../../../shared/http/body.ts';
 import { type Handler, Reply } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** The features whose changes end principals. */
 const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 'mcp']);
 
 /**
- * The rows whose code stands in this process. What a handler returns or throws becomes the answer.
+ * The rows that this process implements. The value or error of a handler becomes the answer.
  * @param handlers by row id
  */
-export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Tenures): Step {
+export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWatch: PrincipalWatch): Step {
   return (req, res, next) => {
     const { pass, body, origin, announced } = res.locals;
     const { row, params, query, principal, forced } = pass;
@@ -23,7 +23,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
       return;
     }
     const handler = handlers.get(row.id);
-    if (handler === undefined) throw new Error(`row ${row.id} is built and has no handler`);
+    if (handler === undefined) throw new Error(`row ${row.id} has no handler`);
     const { bodyBytes, bodyMs, timeoutMs } = row.limits;
     const streams = row.bodyKind === 'stream';
     const result = handler({
@@ -43,7 +43,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, tenures: Ten
     const ms = streams ? bodyMs + timeoutMs : timeoutMs;
     within(result, ms, () => new ApiError('E_TIMEOUT', `No answer within ${ms} ms.`))
       .then((value: unknown) => {
-        if (ENDING.has(row.feature)) tenures.recheck();
+        if (ENDING.has(row.feature)) principalWatch.recheck();
         if (!res.destroyed) sendValue(res, value);
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })

@@ -3,7 +3,7 @@ import type { Step } from '../exchange.ts';
 import type { Records } from '../records.ts';
 import { refuse } from './edge.ts';
 
-/** The rest of the decision, which needs the body: override, armed guard, validation. What is changed is announced. */
+/** The rest of the decision, which needs the body: override, armed guard, validation. Then records the change in the audit. */
 export function settle(state: EdgeState, records: Records): Step {
   return (_req, res, next) => {
     const { pass, body, origin } = res.locals;

@@ -21,8 +21,8 @@ export interface AdvertiserOptions {
 const LOOK_MS = 2000;
 
 /**
- * The library looks at the network interfaces every 5 s from a timer of its own, and that throws where no descriptor is left.
- * It takes the function from here when its socket is open.
+ * The library reads the network interfaces every 5 s from its own timer, and throws if no file descriptor is left. This wrapper
+ * catches that.
  */
 function containUpdates(bonjour: Bonjour): void {
   const { mdns } = (bonjour as unknown as { readonly server: { readonly mdns: { update: () => void } } })
@@ -42,7 +42,7 @@ export class Advertiser {
     this.#options = options;
   }
 
-  /** A machine without a network that carries multicast is none that anybody looks for: said once, and the node goes on. */
+  /** Without a multicast network nobody can find this machine by mDNS: logged once, and the node goes on. */
   start(): void {
     this.#bonjour = new Bonjour({}, (error: unknown) => this.#complain(error));
     containUpdates(this.#bonjour);
@@ -56,7 +56,7 @@ export class Advertiser {
     const bonjour = this.#bonjour;
     this.#bonjour = null;
     if (bonjour === null) return;
-    // A goodbye that cannot be sent must not hold the node up.
+    // A goodbye that cannot be sent must not delay the shutdown.
     await new Promise<void>((resolve) => {
       const late = setTimeout(resolve, 500);
       bonjour.unpublishAll(() => {
@@ -67,7 +67,7 @@ export class Advertiser {
     bonjour.destroy();
   }
 
-  /** The record says whether the node is paired, so it is made anew when that changes. */
+  /** The record says whether the node is paired, so it is published again when that changes. */
   #look(): void {
     const { port, deviceId, name, host, profile, version, paired } = this.#options;
     const now = paired();
@@ -80,7 +80,7 @@ export class Advertiser {
         protocol: 'tcp',
         port: port(),
         host,
-        probe: false, // the device id is in the name: nobody else has it
+        probe: false, // the device id makes the name unique
         txt: { device_id: deviceId, name, version, profile, paired: String(now) },
       });
       this.#service.on('error', (error: unknown) => this.#complain(error));

@@ -13,10 +13,10 @@ export interface Board {
 }
 
 const MIB = 1024 * 1024;
-// A "1 GB" board shows less to the system, so each step lies a tenth below its round number.
+// A "1 GB" board reports less memory, so each limit is a tenth below its round number.
 const TIER_STEPS_MB = [900, 1800, 3600];
 
-/** What this machine is. Read once; a file that this machine does not have is null. */
+/** Describes this machine. Read once; null for a file that does not exist. */
 export async function detectBoard(): Promise<Board> {
   const ramMb = Math.round(totalmem() / MIB);
   const compatible = (await firstText(['/proc/device-tree/compatible']))

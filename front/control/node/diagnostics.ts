@@ -21,7 +21,7 @@ export interface DiagnosticsDeps {
   readonly audit: () => AuditState;
 }
 
-/** The triage snapshot: what one wants to see first when something is wrong. Each part that cannot be had is null. */
+/** The facts to see first when something is wrong. A part that is not available is null. */
 export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Record<string, unknown>>> {
   const { board, monitor, vehicle, supervisor } = deps;
   const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];

@@ -42,7 +42,7 @@ interface CpuTimes {
   readonly total: number;
 }
 
-/** Samples this machine once a second, for everybody who asks: clients poll the status, and each look costs system calls. */
+/** Samples this machine once a second for all clients: they poll the status, and each sample costs system calls. */
 export class SystemMonitor {
   readonly #diskPath: string;
   readonly #cpuCount = availableParallelism();
@@ -51,7 +51,7 @@ export class SystemMonitor {
   #sampling = false;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param diskPath a path on the disk that counts: where this node keeps its state */
+  /** @param diskPath a path on the disk to measure: the one with the node's state */
   constructor(diskPath: string) {
     this.#diskPath = diskPath;
     this.#facts = { ...UNKNOWN, cpu_count: this.#cpuCount };
@@ -73,7 +73,7 @@ export class SystemMonitor {
   }
 
   async #sample(): Promise<void> {
-    if (this.#sampling) return; // a disk that hangs: what is known stays, and no second look queues up behind it
+    if (this.#sampling) return; // the disk hangs: keeps the old values and starts no second sample
     this.#sampling = true;
     try {
       const [times, memory, disk, temperatures] = await Promise.all([
@@ -143,7 +143,7 @@ type Disk = Pick<SystemFacts, 'disk_total_gb' | 'disk_used_gb' | 'disk_percent'>
 async function readDisk(path: string): Promise<Disk> {
   const { bsize, blocks, bfree, bavail } = await statfs(path);
   const used = blocks - bfree;
-  // As `df` counts: of what an ordinary user could have.
+  // As in `df`: of the space that an ordinary user can use.
   const usable = used + bavail;
   return {
     disk_total_gb: round((blocks * bsize) / GB),
@@ -169,7 +169,7 @@ async function textOrEmpty(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(ifAbsent(''));
 }
 
-/** Answers `value` for what this machine does not have; a thermal zone may also be there and refuse to be read. */
+/** Returns `value` if this machine does not have the file; a thermal zone may also exist but be unreadable. */
 function ifAbsent<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (['ENOENT', 'EACCES', 'EINVAL', 'EIO', 'ENODATA', 'EAGAIN'].includes(error.code ?? '')) return value;

@@ -6,9 +6,9 @@ import { RpcClient } from '../../../shared/rpc/rpc.ts';
 export type Helper = Calls<typeof HELPER>;
 
 /**
- * The operations of svc-helper. Each opens a connection of its own: systemd runs the helper only while it is used.
- * They throw ApiError: E_NOT_IMPLEMENTED (extra `missing`) where nobody listens at `path`, E_BUSY while another one runs,
- * E_TIMEOUT, E_UPSTREAM with the program's last words.
+ * The operations of svc-helper. Each opens a connection of its own: systemd runs the helper only while it is used. They throw
+ * ApiError: E_NOT_IMPLEMENTED (extra `missing`) if nothing listens at `path`, E_BUSY while another one runs, E_TIMEOUT,
+ * E_UPSTREAM with the program's last output.
  */
 export function helperAt(path: string): Helper {
   return callsTo(HELPER, {

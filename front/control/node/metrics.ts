@@ -13,7 +13,7 @@ export interface MetricsDeps {
   readonly audit: () => AuditState;
 }
 
-/** Prometheus text, made when it is asked for from what the processes count anyway. What is not known is not there. */
+/** Prometheus text, made on request from counters that the processes keep anyway. Unknown values are left out. */
 export class Metrics {
   readonly #deps: MetricsDeps;
   readonly #registry = new Registry();
@@ -30,7 +30,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Whoever asks while it is made gets the same: two at once would empty the gauges under each other. */
+  /** Concurrent requests share one result: two runs at once would reset each other's gauges. */
   async text(): Promise<string> {
     this.#making ??= this.#make().finally(() => {
       this.#making = null;
@@ -98,7 +98,7 @@ export class Metrics {
       rx_refused: this.#gauge('svc_endpoint_rx_refused', 'frames kept from the vehicle', labels),
     } as const;
     for (const gauge of Object.values(gauges)) gauge.reset(); // peers come and go
-    const endpoints = await this.#deps.vehicle.link.endpoints({}).catch(() => []); // a link that is away has none
+    const endpoints = await this.#deps.vehicle.link.endpoints({}).catch(() => []); // without a link there are none
     for (const { name: endpoint, peers } of endpoints) {
       for (const peer of peers) {
         for (const [name, gauge] of Object.entries(gauges))

@@ -15,11 +15,11 @@ export interface UnitStatus {
   readonly active: string;
   readonly sub: string;
   readonly pid: number | null;
-  /** us since boot; another one proves a restart. */
+  /** us since boot; a change proves a restart. */
   readonly since: string;
 }
 
-/** The listed units that are there; null where systemd does not run. */
+/** The listed units that are loaded; null if systemd does not run. */
 export async function listUnits(): Promise<readonly UnitStatus[] | null> {
   try {
     return await show(UNITS);
@@ -30,9 +30,9 @@ export async function listUnits(): Promise<readonly UnitStatus[] | null> {
 }
 
 /**
- * Restarts a unit and waits for the proof: another main process, or another time of activation.
- * @throws ApiError E_NOT_FOUND for one that is not listed or not loaded, E_UPSTREAM when it did not come back, and what the
- *   helper throws
+ * Restarts a unit and waits for the proof: a new main process or activation time.
+ * @throws ApiError E_NOT_FOUND for a unit that is not listed or not loaded, E_UPSTREAM if it did not start again, and the
+ *   helper's errors
  */
 export async function restartUnit(
   helper: Helper,
@@ -49,10 +49,7 @@ export async function restartUnit(
       return { pid_before: before.pid, pid_after: after.pid };
     await wait(LOOK_MS);
   }
-  throw new ApiError(
-    'E_UPSTREAM',
-    `${name} was told to restart and is not active after ${PROOF_MS / 1000} s.`,
-  );
+  throw new ApiError('E_UPSTREAM', `${name} was restarted but is not active after ${PROOF_MS / 1000} s.`);
 }
 
 async function show(names: readonly string[]): Promise<readonly UnitStatus[]> {

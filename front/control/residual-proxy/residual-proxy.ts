@@ -25,11 +25,11 @@ import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName } from '../edge/headers.ts';
 import type { Step } from '../exchange.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
 /**
- * Forwards a decided request to the residual over its Unix socket: the very bytes that were decided upon, without the
- * caller's credentials, with what was decided beside it. Never retries (docs/contract.md 4.14).
+ * Forwards a decided request to the residual over its Unix socket: the same bytes that the decision was about, without the
+ * caller's credentials, and with the decision. Never retries (docs/contract.md 4.14).
  */
 
 /** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; docs/contract.md 4.3). */
@@ -49,43 +49,43 @@ const DROPPED: ReadonlySet<string> = new Set([
 ]);
 const SCOPES_HEADER = 'x-svc-mcp-scopes';
 const MAX_SOCKETS = 128;
-// Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that it is just closing.
+// Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that the residual is closing.
 const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
 const MAX_UPGRADED = 256;
-const MAX_TENANTS = 1024;
+const MAX_WATCHED = 1024;
 const CALL_MS = 500;
 const END_TRIES = 5;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
-  /** What shows the residual that we are its front. */
+  /** Proves to the residual that we are svc-control. */
   readonly proof: string;
   /** Monotonic clock, ms. */
   readonly now: () => number;
-  readonly tenures: Tenures;
+  readonly principalWatch: PrincipalWatch;
   readonly log: Logger;
 }
 
 interface Forwarded {
   readonly pass: Pass;
   readonly req: IncomingMessage;
-  /** The body where it has been read, else undefined and it streams. */
+  /** The body if it has been read; undefined if it streams. */
   readonly raw: Buffer | undefined;
   readonly fail: (error: ApiError) => void;
-  /** Monotonic, ms; the first byte of the answer comes before it, or the request ends. */
+  /** Monotonic, ms; the request ends if the answer has not started by then. */
   deadline: number;
   /** Null while no connection is free. */
   request: ClientRequest | null;
 }
 
-// A member of the request, not a WeakMap: at thousands of requests a second the collector pays dearly for one.
+// A member of the request, not a WeakMap: at thousands of requests a second a WeakMap makes garbage collection slow.
 const FORWARDED = Symbol('forwarded');
 type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
 
-/** The caller's headers as the residual may see them. Our own namespace is ours: nothing that a client sends in it passes. */
+/** The caller's headers for the residual. A client's headers with our prefix `x-svc-` are removed. */
 export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const named = namedByConnection(headers.connection);
   const clean: IncomingMessage['headers'] = {};
@@ -97,15 +97,15 @@ export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessa
   return clean;
 }
 
-/** The headers that the client's Connection header takes off; null where it names none, as almost always. */
+/** The headers that the client's Connection header names, which must be removed; null if it names none, as almost always. */
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | null {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
   return new Set(connection.split(',').map((name) => headerName(name.trim())));
 }
 
 /**
- * Connects only to a socket that is our own: connect(2) would follow a symbolic link to somebody else's, and who answers there
- * would be believed (docs/threat-model.md H5). Looked at for each new connection, not for each request.
+ * Connects only to a socket that is our own: connect(2) would follow a symbolic link to another user's socket, and we would
+ * trust its answers (docs/threat-model.md H5). Checked for each new connection, not for each request.
  */
 class OwnSocketAgent extends Agent {
   override createConnection(
@@ -117,7 +117,7 @@ class OwnSocketAgent extends Agent {
     if (found === undefined || (found.isSocket() && found.uid === process.getuid?.()))
       return super.createConnection(options, callback);
     const error = new Error(`${path} is not a socket of ours`);
-    return new Socket().destroy(Object.assign(error, { code: 'ECONNREFUSED' })); // as if nobody listened
+    return new Socket().destroy(Object.assign(error, { code: 'ECONNREFUSED' })); // the same error as if nothing listened
   }
 }
 
@@ -130,13 +130,13 @@ export class ResidualProxy {
     timeout: IDLE_MS,
   });
   readonly #proxy: ReturnType<typeof createProxyMiddleware>;
-  /** Requests without an answer yet; one timer looks at them all. */
+  /** Requests without an answer yet; one timer checks them all. */
   readonly #waiting = new Set<Forwarded>();
   #sweep: NodeJS.Timeout | null = null;
   /** WebSockets that go through us. */
   #upgraded = 0;
-  /** Who may have left something open in the residual, by id: oldest first. */
-  readonly #tenants = new Map<string, () => void>();
+  /** Principals that may have something open in the residual, by id, oldest first. */
+  readonly #watched = new Map<string, () => void>();
 
   constructor(options: ResidualProxyOptions) {
     this.#options = options;
@@ -144,7 +144,7 @@ export class ResidualProxy {
       target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
       agent: this.#agent,
       xfwd: false,
-      // The library's own plugins answer errors in plain text; ours go through the one error body.
+      // The library's own plugins answer errors in plain text; ours use the one error body.
       ejectPlugins: true,
       plugins: [
         (proxy) => {
@@ -169,7 +169,7 @@ export class ResidualProxy {
             proxyReq.once('response', answered).once('close', answered);
             const gone = (): void => void proxyReq.destroy();
             socket.once('close', gone);
-            // The library lets one side live on when the other was cut off.
+            // The library keeps one side open after the other was closed.
             proxyReq.once('upgrade', (_answer, ours: Duplex) => {
               answered();
               socket.off('close', gone).once('close', () => ours.destroy());
@@ -179,7 +179,7 @@ export class ResidualProxy {
           proxy.on('proxyRes', (proxyRes, req, res) => {
             const forwarded = (req as Tagged)[FORWARDED];
             if (forwarded !== undefined) this.#waiting.delete(forwarded);
-            // What the residual says of its connection to us is not about the client's.
+            // The residual's connection headers are about its connection to us, not about the client's.
             delete proxyRes.headers['keep-alive'];
             proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
           });
@@ -204,22 +204,22 @@ export class ResidualProxy {
     this.#agent.destroy();
   }
 
-  /** Forwards what has been decided and settled, and answers what comes back. */
+  /** Forwards a request that has passed decide and settle, and returns the answer. */
   readonly middleware: Step = (req, res, next) => {
     const { pass, raw, announced } = res.locals;
     const { row, principal } = pass;
     if (announced !== undefined) {
-      // Behind the proxy the status is all that is known; without one the client went before there was an answer.
+      // Only the status of a proxied answer is known; if there is none, the client disconnected before the answer.
       res.once('close', () => {
         const { statusCode: status } = res;
         if (!res.headersSent) announced.settle(499, 'unknown');
         else announced.settle(status, status < 400 ? 'done' : 'failed');
       });
     }
-    // An answer may go on for hours (a log that is followed); it ends with whom it is for.
+    // An answer may take hours (following a log); it ends when its principal ends.
     res.once(
       'close',
-      this.#options.tenures.begin(principal, () => res.destroy()),
+      this.#options.principalWatch.onEnd(principal, () => res.destroy()),
     );
     const headers = this.#headersFor(req, pass);
     if (raw === undefined && req.headers['transfer-encoding'] !== undefined)
@@ -241,13 +241,13 @@ export class ResidualProxy {
     }
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
-    // Answered by somebody else (its body came too late), or the client went: nobody is told of what happens then.
+    // Already answered (its body came too late), or the client disconnected: later errors have no receiver.
     res.once('close', () => {
       delete (req as Tagged)[FORWARDED];
       if (this.#waiting.delete(forwarded)) forwarded.request?.destroy();
     });
     if (row.method !== 'GET') this.#watch(principal);
-    void this.#proxy(req, res, () => undefined); // errors come through the event, so that they come once
+    void this.#proxy(req, res, () => undefined); // errors are handled by the event, so that each is handled once
   };
 
   get full(): boolean {
@@ -256,7 +256,7 @@ export class ResidualProxy {
 
   /**
    * Hands the socket of an upgrade that was decided and settled to the residual, which completes the handshake or refuses it.
-   * The socket ends with whoever opened it.
+   * The socket ends when its principal ends.
    * @param fail called instead of an answer when there is none
    */
   upgrade(
@@ -279,7 +279,7 @@ export class ResidualProxy {
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
     this.#upgraded++;
-    const release = this.#options.tenures.begin(pass.principal, () => socket.destroy());
+    const release = this.#options.principalWatch.onEnd(pass.principal, () => socket.destroy());
     socket.once('close', () => {
       this.#upgraded--;
       release();
@@ -291,7 +291,7 @@ export class ResidualProxy {
     const headers = cleanHeaders(req.headers);
     headers[PROOF_HEADER] = this.#options.proof;
     headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
-    // Set for a verified token alone; a client's own was taken off above.
+    // Only set for a verified token; the client's own header was removed above.
     if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
     return headers;
   }
@@ -300,31 +300,31 @@ export class ResidualProxy {
     return this.#options.now() + bodyMs + row.limits.timeoutMs;
   }
 
-  /** Tells the residual when this principal has ended, so that what it opened there (a WHEP session) ends too. */
+  /** Tells the residual when this principal has ended, so that the things it opened there (a WHEP session) end too. */
   #watch(principal: Principal): void {
     const { id } = principal;
-    if (this.#tenants.has(id)) return;
-    const [oldest] = this.#tenants;
-    if (this.#tenants.size >= MAX_TENANTS && oldest !== undefined) {
+    if (this.#watched.has(id)) return;
+    const [oldest] = this.#watched;
+    if (this.#watched.size >= MAX_WATCHED && oldest !== undefined) {
       oldest[1]();
-      this.#tenants.delete(oldest[0]);
+      this.#watched.delete(oldest[0]);
     }
-    const release = this.#options.tenures.begin(principal, () => {
-      this.#tenants.delete(id);
+    const release = this.#options.principalWatch.onEnd(principal, () => {
+      this.#watched.delete(id);
       this.#end([id], () => undefined);
     });
-    this.#tenants.set(id, release);
+    this.#watched.set(id, release);
   }
 
-  /** What a GET row without parameters answers, for the front itself; null where there is no answer. */
+  /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */
   async ask({ id, path }: Pick<Row, 'id' | 'path'>): Promise<unknown> {
     return this.#call(id, path, {}).catch((error: unknown) => {
-      this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its absence is told by its own routes
+      this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its own routes report that it is away
       return null;
     });
   }
 
-  /** @param left how often it is tried yet; a residual that is not there has nothing open */
+  /** @param left remaining tries; a residual that does not run has nothing open */
   #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
     this.#call(ENDED_ROW, '/', Object.fromEntries(ids.entries())).then(
       (open) => answered(open as readonly Principal[]),
@@ -333,13 +333,15 @@ export class ResidualProxy {
         if (left > 1) this.#end(ids, answered, left - 1);
         else
           this.#options.log.error(
-            `residual: it was not told that ${ids.join(', ')} ended: ${messageOf(error)}`,
+            `residual: could not be notified that ${ids.join(', ')} ended: ${messageOf(error)}`,
           );
       },
     );
   }
 
-  /** Asks the residual something for ourselves. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200 */
+  /**
+   * Sends the residual a request of our own. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200
+   */
   async #call(row: string, path: string, params: Mark['params']): Promise<unknown> {
     const { proof, socketPath } = this.#options;
     const mark: Mark = { row, params, principal: LOCAL_SOCKET, forced: false };

@@ -5,7 +5,7 @@ import type { VehicleView } from '../vehicle-view.ts';
 import { mavlinkSocket } from './mavlink.ts';
 import { telemetrySocket } from './telemetry.ts';
 
-/** @param feed the Unix socket of svc-link that raw frames come from */
+/** @param feed the Unix socket of svc-link for raw frames */
 export function flightSockets(
   vehicle: VehicleView,
   feed: string,

@@ -10,7 +10,7 @@ import type { FeedHello, FeedReply } from '../../../shared/rpc/link.ts';
 
 /** About a second of a busy vehicle: a reader that is further behind loses frames, and the node loses nothing. */
 const MAX_BEHIND_BYTES = 64 * 1024;
-/** A client's frames that svc-link has not taken; it reads at once, so this is reached only by a flood. */
+/** Limit of a client's bytes that svc-link has not read yet; svc-link reads at once, so only a flood reaches it. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const REPLY_MS = 2000;
 const LF = 0x0a;
@@ -21,9 +21,9 @@ const CLOSE_POLICY = 1008;
 const CLOSE_TRY_AGAIN = 1013;
 
 /**
- * Raw MAVLink, one frame in each binary message, both ways. A token needs `flight` to send anything; what a reader sends is
- * dropped and counted. svc-link holds the client to that and to the armed guard, since it knows whether the vehicle is armed
- * at the moment the frame comes.
+ * Raw MAVLink, one frame in each binary message, both ways. A token needs `flight` to send anything; frames from a read-only
+ * client are dropped and counted. svc-link enforces this and the armed guard, since it knows whether the vehicle is armed when
+ * a frame comes.
  */
 export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream, WebSocket> {
   return ({ query, principal, forced }, socket, ended) => {
@@ -32,14 +32,14 @@ export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream,
   };
 }
 
-/** Only tokens have scopes; every other caller that was let in may do what the operator may. */
+/** Only tokens have scopes; every other accepted caller has the operator's rights. */
 function mayFly({ scopes }: Principal): boolean {
   return scopes === null || scopes.includes('flight');
 }
 
 function pipe(socket: WebSocket, feed: string, hello: FeedHello, ended: AbortSignal): void {
   const link = connect(feed);
-  // Before the close frame, which a client may ignore: from now on nothing that it sends reaches the vehicle.
+  // Before the close frame, which a client may ignore: from now on none of its frames reach the vehicle.
   ended.addEventListener('abort', () => link.destroy(), { once: true });
   const framer = new Framer((frame) => {
     if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BEHIND_BYTES)
@@ -47,7 +47,7 @@ function pipe(socket: WebSocket, feed: string, hello: FeedHello, ended: AbortSig
   });
   let head: Buffer | null = Buffer.alloc(0);
   link.setTimeout(REPLY_MS, () => link.destroy(new Error('svc-link does not answer')));
-  link.write(`${JSON.stringify(hello)}\n`); // before any frame of a client that does not wait for our connection
+  link.write(`${JSON.stringify(hello)}\n`); // before any frame of a client that sends early
   link.on('data', (chunk: Buffer) => {
     if (head === null) {
       framer.push(chunk, performance.now());
@@ -56,7 +56,7 @@ function pipe(socket: WebSocket, feed: string, hello: FeedHello, ended: AbortSig
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf(LF);
     if (end === -1) {
-      if (head.length > MAX_REPLY_BYTES) link.destroy(new Error('svc-link speaks something else'));
+      if (head.length > MAX_REPLY_BYTES) link.destroy(new Error('svc-link sent no valid reply'));
       return;
     }
     const reply = parseReply(head.toString('utf8', 0, end));

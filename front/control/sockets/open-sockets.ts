@@ -7,13 +7,13 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { TICKET_PROTOCOL } from '../edge/headers.ts';
-import type { Tenures } from '../tenures.ts';
+import type { PrincipalWatch } from '../principal-watch.ts';
 
-/** Application close code for a socket whose credential died. */
+/** Application close code for a socket whose credential is no longer valid. */
 export const CLOSE_UNAUTHENTICATED = 4401;
 const CLOSE_GOING_AWAY = 1001;
 
-/** A client that does not answer the close frame is cut off. */
+/** A client that does not answer the close frame within this time is disconnected. */
 const CLOSE_MS = 250;
 const PING_MS = 15_000;
 const MAX_PAYLOAD = 64 * 1024;
@@ -25,14 +25,14 @@ interface Open {
 }
 
 /**
- * The WebSockets of the front. Each lives no longer than the credential that opened it (a revoked one is cut off within a
- * second, whether its client agrees or not), and no longer than its peer answers pings.
+ * The WebSockets of the front. Each ends when its credential ends (within a second of a revocation, even if the client does not
+ * answer), or when its peer stops answering pings.
  */
 export class OpenSockets {
   readonly #open = new Set<Open>();
   readonly #log: Logger;
-  readonly #tenures: Tenures;
-  // The ticket in the offered protocols is a secret: only the fixed name is ever echoed.
+  readonly #principalWatch: PrincipalWatch;
+  // The ticket in the offered protocols is a secret, so only the fixed name is echoed.
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_PAYLOAD,
@@ -41,9 +41,9 @@ export class OpenSockets {
   });
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(log: Logger, tenures: Tenures) {
+  constructor(log: Logger, principalWatch: PrincipalWatch) {
     this.#log = log;
-    this.#tenures = tenures;
+    this.#principalWatch = principalWatch;
     // The library would answer a malformed handshake in plain text.
     this.#server.on('wsClientError', (error, socket) => {
       socket.end(rawFailure(failureOf(new ApiError('E_BAD_REQUEST', `${messageOf(error)}.`))));
@@ -65,8 +65,8 @@ export class OpenSockets {
   }
 
   /**
-   * Completes the handshake of a request that was decided upon.
-   * @param ready gets the socket, and when its principal has ended
+   * Completes the handshake of a request that `decide` has passed.
+   * @param ready called with the socket and a signal that aborts when the principal ends
    */
   accept(
     req: IncomingMessage,
@@ -78,9 +78,9 @@ export class OpenSockets {
     this.#server.handleUpgrade(req, socket, head, (ws) => {
       const entry: Open = { socket: ws, answered: true };
       const ended = new AbortController();
-      const release = this.#tenures.begin(principal, () => {
+      const release = this.#principalWatch.onEnd(principal, () => {
         ended.abort();
-        ws.close(CLOSE_UNAUTHENTICATED, 'the credential no longer holds');
+        ws.close(CLOSE_UNAUTHENTICATED, 'the credential is no longer valid');
         setTimeout(() => ws.terminate(), CLOSE_MS).unref();
       });
       this.#open.add(entry);

@@ -10,7 +10,7 @@ const MAX_BEHIND_BYTES = 32 * 1024;
 
 /**
  * Snapshots as they come (at most ten a second), or `?rate=` a second; `?fields=position,battery` sends those members only.
- * A member that there is not is left out.
+ * Unknown members are left out.
  */
 export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof telemetryStream, WebSocket> {
   return ({ query }, socket) => {
@@ -21,7 +21,7 @@ export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof tele
     const send = (state: LinkState): void => {
       const now = performance.now();
       if (now < due) return;
-      // From when it was due, so that jitter does not lower the rate; from now after a pause.
+      // Counted from when it was due, so that jitter does not lower the rate; after a pause, from now.
       due = now - due > interval ? now + interval : due + interval;
       if (socket.readyState !== socket.OPEN || socket.bufferedAmount >= MAX_BEHIND_BYTES) return;
       const text =

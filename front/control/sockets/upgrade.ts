@@ -22,8 +22,8 @@ export interface UpgradeParts extends EdgeParts {
 }
 
 /**
- * An upgrade goes through the same decision as a request; only then is there a WebSocket, ours or the residual's.
- * @param draining no more are taken
+ * An upgrade goes through the same decision as a request; only then is a WebSocket opened, by us or by the residual.
+ * @param draining whether new ones are refused
  */
 export function acceptUpgrade(
   parts: UpgradeParts,
@@ -81,7 +81,7 @@ function upgrade(
   });
 }
 
-/** The answer on a connection without a response object, which ends with it. */
+/** Answers on a connection without a response object, and closes it. */
 export function endWith(socket: Duplex, failure: Failure): void {
   if (socket.destroyed || !socket.writable) return;
   socket.end(rawFailure(failure), () => socket.destroy());

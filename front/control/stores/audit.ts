@@ -8,11 +8,13 @@ import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
 
-/** What operators did and were refused. */
+/** The files with the actions and refusals of operators. */
 export const AUDIT_FILE = 'audit.ndjson';
 /** How many files are kept: the open one and those before it. */
 export const AUDIT_FILES = 5;
-/** What nobody's refused requests left: files of their own, so that no stranger turns an operator's records out. */
+/**
+ * The files with refusals of callers without a credential; separate, so that strangers cannot push out the operators' records.
+ */
 export const STRANGERS_FILE = 'strangers.ndjson';
 const STRANGERS_FILES = 3;
 
@@ -20,7 +22,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_STRANGER_BYTES = 4 * 1024 * 1024;
 const FLUSH_MS = 5000;
 const MODES = { directory: 0o750, file: 0o640 } as const;
-/** Who has shown no credential. What they change is in the operators' file; what they were refused is not. */
+/** Callers without a credential. Their changes are in the operators' files, their refusals are not. */
 const STRANGERS: ReadonlySet<string> = new Set<PrincipalKind>(['anonymous', 'gate']);
 
 export interface AuditOptions {
@@ -32,12 +34,12 @@ export interface AuditOptions {
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
   readonly log: Logger;
-  /** Gets a copy of each record that is on disk, for the log store to be asked about. */
+  /** Gets a copy of each record that is on disk, for queries in the log store. */
   readonly copy?: Logger;
   readonly maxBytes?: number;
 }
 
-/** A change that is under way: settled once, when its outcome is known. */
+/** A change in progress; settled once, when its outcome is known. */
 export interface Announced {
   /** @param status of the answer @param outcome `done`, or the code of the error */
   settle(status: number, outcome: string): void;
@@ -46,9 +48,9 @@ export interface Announced {
 export interface AuditState {
   /** Records that could not be written since the start. */
   readonly lost: number;
-  /** Why none can be written at the moment. */
+  /** Why records cannot be written at the moment. */
   readonly problem: string | null;
-  /** What was found to be wrong with what was there at the start. */
+  /** Problems found in the existing files at the start. */
   readonly broken: string | null;
 }
 
@@ -85,7 +87,7 @@ export class AuditLog {
     this.#tally = new RefusalTally(monotonic, now);
   }
 
-  /** Never throws: without an audit the node runs, and what needs one is refused. */
+  /** Never throws: without an audit the node runs, and requests that need one are refused. */
   start(): void {
     const { log } = this.#options;
     for (const [name, file] of [
@@ -121,20 +123,17 @@ export class AuditLog {
     return { lost: this.#lost, problem: this.#problem, broken: this.#broken };
   }
 
-  /** A request that was refused. @param peer whom it is counted for */
+  /** Records a refused request. @param peer the peer that it is counted for */
   refused(peer: string, record: Noted): void {
     const noted = this.#tally.add(peer, record);
     if (noted !== null) this.#write(noted);
   }
 
-  /**
-   * A change that is about to happen.
-   * @returns null where that could not be written down
-   */
+  /** Records a change that is about to happen. @returns null if that could not be written */
   announce(peer: string, record: Omit<Noted, 'outcome'>): Announced | null {
     const isStranger = STRANGERS.has(record.principal_kind);
     const announced = { ...record, outcome: 'announced' };
-    // Whoever has no credential may announce as much as he likes, and is counted like a refusal until something came of it.
+    // Changes by callers without a credential are counted like refusals until one succeeds, so that they cannot fill the files.
     const noted = isStranger ? this.#tally.add(peer, announced) : announced;
     const of = noted === null ? undefined : this.#write(noted);
     if (of === null) return null;
@@ -150,7 +149,10 @@ export class AuditLog {
     };
   }
 
-  /** Never throws: a full disk must not stop the node, but it is counted and said. @returns its number, null if it is lost */
+  /**
+   * Never throws: a full disk must not stop the node, but lost records are counted and logged. @returns its number, null if it
+   * is lost
+   */
   #write(record: Noted): number | null {
     const isDone = (record.status ?? 400) < 400;
     const file = STRANGERS.has(record.principal_kind) && !isDone ? this.#strangers : this.#operators;
@@ -175,7 +177,7 @@ export class AuditLog {
   }
 }
 
-/** What `svc audit verify` finds. */
+/** The check behind `svc audit verify`. */
 export function verifyAudit({
   auditDir,
   auditKey,

@@ -6,8 +6,8 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 const VALID = /^[0-9a-f]{12}$/;
 
 /**
- * The node's own id: 12 hexadecimal digits, the same for as long as the file lives. Made once, from the machine id where
- * there is one, hashed so that the machine id itself does not get out.
+ * The node's own id: 12 hexadecimal digits, the same for as long as the file lives. Made once from the machine id, if there is
+ * one, hashed so that the machine id stays secret.
  */
 export async function deviceId(file: string): Promise<string> {
   const stored = await readOrNull(file);

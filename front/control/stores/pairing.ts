@@ -15,12 +15,12 @@ const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 6;
 const CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 const RECHECK_MS = 1000;
-// 30^6 codes: at five tries and then a pause that doubles, guessing is hopeless; each pause also makes a new code.
+// 30^6 codes, five tries, then a pause that doubles and a new code each time: guessing is not feasible.
 const CODE_TRIES = 5;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 15 * 60_000;
 
-/** What is on disk: nobody's, somebody's, or unreadable. An unreadable file keeps the node paired and closed. */
+/** The state on disk: unpaired, paired or unreadable. With an unreadable file the node stays paired and lets nobody in. */
 type Pairing =
   | { readonly kind: 'unpaired' }
   | {
@@ -39,7 +39,7 @@ export interface PairingOptions {
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
   readonly log: Logger;
-  /** Called when the pairing became another one, so that what hangs on the old one dies with it. */
+  /** Called when the pairing has changed, so that all credentials that depend on the old one end. */
   readonly onChange?: () => void;
 }
 
@@ -51,7 +51,7 @@ export class PairingStore {
   readonly #options: PairingOptions;
   #pairing: Pairing = { kind: 'broken', problem: 'not loaded yet' };
   #code: { readonly text: string; readonly expiresAt: number } | null = null;
-  /** One change at a time: of fifty parallel claims one finds the node unpaired. */
+  /** One change at a time: of fifty parallel claims only one finds the node unpaired. */
   readonly #changes = new Serial();
   #watcher: FSWatcher | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -96,7 +96,7 @@ export class PairingStore {
     return this.#pairing.kind === 'paired' ? this.#pairing.keyHash : null;
   }
 
-  /** The pairing key itself, for what is derived from it; never to be shown. Null while there is none. */
+  /** The pairing key itself, for deriving other keys; must never be shown. Null while there is none. */
   get key(): string | null {
     return this.#pairing.kind === 'paired' ? this.#pairing.key : null;
   }
@@ -110,7 +110,7 @@ export class PairingStore {
     return this.#pairing.kind === 'broken' ? this.#pairing.problem : null;
   }
 
-  /** The code that a person reads off the node; a new one every 24 h. @throws ApiError E_PAIRED */
+  /** The pairing code that a person reads on the node; a new one every 24 h. @throws ApiError E_PAIRED */
   code(): { readonly code: string; readonly expires_at: number } {
     if (this.paired) throw new ApiError('E_PAIRED');
     const now = this.#options.now();
@@ -125,7 +125,7 @@ export class PairingStore {
   }
 
   /**
-   * Makes `ownerId` the owner and answers the new key, which is stored nowhere else in readable form.
+   * Makes `ownerId` the owner and returns the new key, which is readable nowhere else.
    * @throws ApiError E_PAIRED, E_CODE, E_LOCKED, E_STORE
    */
   async claim(ownerId: string, code: string | null, requireCode: boolean): Promise<string> {
@@ -193,15 +193,15 @@ export class PairingStore {
   }
 
   /**
-   * For root to put back when a card lost the file; it follows every change, so it holds no key that has died. The change is
-   * made by now: that it has no copy is told, and fails nothing.
+   * A copy for root to restore if the SD card loses the file; updated with every change, so it never has an old key. The change
+   * itself is done by now: if the copy fails, that is only logged.
    */
   async #backUp(text: string): Promise<void> {
     const { file, log } = this.#options;
     try {
       await writeAtomic(`${file}.bak`, text, 0o600);
     } catch (error) {
-      log.warn(`pairing: no copy of it could be made: ${messageOf(error)}`);
+      log.warn(`pairing: the backup copy could not be written: ${messageOf(error)}`);
       await rm(`${file}.bak`, { force: true }).catch((cleanup: unknown) =>
         log.warn(`pairing: ${file}.bak may hold an old key: ${messageOf(cleanup)}`),
       );
@@ -215,8 +215,8 @@ export class PairingStore {
       next = await readPairing(file);
       this.#unreadable = false;
     } catch (error) {
-      // No descriptor or a bad sector says nothing about who owns this node: what was read before holds.
-      if (!this.#unreadable) log.warn(`pairing: cannot be read again at the moment: ${messageOf(error)}`);
+      // A lack of file descriptors or a bad sector does not change the owner of this node: the last state stays.
+      if (!this.#unreadable) log.warn(`pairing: the file cannot be read at the moment: ${messageOf(error)}`);
       this.#unreadable = true;
       return;
     }
@@ -237,7 +237,7 @@ export class PairingStore {
   }
 }
 
-/** @throws what passes by itself: too many open files, an input error */
+/** @throws temporary errors: too many open files, an input error */
 async function readPairing(file: string): Promise<Pairing> {
   try {
     const text = await readPrivate(file);

@@ -5,7 +5,7 @@ import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Lock } from '../edge/rate.ts';
 
-/** Locks come in floods or not at all: one write for many, and never more often than this. */
+/** Shortest time between two writes: many locks may come at once, and share one write. */
 const WRITE_MS = 2000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -17,7 +17,7 @@ export interface PeerLockOptions {
 }
 
 /**
- * The locks of peers that tried credentials, in `peer-locks.json` (0600), so that making the front restart frees nobody:
+ * The locks of peers with failed credentials, in `peer-locks.json` (0600), so that they survive a restart of svc-control:
  * `{locks: [{peer, locked_until, next_lock_ms}]}`, times in seconds since 1970.
  */
 export class PeerLocks {
@@ -33,7 +33,7 @@ export class PeerLocks {
     this.#locks = locks;
   }
 
-  /** Those of the process before. Never fails: a file that cannot be used locks nobody. */
+  /** The locks of the former process. Never fails: an unusable file gives no locks. */
   async read(): Promise<readonly Lock[]> {
     const { file, now, log } = this.#options;
     try {
@@ -45,7 +45,7 @@ export class PeerLocks {
     }
   }
 
-  /** A lock is new: written at once, those that follow on its heels together. */
+  /** Writes a new lock at once, and those that follow soon after together. */
   changed(): void {
     this.#isStale = true;
     if (this.#timer === null) this.#flush();
@@ -81,7 +81,7 @@ export class PeerLocks {
   }
 }
 
-/** @throws Error when it is not what `PeerLocks` writes */
+/** @throws Error if it does not have the format of `PeerLocks` */
 function parse(value: unknown, now: number): readonly Lock[] {
   const { locks } = asRecord(value);
   if (!Array.isArray(locks)) throw new Error('it lacks its locks');

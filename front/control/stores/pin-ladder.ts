@@ -1,10 +1,10 @@
 /**
- * How long guesses at the PIN must wait: a ladder for each peer, so that a stranger's failures lock the stranger out and not
- * the owner, and a slow one for the node, so that many addresses together do not guess faster. It does not hold a peer up
- * that has known the PIN before.
+ * Delays guesses of the PIN: a ladder for each peer, so that a stranger's failures do not lock out the owner, and a slower one
+ * for the node, so that many addresses together cannot guess faster. The node's ladder does not apply to a peer that has
+ * entered the right PIN before.
  */
 
-/** From so many failures in a row on, every further failure locks for so long. The highest step that fits holds. */
+/** From `failures` in a row on, every further failure locks for `lockS`. The highest matching step applies. */
 const PEER_LADDER = [
   { failures: 15, lockS: 1800 },
   { failures: 10, lockS: 300 },
@@ -17,15 +17,15 @@ const NODE_LADDER = [
 ] as const;
 const FREE_FAILURES = 4;
 const MAX_PEERS = 256;
-/** Those for whom there is no place any more share one. */
+/** Peers beyond the limit share one entry. */
 const OTHERS = '*';
 
 type Steps = typeof PEER_LADDER | typeof NODE_LADDER;
 
-/** As it is in the file. */
+/** The form in the file. */
 export interface StoredRung {
   readonly failed_attempts: number;
-  /** Wall clock, seconds since 1970; 0 for no lock. For whoever opens the file next; a running ladder goes by its own end. */
+  /** Wall clock, seconds since 1970; 0 for no lock. For the next process; a running ladder uses `end`. */
   readonly locked_until: number;
   readonly lock_seconds: number;
 }
@@ -38,9 +38,9 @@ interface Rung {
   failures: number;
   lockedUntil: number;
   lockS: number;
-  /** Monotonic ms; a running store does not go by the wall clock, which anybody's NTP server moves. */
+  /** Monotonic ms; the wall clock is not used, since an NTP server can change it. */
   end: number;
-  /** Has known the PIN. */
+  /** Has entered the right PIN. */
   known: boolean;
 }
 
@@ -56,7 +56,7 @@ export class PinLadder {
     this.#monotonic = monotonic;
   }
 
-  /** Whole seconds until a guess of this peer is looked at; null while it is. */
+  /** Whole seconds until a guess of this peer is checked; null while it is not locked. */
   left(peer: string): number | null {
     const own = this.#find(peer);
     const end = Math.max(own?.end ?? 0, own?.known === true ? 0 : this.#node.end);
@@ -64,7 +64,7 @@ export class PinLadder {
     return left > 0 ? Math.ceil(left / 1000) : null;
   }
 
-  /** Counts one wrong guess. @returns how many more are free, 0 or less once it locks, and for how long it locks */
+  /** Counts one wrong guess. @returns how many more guesses are free (0 or less once it locks), and the length of the lock */
   fail(peer: string): { readonly free: number; readonly lockS: number } {
     const own = this.#rungOf(peer);
     this.#climb(own, PEER_LADDER);
@@ -83,7 +83,7 @@ export class PinLadder {
     return true;
   }
 
-  /** Another PIN: nobody has guessed at it yet, and nobody has known it. */
+  /** Starts over for a new PIN, which nobody has guessed or entered yet. */
   reset(): void {
     this.#peers.clear();
     this.#node = newRung();
@@ -106,7 +106,7 @@ export class PinLadder {
 
   #restored(stored: StoredRung, [{ lockS: longest }]: Steps): Rung {
     const lockS = Math.min(stored.lock_seconds, longest);
-    // A clock that was set back since would make the lock longer than it is; one that reads 1970 starts it anew.
+    // A clock that was set back must not make the lock longer than `lockS`.
     const leftS = Math.min(stored.locked_until - this.#now() / 1000, lockS);
     return {
       failures: Math.floor(stored.failed_attempts),
@@ -138,7 +138,7 @@ export class PinLadder {
     return rung;
   }
 
-  /** Whoever is locked stays: many other addresses must not push a lock out. */
+  /** Locked peers stay: many other addresses must not push out a lock. */
   #makeRoom(): void {
     const now = this.#monotonic();
     const free = [...this.#peers].filter(([peer, { end }]) => end <= now && peer !== OTHERS);
@@ -155,7 +155,7 @@ function storedRung({ failures, lockedUntil, lockS }: Rung): StoredRung {
   return { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS };
 }
 
-/** @returns null for what is none */
+/** @returns null if it is invalid */
 export function parseLadder(record: Readonly<Record<string, unknown>>): StoredLadder | null {
   const node = parseRung(record);
   const { peers: given = {} } = record;

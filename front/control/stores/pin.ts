@@ -12,7 +12,7 @@ const PIN = /^[0-9]{4,12}$/;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 const PARAMS: ScryptParams = { N: 2 ** 15, r: 8, p: 1 };
-/** Beyond the one that runs. Trusted callers get more, so that a flood of guesses does not keep the owner out. */
+/** Waiting calls, besides the running one. More for trusted callers, so that a flood of guesses does not keep out the owner. */
 const MAX_WAITING = 8;
 const MAX_WAITING_TRUSTED = 16;
 
@@ -30,7 +30,7 @@ interface PinRecord {
   readonly setAt: number;
 }
 
-/** What is on disk. An unreadable file keeps the PIN set and lets nobody in by it. */
+/** The state on disk. With an unreadable file the PIN counts as set, and no PIN is right. */
 type Stored =
   | { readonly kind: 'unset' }
   | { readonly kind: 'set'; readonly record: PinRecord; readonly ladder: StoredLadder }
@@ -39,7 +39,7 @@ type Stored =
 export interface PinStatus {
   readonly set: boolean;
   readonly locked: boolean;
-  /** Whole seconds until the next attempt counts, null while it would now. */
+  /** Whole seconds until the next attempt is checked, null if it would be checked now. */
   readonly retry_after_s: number | null;
 }
 
@@ -50,14 +50,14 @@ export interface PinOptions {
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
   readonly log: Logger;
-  /** The PIN was changed or cleared; awaited before the answer goes out and before the next attempt is looked at. */
+  /** The PIN was changed or cleared; awaited before the answer goes out and before the next attempt is checked. */
   readonly onChange?: () => Promise<void> | void;
   /** For tests: a hash begins (+1) or ended (-1). */
   readonly onHash?: (step: 1 | -1) => void;
 }
 
 export interface SetOptions {
-  /** The PIN that holds now; what an untrusted caller proves himself with. Counts on the ladder. */
+  /** The present PIN; an untrusted caller must give it. Failures count on the ladder. */
   readonly current?: string | undefined;
   /** On-box, pairing key or valid session: needs no proof. */
   readonly trusted: boolean;
@@ -68,12 +68,12 @@ export interface SetOptions {
 }
 
 /**
- * The dashboard PIN in `dashboard-pin.json` (0600): `{pin_hash, salt, params: {N, r, p}, set_at, failed_attempts,
- * locked_until, lock_seconds, peers: {<peer>: {failed_attempts, locked_until, lock_seconds, known}}}`, hash and salt in hex,
- * times in seconds since 1970; `{"pin_hash": null}` once cleared.
+ * The dashboard PIN in `dashboard-pin.json` (0600): `{pin_hash, salt, params: {N, r, p}, set_at, failed_attempts, locked_until,
+ * lock_seconds, peers: {<peer>: {failed_attempts, locked_until, lock_seconds, known}}}`, hash and salt in hex, times in seconds
+ * since 1970; `{"pin_hash": null}` once cleared.
  *
- * Everything that looks at or changes the PIN happens one at a time, in a bounded line: one hash takes 32 MiB and a
- * tenth of a second of a core, and guesses that race each other would share one place on the ladder.
+ * All checks and changes of the PIN run one at a time, from a bounded queue: one hash takes 32 MiB and a tenth of a second of a
+ * core, and parallel guesses would count as one on the ladder.
  */
 export class PinStore {
   readonly #options: PinOptions;
@@ -86,7 +86,7 @@ export class PinStore {
     this.#ladder = new PinLadder(options.now, options.monotonic);
   }
 
-  /** Reads the file. Never fails: what cannot be read shows in `problem`. */
+  /** Reads the file. Never fails: an error is in `problem`. */
   async start(): Promise<void> {
     const { file, log } = this.#options;
     this.#stored = await readStored(file);
@@ -103,22 +103,22 @@ export class PinStore {
     return this.#stored.kind === 'broken' ? this.#stored.problem : null;
   }
 
-  /** Another text after every change of the PIN; what hangs on the PIN can be bound to it. No secret. */
+  /** A text that changes with every change of the PIN, so that sessions can be bound to it. Not secret. */
   get fingerprint(): string {
     return this.#stored.kind === 'set' ? this.#stored.record.salt.toString('hex') : this.#stored.kind;
   }
 
-  /** @param peer for whom */
+  /** @param peer whose lock is reported */
   status(peer = ''): PinStatus {
     const left = this.#ladder.left(peer);
     return { set: this.#stored.kind !== 'unset', locked: left !== null, retry_after_s: left };
   }
 
   /**
-   * Checks a PIN. `granted` runs before anything else can change the PIN, so that what it hands out is revoked by the
-   * next change.
+   * Checks a PIN. `granted` runs before anything else can change the PIN, so that the next change revokes the session
+   * that it opens.
    * @throws ApiError E_INVALID_VALUE (no PIN at all), E_UNAUTHENTICATED with `remaining_attempts` (wrong; or none is set),
-   *   E_LOCKED, E_RATE_LIMITED (too many wait), E_STORE (the file is broken, or a failure could not be written down)
+   *   E_LOCKED, E_RATE_LIMITED (too many wait), E_STORE (the file is broken, or a failure could not be stored)
    */
   async verify(pin: string, peer?: string): Promise<void>;
   async verify<T>(pin: string, peer: string, granted: () => Promise<T> | T): Promise<T>;
@@ -163,7 +163,7 @@ export class PinStore {
     });
   }
 
-  /** Forgets the PIN, also one whose file is broken; calls `onChange`. @throws ApiError E_STORE, E_RATE_LIMITED */
+  /** Clears the PIN, even if its file is broken; calls `onChange`. @throws ApiError E_STORE, E_RATE_LIMITED */
   async clear(): Promise<void> {
     await this.#inTurn(MAX_WAITING_TRUSTED, async () => {
       await this.#write(null);
@@ -172,7 +172,7 @@ export class PinStore {
     });
   }
 
-  /** In turn. Returns when `pin` is the PIN. */
+  /** Runs in turn. Returns if `pin` is right, else throws. */
   async #prove(pin: string, peer: string): Promise<void> {
     if (this.#stored.kind === 'broken')
       throw new ApiError('E_STORE', 'The PIN file cannot be used. Set a new PIN with the pairing key.');
@@ -180,7 +180,7 @@ export class PinStore {
       throw new ApiError('E_UNAUTHENTICATED', 'No dashboard PIN is set on this node.', {
         remaining_attempts: 0,
       });
-    this.#refuseWhileLocked(peer); // again: those before us in line may have locked it
+    this.#refuseWhileLocked(peer); // again: earlier calls in the queue may have locked it
     const { record } = this.#stored;
     if (timingSafeEqual(await this.#hash(pin, record.salt, record.params), record.hash)) {
       await this.#forgetFailures(record, peer);
@@ -194,14 +194,15 @@ export class PinStore {
     try {
       await this.#write(record);
     } catch (error) {
-      // The right PIN on a full disk still lets in; should the node restart, the old failures count on, which errs closed.
-      this.#options.log.warn(`dashboard PIN: failures stay counted on disk: ${messageOf(error)}`);
+      // The right PIN is accepted even if the disk is full; after a restart the old failures still count, which is the safe
+      // side.
+      this.#options.log.warn(`dashboard PIN: old failures could not be cleared on disk: ${messageOf(error)}`);
     }
   }
 
   /** Always throws: the answer to a wrong PIN. */
   async #countFailure(record: PinRecord, peer: string): Promise<never> {
-    // Counted before it is written: a disk that cannot be written must not mean free guesses.
+    // Counted before it is written: a disk error must not make guesses free.
     const { free, lockS } = this.#ladder.fail(peer);
     await this.#write(record);
     if (lockS > 0) this.#options.log.warn(`dashboard PIN: ${peer} is locked for ${lockS} s`);
@@ -301,7 +302,7 @@ function hexBytes(value: unknown, bytes: number): Buffer | null {
     : null;
 }
 
-/** Within bounds, so that the file cannot make one attempt take a gigabyte or no work at all. */
+/** Within limits, so that the file cannot make one attempt take a gigabyte, or no work at all. */
 function scryptParams(value: unknown): ScryptParams | null {
   if (typeof value !== 'object' || value === null) return null;
   const { N, r, p } = value as Readonly<Record<string, unknown>>;

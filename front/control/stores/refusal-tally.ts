@@ -2,11 +2,11 @@ import type { AuditRecord } from '../../../shared/audit/chain.ts';
 
 export type Noted = Omit<AuditRecord, 'time'>;
 
-/** How long alike ones are counted before their number is written. */
+/** How long equal refusals are counted before their number is written. */
 const WINDOW_MS = 60_000;
-/** Different ones of a peer within a window; beyond, they are one. */
+/** Different refusals of one peer within a window; the others share one entry. */
 const MAX_KINDS = 16;
-/** Different ones of all peers; beyond, those of peers that are new are one. */
+/** Different refusals of all peers; those of further peers share one entry. */
 const MAX_KEYS = 1024;
 const OTHERS = 'others';
 
@@ -19,8 +19,8 @@ interface Counted {
 }
 
 /**
- * Many alike refusals of one peer are one record with a count: the first is written at once, the others as one when the
- * window ends. However many come, what is written stays bounded.
+ * Writes many equal refusals of one peer as one record with a count: the first at once, the others together when the window
+ * ends. So the number of records stays bounded.
  */
 export class RefusalTally {
   readonly #now: () => number;
@@ -34,7 +34,7 @@ export class RefusalTally {
     this.#wall = wall;
   }
 
-  /** @param peer whom it is counted for @returns the record that is to be written now, null where it was only counted */
+  /** @param peer the peer that it is counted for @returns the record to write now, null if it was only counted */
   add(peer: string, record: Noted): Noted | null {
     const [who, noted] = this.#place(peer, record);
     const key = [who, noted.principal, noted.route, noted.outcome, noted.forced].join('\n');
@@ -49,7 +49,7 @@ export class RefusalTally {
     return noted;
   }
 
-  /** What was counted in the windows that are over. @param all in every window */
+  /** The records of the windows that are over. @param all of every window */
   take(all = false): readonly Noted[] {
     const now = this.#now();
     const taken: Noted[] = [];

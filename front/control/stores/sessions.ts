@@ -12,7 +12,7 @@ import { secretHash } from '../edge/credentials.ts';
 const LIFE_S = 24 * 60 * 60;
 const LIFE_MS = LIFE_S * 1000;
 const MAX_SESSIONS = 32;
-/** How far the clock may have been set back since a session of an earlier process was opened. */
+/** How far the clock may have been set back since an earlier process opened a session. */
 const MAX_STEP_BACK_MS = 60_000;
 
 interface Session {
@@ -22,7 +22,7 @@ interface Session {
   readonly expiresAt: number;
   /** Monotonic, ms. */
   readonly deadline: number;
-  /** What it was opened under. */
+  /** The binding at the time when it was opened. */
   readonly binding: string;
   readonly principal: Principal;
 }
@@ -35,14 +35,14 @@ export interface SessionOptions {
   readonly monotonic: () => number;
   readonly log: Logger;
   /**
-   * What sessions hang on, as one text (the PIN's fingerprint and the pairing). A session holds only while this is what
-   * it was when the session was opened, so that a crash between a change and its revocation brings none back.
+   * The state that sessions depend on, as one text (the PIN's fingerprint and the pairing). A session is valid only while this
+   * is the same as when it was opened, so that a crash between a change and its revocation does not bring one back.
    */
   readonly binding: () => string;
 }
 
 export interface OpenedSession {
-  /** The secret; kept nowhere but with the client. */
+  /** The secret; only the client keeps it. */
   readonly session: string;
   /** Seconds since 1970. */
   readonly expires_at: number;
@@ -50,8 +50,8 @@ export interface OpenedSession {
 }
 
 /**
- * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that a restart of
- * the front signs nobody out: `{binding, sessions: [{hash, opened_at, expires_at}]}`, times in seconds since 1970.
+ * Dashboard sessions, at most 32, each 24 h: in memory, and their hashes in `sessions.json` (0600), so that nobody is signed
+ * out by a restart of svc-control: `{binding, sessions: [{hash, opened_at, expires_at}]}`, times in seconds since 1970.
  */
 export class SessionStore {
   readonly #options: SessionOptions;
@@ -63,14 +63,14 @@ export class SessionStore {
     this.#options = options;
   }
 
-  /** Takes up the sessions of the process before. Call it once what `binding` reads is loaded. Never fails. */
+  /** Restores the sessions of the former process. Call it after the PIN and the pairing are loaded. Never fails. */
   async start(): Promise<void> {
     const { file, log } = this.#options;
     try {
       const text = await readPrivate(file);
       if (text !== null) this.#sessions = this.#parse(JSON.parse(text));
     } catch (error) {
-      // Nobody is let in by a file that is not ours; people sign in again.
+      // An invalid file gives no sessions; users sign in again.
       log.warn(`sessions: ${file} is not used: ${messageOf(error)}`);
     }
   }
@@ -83,7 +83,7 @@ export class SessionStore {
     return this.#sessions.filter((session) => this.#isLive(session)).length;
   }
 
-  /** Opens a session; the 33rd ends the oldest. Resolves once it is on disk (or could not be, which the log says). */
+  /** Opens a session; the 33rd ends the oldest. Resolves when it is on disk, or when writing failed, which is logged. */
   async open(): Promise<OpenedSession> {
     const { now, monotonic } = this.#options;
     const secret = randomBytes(32).toString('base64url');
@@ -94,24 +94,24 @@ export class SessionStore {
     return { session: secret, expires_at: session.expiresAt / 1000, ttl_seconds: LIFE_S };
   }
 
-  /** Whose session this is, null for none that holds. */
+  /** The principal of a session; null if it is not valid. */
   check(value: string): Principal | null {
     if (this.#sessions.length === 0) return null;
     const offered = secretHash(value);
     let found: Session | null = null;
-    // Through to the end, so that the time tells nothing about which one fitted.
+    // Compares with all of them, so that the time does not reveal which one matched.
     for (const session of this.#sessions) if (timingSafeEqual(offered, session.hash)) found = session;
     return found !== null && this.#isLive(found) ? found.principal : null;
   }
 
-  /** Whether the session behind the principal of this id still holds; for what outlives its request. */
+  /** Whether the session of the principal with this id is still valid; for connections that outlive their request. */
   holds(id: string): boolean {
     return this.#sessions.some((session) => session.principal.id === id && this.#isLive(session));
   }
 
-  /** Ends every session, at once; resolves once the file says so. */
+  /** Ends every session at once; resolves when the file is written. */
   async revokeAll(): Promise<void> {
-    if (this.#sessions.length === 0) return; // an unpaired node's first PIN must not wear the card
+    if (this.#sessions.length === 0) return; // nothing to write
     this.#sessions = [];
     await this.#persist();
   }
@@ -125,7 +125,7 @@ export class SessionStore {
     return hash('sha256', this.#options.binding(), 'hex');
   }
 
-  /** One write after the other, each with what holds when its turn comes. */
+  /** Writes one after the other, each with the sessions at that time. */
   async #persist(): Promise<void> {
     const { file, log } = this.#options;
     await this.#writes.run(async () => {
@@ -143,13 +143,13 @@ export class SessionStore {
           0o600,
         );
       } catch (error) {
-        // Memory is what counts. An old file does no harm: after a change its binding no longer fits.
+        // The sessions in memory stay valid. An old file does no harm: after a change its binding does not match.
         log.error(`sessions: cannot write ${file}: ${messageOf(error)}`);
       }
     });
   }
 
-  /** @throws Error when it is not what this store writes */
+  /** @throws Error if it does not have the format of this store */
   #parse(value: unknown): readonly Session[] {
     const { binding, sessions } = asRecord(value);
     if (!Array.isArray(sessions) || typeof binding !== 'string')
@@ -164,7 +164,7 @@ export class SessionStore {
         if (typeof digest !== 'string' || !/^[0-9a-f]{64}$/.test(digest) || typeof opened !== 'number')
           throw new Error('a session lacks its hash or its time');
         const openedAt = opened * 1000;
-        // Its end is reckoned from its beginning, so that no file makes a session longer than 24 h.
+        // The end is computed from the start, so that no file can make a session longer than 24 h.
         const left = Math.min(openedAt + LIFE_MS - wall, LIFE_MS);
         return entry(Buffer.from(digest, 'hex'), openedAt, uptime + left, binding);
       })

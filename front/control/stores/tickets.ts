@@ -21,14 +21,14 @@ export interface TicketOptions {
   readonly now: () => number;
   /** Monotonic clock, ms. */
   readonly monotonic: () => number;
-  /** Whether a requested scope is one that some WebSocket row takes; see `ticketScopes`. */
+  /** Whether a WebSocket row accepts the requested scope; see `ticketScopes`. */
   readonly isScope: (scope: string) => boolean;
-  /** Whether the credential of whoever asked for a ticket still holds; always, where this is not given. */
+  /** Whether the credential that asked for the ticket is still valid; if absent, it always is. */
   readonly holds?: (issuer: Principal) => boolean;
 }
 
 export interface IssuedTicket {
-  /** The secret; this node keeps its hash. */
+  /** The secret; the node keeps only its hash. */
   readonly ticket: string;
   readonly scope: string;
   readonly ttl_seconds: number;
@@ -42,14 +42,17 @@ export interface IssuedTicket {
  */
 export class TicketStore {
   readonly #options: TicketOptions;
-  /** By hash of the ticket, oldest first. A look-up by hash tells nobody how much of a guess was right. */
+  /** By hash of the ticket, oldest first. The time of a look-up by hash does not reveal how much of a guess was right. */
   readonly #tickets = new Map<string, Ticket>();
 
   constructor(options: TicketOptions) {
     this.#options = options;
   }
 
-  /** The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a life */
+  /**
+   * The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a
+   * wrong `ttlS`
+   */
   issue(scope: string, issuer: Principal, ttlS: number = TICKET_LIFE_S.default): IssuedTicket {
     const { now, monotonic, isScope } = this.#options;
     if (!isScope(scope))
@@ -67,13 +70,13 @@ export class TicketStore {
     return { ticket, scope, ttl_seconds: ttlS, expires_at: now() / 1000 + ttlS };
   }
 
-  /** For whom this ticket stands on that scope, null where it does not. Changes nothing. */
+  /** The principal of a ticket for that scope; null if it is not valid. Changes nothing. */
   check(value: string, scope: string): Principal | null {
     const ticket = this.#live(keyOf(value));
     return ticket !== null && ticket.scope === scope ? ticket.principal : null;
   }
 
-  /** Uses the ticket up: true for exactly one caller. */
+  /** Uses up the ticket: true for exactly one caller. */
   consume(value: string): boolean {
     const key = keyOf(value);
     const live = this.#live(key) !== null;
@@ -105,7 +108,7 @@ export class TicketStore {
   }
 }
 
-/** The id of whoever asked for the ticket that this principal came with; what the ticket opened lives as long as that. */
+/** The id of the principal that asked for this principal's ticket; the opened socket lives as long as that one. */
 export function ticketIssuer(principal: Principal): string | null {
   return principal.kind === 'ticket' ? principal.id.slice(TICKET_OF.length) : null;
 }

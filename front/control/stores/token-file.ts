@@ -8,7 +8,7 @@ import { isTransient } from '../../../shared/files/transient.ts';
 export const MAX_STORE_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 
-/** One minted token, as the registry keeps it: everything but its secret. */
+/** One minted token in the registry: everything but its secret. */
 export interface TokenEntry {
   readonly token_id: TokenId;
   readonly label: string;
@@ -18,19 +18,19 @@ export interface TokenEntry {
   readonly created_at: number;
   /** ms since 1970. */
   readonly expires_at: number;
-  /** Signed under an earlier salt, so it can never be verified again. */
+  /** Signed with an earlier salt, so it can never be verified again. */
   readonly void?: true;
 }
 
-/** What `mcp-token.json` says. */
+/** The content of `mcp-token.json`. */
 export interface TokenFile {
-  /** Hex of 16 bytes; goes into the key that signs, so that another salt ends every token. */
+  /** Hex of 16 bytes; part of the signing key, so that a new salt ends every token. */
   readonly salt: string;
   readonly revoked: readonly TokenId[];
   readonly tokens: readonly TokenEntry[];
   /**
-   * ms since 1970: tokens that end here or earlier are known to be expired, whatever the clock says by now. It lets old
-   * entries go without a clock that was set back bringing one of them to life again.
+   * ms since 1970: tokens that end at this time or earlier are expired, whatever the clock says now. So old entries can be
+   * removed, and a clock that is set back does not make one of them valid again.
    */
   readonly expired_through: number;
 }
@@ -38,15 +38,16 @@ export interface TokenFile {
 export type ReadTokens =
   | { readonly kind: 'absent' }
   | { readonly kind: 'read'; readonly file: TokenFile }
-  /** Nothing in it is believed, and nothing is written over it. */
+  /** Its content is not used, and the file is never overwritten. */
   | { readonly kind: 'broken'; readonly problem: string };
 
 /**
- * A file written to so recently (ms) may be written again without its times changing: their clock ticks every few ms.
+ * A file that was written this recently (ms) may be written again without a change of its times: their clock ticks every few
+ * ms.
  */
 const UNSETTLED_MS = 1000;
 
-/** Looks at the store's inode each time, and reads it again unless it is beyond doubt the one that was read before. */
+/** Checks the inode of the store each time, and reads the file again unless it is certainly unchanged. */
 export class TokenFileReader {
   readonly #path: string;
   #inode: BigIntStats | null = null;
@@ -58,15 +59,15 @@ export class TokenFileReader {
   }
 
   /**
-   * In one go, synchronously, because the edge decides synchronously. Never throws.
-   * @param exact for whoever writes: what was read before is not good enough
+   * Reads synchronously, because the edge decides synchronously. Never throws.
+   * @param exact for a writer: an older state must not be returned
    */
   read(exact = false): ReadTokens {
     const inode = this.#inode === null ? null : inodeOf(this.#path);
     if (inode !== null && this.#inode !== null && isSame(inode, this.#inode)) return this.#read;
     const before = inodeOf(this.#path);
     const read = readTokenFile(this.#path);
-    // Out of descriptors: what it said the last time holds. The bytes are read again as soon as they can be.
+    // No file descriptors left: the last state is used until the file can be read again.
     if (read === null) {
       this.#inode = null;
       return this.#everRead && !exact ? this.#read : broken(this.#path, 'cannot be read at the moment');
@@ -76,7 +77,7 @@ export class TokenFileReader {
     const settled =
       this.#read.kind === 'read' &&
       before !== null &&
-      // The file system's own clock, so never an injected one.
+      // The clock of the file system, so not an injected one.
       Math.abs(Date.now() - Number(before.ctimeMs)) > UNSETTLED_MS;
     this.#inode = settled ? before : null;
     return this.#read;
@@ -87,7 +88,7 @@ function inodeOf(path: string): BigIntStats | null {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch {
-    return null; // the read that follows says what is wrong
+    return null; // the read that follows reports the error
   }
 }
 
@@ -103,7 +104,7 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
   );
 }
 
-/** @returns null where it could not be read for a reason that passes by itself */
+/** @returns null on a temporary error */
 function readTokenFile(path: string): ReadTokens | null {
   try {
     const text = readPrivateSync(path, MAX_STORE_BYTES);
@@ -122,12 +123,12 @@ function parseTokenFile(path: string, text: string): ReadTokens {
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words quote the file, which holds the salt.
+    // The parser's message quotes the file, which contains the salt.
     return broken(path, 'is not JSON, or only a part of it');
   }
   if (!isRecord(value)) return broken(path, 'is not a JSON object');
   const { salt, revoked, tokens, expired_through: through = 0, ...unknown } = value;
-  // A later version may mean something by it that must not be lost.
+  // It may come from a later version, and must not be lost.
   const [stranger] = Object.keys(unknown);
   if (stranger !== undefined) return broken(path, 'has a member that this version does not know');
   if (typeof salt !== 'string' || !/^[0-9a-f]{32}$/.test(salt)) return broken(path, 'lacks its salt');

@@ -32,16 +32,16 @@ const LONGEST_TTL_MS = 365 * DAY_MS;
 const KEEP_EXPIRED_MS = 30 * DAY_MS;
 const MAX_LIVE = 500;
 const MAX_LISTED = 1000;
-/** Room in the file that only revoking may fill. */
+/** Space in the file that is reserved for revocations. */
 const REVOKE_ROOM = 128 * 1024;
-/** A token from further in the future than this was minted by a clock that was right, and this one is wrong. */
+/** If a token was minted further in the future than this, the present clock is wrong. */
 const MAX_SKEW_MS = 5 * 60_000;
 
 export interface TokenStoreOptions {
   readonly file: string;
-  /** Whether tokens are honoured: `mcp.token_accept_enabled` as it was when the front started. */
+  /** Whether tokens are accepted: `mcp.token_accept_enabled` as it was when the front started. */
   readonly accept: boolean;
-  /** Null while there is none; no token is valid then, and none is minted. */
+  /** Null while there is none; then no token is valid and none can be minted. */
   readonly pairingKey: () => string | null;
   readonly deviceId: string;
   /** Wall clock, ms. */
@@ -52,14 +52,14 @@ export interface TokenStoreOptions {
 export interface MintRequest {
   readonly label: string;
   readonly scopes: readonly Scope[];
-  /** 1 to 365 days; what lies outside is moved to the bound; null for 30 days. */
+  /** 1 to 365 days; a value outside is moved to the limit; null for 30 days. */
   readonly ttlMs: number | null;
   readonly allowedNodes: readonly string[];
 }
 
 export interface MintedToken {
   readonly token_id: TokenId;
-  /** The secret; kept nowhere but with the client. */
+  /** The secret; only the client keeps it. */
   readonly token: string;
   /** ms since 1970. */
   readonly expires_at: number;
@@ -76,21 +76,21 @@ export interface TokenStatus {
   readonly accept_enabled: boolean;
   readonly any_minted: boolean;
   readonly tokens: readonly ListedToken[];
-  /** Why no token is accepted or minted, in a sentence; null while the store is sound. */
+  /** A sentence why no token is accepted or minted; null while the store is usable. */
   readonly problem: string | null;
 }
 
 /**
  * The scoped tokens of this node, in `mcp-token.json` (0600; shape: token-file.ts). Every call reads the file, so that a
- * revocation by another process counts at once; what is kept in memory is only what those bytes were parsed to. A file that is not what this store writes
- * honours no token and is never written over; removing it ends every token.
+ * revocation by another process counts at once; the memory only caches the parsed file. With an invalid file no token is
+ * accepted, and the file is never overwritten; removing it ends every token.
  */
 export class TokenStore {
   readonly #options: TokenStoreOptions;
   readonly #reader: TokenFileReader;
   #key: { readonly pairingKey: string; readonly salt: string; readonly key: KeyObject } | null = null;
   readonly #changes = new Serial();
-  /** How often the file was looked at. */
+  /** How often the file was checked. */
   opens = 0;
 
   constructor(options: TokenStoreOptions) {
@@ -98,12 +98,12 @@ export class TokenStore {
     this.#reader = new TokenFileReader(options.file);
   }
 
-  /** Resolves when no change is under way any more. */
+  /** Resolves when no change is in progress. */
   async stop(): Promise<void> {
     await this.#changes.idle();
   }
 
-  /** For whom this token speaks, null for one that does not hold. Looks at the file once, not at all while tokens are off. */
+  /** The principal of a token; null if it is not valid. Checks the file once, and not at all while tokens are off. */
   verify(text: string): Principal | null {
     const { accept, deviceId, now } = this.#options;
     const pairingKey = accept ? this.#options.pairingKey() : null;
@@ -118,13 +118,13 @@ export class TokenStore {
       isRevoked: (id) => isRefused(file, id, nowMs),
     });
     if (claims === null || claims.expiresAt <= file.expired_through) return null;
-    // A hand that has the key can sign what was never minted; the registry says how long this one was to live.
+    // With the key anyone can sign a token with any expiry; the registry has the true one.
     const entry = file.tokens.find(({ token_id: listed }) => listed === claims.tokenId);
     if (entry === undefined || claims.expiresAt > endOf(entry)) return null;
     return Object.freeze({ kind: 'token', id: claims.tokenId, scopes: claims.scopes });
   }
 
-  /** Whether the token of this principal still holds; for what outlives its request. Opens the file once. */
+  /** Whether the token with this id is still valid; for connections that outlive their request. Opens the file once. */
   holds(id: string): boolean {
     const { accept, now, pairingKey } = this.#options;
     if (!accept || pairingKey() === null) return false;
@@ -139,7 +139,7 @@ export class TokenStore {
     );
   }
 
-  /** Posture and registry, without anything secret; newest token first. */
+  /** State and registry without secrets; newest token first. */
   status(): TokenStatus {
     const { accept, now } = this.#options;
     const read = this.#read();
@@ -161,13 +161,13 @@ export class TokenStore {
   }
 
   /**
-   * Makes a token. Its secret is in the answer and nowhere else.
+   * Makes a token. Its secret is only in the answer.
    * @throws ApiError E_NOT_PAIRED, E_INVALID_VALUE, E_CLOCK, E_STORE; nothing is written then
    */
   async mint({ label, scopes, ttlMs, allowedNodes }: MintRequest): Promise<MintedToken> {
     if (scopes.includes('secret_read') && !scopes.includes('read'))
       throw invalid('/scopes', 'secret_read widens what a read shows, so it needs read beside it');
-    if (new Set(scopes).size !== scopes.length) throw invalid('/scopes', 'a scope stands there twice');
+    if (new Set(scopes).size !== scopes.length) throw invalid('/scopes', 'a scope is listed twice');
     return this.#change(async (before) => {
       const pairingKey = this.#options.pairingKey();
       if (pairingKey === null) throw new ApiError('E_NOT_PAIRED');
@@ -216,7 +216,7 @@ export class TokenStore {
   }
 
   /**
-   * Ends one token; doing it twice is no error.
+   * Ends one token; repeating this is not an error.
    * @throws ApiError E_NOT_FOUND, E_STORE
    */
   async revoke(id: string): Promise<TokenId> {
@@ -234,8 +234,8 @@ export class TokenStore {
   }
 
   /**
-   * Ends every token that was ever minted, by a new salt: salt and registry change in one rename, so no crash leaves one
-   * of them behind. Answers the ids of those that are listed.
+   * Ends every token ever minted with a new salt: salt and registry change in one rename, so a crash cannot separate them.
+   * Returns the ids of the listed tokens.
    * @throws ApiError E_STORE
    */
   async revokeAll(): Promise<readonly TokenId[]> {
@@ -244,7 +244,7 @@ export class TokenStore {
       const { tokens } = tidy(file, this.#options.now());
       await this.#write({
         salt: newSalt(),
-        // What was signed under the old salt is worthless, so it needs neither a denylist nor a watermark.
+        // Tokens signed with the old salt are invalid, so the denylist and `expired_through` can be empty.
         revoked: [],
         tokens: tokens.map((entry) => ({ ...entry, void: true as const })),
         expired_through: 0,
@@ -258,7 +258,7 @@ export class TokenStore {
     return this.#reader.read(exact);
   }
 
-  /** Derived anew when the pairing or the salt changes, not for every request (HKDF is four hashes). */
+  /** Derived again when the pairing or the salt changes, not for every request (HKDF is four hashes). */
   #keyFor(pairingKey: string, salt: string): KeyObject {
     const known = this.#key;
     if (known?.pairingKey === pairingKey && known.salt === salt) return known.key;
@@ -267,7 +267,7 @@ export class TokenStore {
     return key;
   }
 
-  /** One change at a time, over all processes, each made to what the file says when its turn comes. */
+  /** One change at a time over all processes, each applied to the present content of the file. */
   async #change<T>(work: (file: TokenFile | null) => Promise<T>): Promise<T> {
     const { file } = this.#options;
     const run = async (): Promise<T> => {
@@ -278,7 +278,7 @@ export class TokenStore {
           if (read.kind === 'broken') {
             throw new ApiError(
               'E_STORE',
-              `The token store is not used: ${read.problem}. Mend it, or remove it: then every token minted so far is void.`,
+              `The token store is not used: ${read.problem}. Repair it, or remove it; removing it ends every token.`,
             );
           }
           return work(read.kind === 'read' ? read.file : null);
@@ -297,23 +297,23 @@ export class TokenStore {
   }
 }
 
-/** When it ends, whatever a hand wrote into the registry. */
+/** When it ends; limited, in case the registry was edited by hand. */
 function endOf({ created_at: created, expires_at: end }: TokenEntry): number {
   return Math.min(end, created * 1000 + LONGEST_TTL_MS);
 }
 
-/** Not in the registry, denylisted, of an earlier salt, over, or from a future that this clock has not reached. */
+/** True if it is not in the registry, revoked, of an earlier salt, expired, or minted in the future. */
 function isRefused(file: TokenFile, id: TokenId, nowMs: number): boolean {
   if (file.revoked.includes(id)) return true;
   const entry = file.tokens.find(({ token_id: listed }) => listed === id);
   if (entry === undefined || entry.void === true || endOf(entry) <= nowMs) return true;
-  // Minted by a clock that was right, and this one is wrong.
+  // Minted in the future: the present clock is wrong.
   return entry.created_at * 1000 > nowMs + MAX_SKEW_MS;
 }
 
 /**
- * The file without what is long over. An entry goes with its place on the denylist, and only once it is expired for good
- * (`expired_through`) or void; `keep` stays in any case.
+ * The file without old entries. An entry and its place on the denylist are removed together, and only if it is expired for good
+ * (`expired_through`) or void; `keep` always stays.
  */
 function tidy(file: TokenFile, nowMs: number, keep?: TokenId): TokenFile {
   const ended = file.tokens.filter((entry) => entry.expires_at <= nowMs);

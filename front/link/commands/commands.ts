@@ -49,9 +49,8 @@ const MISSION_START = 300;
 const COMPONENT_ARM_DISARM = 400;
 
 /**
- * Param 2 of COMPONENT_ARM_DISARM: disarm also in the air. It cuts the motors on both firmwares with no setting needed, and
- * can be undone by arming; DO_FLIGHTTERMINATION is switched off on PX4 by default (CBRK_FLIGHTTERM) and, where it is on,
- * ends only with a reboot.
+ * Param 2 of COMPONENT_ARM_DISARM: disarm in the air too. This stops the motors on both firmwares without any setting, and
+ * arming undoes it. DO_FLIGHTTERMINATION is off by default on PX4 (CBRK_FLIGHTTERM); where it is on, only a reboot ends it.
  */
 const FORCE = 21196;
 /** Param 1 of DO_SET_MODE: the custom mode in param 2 counts. */
@@ -65,17 +64,17 @@ const TAKEOFF_MODE = 'TAKEOFF';
 const TAKEOFF_HEIGHT = 'TKOFF_ALT';
 /** 1 on a plane that can hover, most of which call themselves plain fixed wings. */
 const QUADPLANE = 'Q_ENABLE';
-/** m above where it stood: it has taken off. */
+/** A climb of this many metres means that it has taken off. */
 const CLIMBED_M = 1;
 
-/** Three sends and an IN_PROGRESS of 8 s; longer than that nobody waits. */
+/** Three sends, and 8 s for a vehicle that answers IN_PROGRESS. */
 const DEFAULT_TIMEOUT_MS = 11_600;
 const MAX_TIMEOUT_MS = 20_000;
-/** A killSwitch is sent three times, however little time its client has. */
+/** Enough for three sends of a killSwitch, even if its client asks for a shorter time-out. */
 const KILL_MS = 4000;
 const TARGET_SENDS = 3;
 
-/** What a vehicle refuses for what keeps it from arming. */
+/** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
 
 const RESULT_NAMES = [
@@ -92,14 +91,14 @@ const RESULT_NAMES = [
 ] as const;
 
 /**
- * The forms in which a place may be told, best first: a COMMAND_INT in a MAV_FRAME, or a COMMAND_LONG with its floats (of a
- * metre or so). PX4 looked at no frame until February 2026, has taken FRAME_GLOBAL_INT alone since, and MAVLink has
- * superseded that by FRAME_GLOBAL; ArduPilot takes its relative altitude in either frame of that name.
+ * The ways to send a position, best first: a COMMAND_INT with a MAV_FRAME, or a COMMAND_LONG, whose floats are exact to about a
+ * metre. PX4 ignored the frame until February 2026 and has accepted only FRAME_GLOBAL_INT since; MAVLink has replaced that one
+ * with FRAME_GLOBAL. ArduPilot accepts a relative altitude in both RELATIVE_ALT frames.
  */
 type PlaceForm = number | 'long';
 const PX4_PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_INT, FRAME_GLOBAL, 'long'];
 const PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_RELATIVE_ALT_INT, FRAME_GLOBAL_RELATIVE_ALT];
-/** These say that the form was wrong, and nothing of what was asked. */
+/** These results reject the form of the command, not the request itself. */
 const FORM_REFUSED: ReadonlySet<number> = new Set([
   RESULT_LONG_ONLY,
   RESULT_INT_ONLY,
@@ -111,11 +110,11 @@ interface Context {
   readonly target: Target;
   readonly deadline: number;
   readonly turn: Turn;
-  /** The mode that did it in place of what was asked first, for the answer. */
+  /** The mode that was used instead of the command, for the answer. */
   readonly note: { mode: string | null };
 }
 
-/** Besides the usual: see ExchangeJob. */
+/** Optional members of ExchangeJob. */
 interface Extras {
   readonly urgent?: boolean;
   readonly doubleAck?: boolean;
@@ -130,23 +129,22 @@ export interface CommandsOptions {
   readonly exchange: Exchange;
   readonly refusals: Refusals;
   readonly params: Params;
-  /** Sends what has no ack. */
+  /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
 }
 
 /**
- * Carries out the commands of the catalogue. Sends what was asked, in the words of the vehicle's family (maneuvers.ts), and
- * reports its verdict as it is: TEMPORARILY_REJECTED too is an answer, and nothing is tried again after one. The mode is
- * changed on the way in three cases only, all on ArduPilot: take-off of an armed vehicle that is not in GUIDED (a fixed wing
- * has a mode for it), goto on a firmware without DO_REPOSITION, and where a copter that is to pause refuses and would fly on.
+ * Carries out the commands of the catalogue. Each is sent in the form that the vehicle's family understands (maneuvers.ts), and
+ * the vehicle's result is reported unchanged: TEMPORARILY_REJECTED is an answer too, and is not retried. Only three cases
+ * change the mode first, all on ArduPilot: take-off of an armed vehicle that is not in GUIDED (a fixed wing has a mode for it),
+ * goto on a firmware without DO_REPOSITION, and pause on a copter that refuses it and would fly on.
  *
- * May a command be sent again when no ack came? It may have been carried out, and firmwares do not look at the confirmation
- * field (COMMAND_INT has none). Safe as they are, because they ask for a state that the second one finds: arm, disarm,
- * killSwitch, mode, rtl, land, stop, pauseMission, resumeMission, goto (an absolute place). setHome takes the place of the
- * newest send, seconds later at most. Not safe: takeoff, which ArduPilot refuses once it flies (the refusal would be
- * reported for a take-off that goes well), and PX4's missionStart, which goes back to the first item. Both are not
- * sent again once the vehicle shows that it is under way. And no command but killSwitch is sent again after a newer one
- * (precedence.ts).
+ * When is it safe to repeat a command that got no ack? The first one may have been carried out, and firmwares ignore the
+ * confirmation field (COMMAND_INT has none). Safe, because they ask for a state: arm, disarm, killSwitch, mode, rtl, land,
+ * stop, pauseMission, resumeMission, goto (an absolute position). setHome is safe too: it uses the position at the last send, a
+ * few seconds later at most. Not safe: takeoff, which ArduPilot refuses once it flies (the refusal would be reported although
+ * the take-off goes well), and PX4's missionStart, which goes back to the first item. These two are not repeated once the
+ * vehicle shows that it is under way. No command but killSwitch is repeated after a newer one (precedence.ts).
  */
 export class Commands {
   readonly #options: CommandsOptions;
@@ -242,13 +240,13 @@ export class Commands {
         const unknown = result === RESULT_UNSUPPORTED;
         if (!unknown && !(maneuver.always === true && isRefusal(result))) return result;
         const instead = await this.#firstOf(context, maneuver.otherwise ?? []);
-        // Where nothing else went either, the answer to what was asked says more.
+        // If the alternatives failed too, the answer to the command itself says more.
         return instead === RESULT_ACCEPTED || (unknown && instead !== null) ? instead : result;
       }
     }
   }
 
-  /** Holds where it is: in the best mode that it takes. */
+  /** Holds its position, in the best mode that the vehicle accepts. */
   async #stop(context: Context): Promise<number | null> {
     const [best = '', ...others] = holdModes(this.#craft());
     const result = await this.#mode(context, best);
@@ -284,8 +282,8 @@ export class Commands {
   }
 
   /**
-   * Disarmed: the take-off goes as it is, so that the vehicle's own reason comes back. Armed and not in GUIDED (where
-   * ArduPilot refuses every take-off): GUIDED first, and its refusal is the answer.
+   * Disarmed: sends the take-off unchanged, so that the answer has the vehicle's own reason. Armed, but not in GUIDED
+   * (ArduPilot then refuses every take-off): changes to GUIDED first; if that is refused, the refusal is the answer.
    */
   async #takeoff(context: Context, alt: number): Promise<number | null> {
     const { vehicle } = this.#options;
@@ -303,7 +301,7 @@ export class Commands {
     const climbing = this.#climbing();
     const extras = { underway: climbing, shows: climbing };
     if (vehicle.firmware === 'px4') {
-      // PX4 wants the height above sea level, and reads NaN as "here, as you are".
+      // PX4 takes the height above sea level, and NaN as the present position and heading.
       const ground = this.#px4Altitude(vehicle.telemetry.position.alt_msl);
       return this.#long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
     }
@@ -318,7 +316,7 @@ export class Commands {
   }
 
   /**
-   * A fixed wing knows no NAV_TAKEOFF outside of a mission: its mode TAKEOFF climbs to a height that is a parameter.
+   * A fixed wing supports NAV_TAKEOFF only in a mission. Its mode TAKEOFF climbs to a height that is a parameter.
    * @throws ApiError of the parameter's write; then it stays on the ground
    */
   async #takeoffByMode(context: Context, alt: number): Promise<number | null> {
@@ -333,7 +331,7 @@ export class Commands {
     return result;
   }
 
-  /** Whether it has left the ground since now; a vehicle that flies already shows nothing by flying. */
+  /** @returns a check whether the vehicle has taken off since this call; always false if it is in the air already */
   #climbing(): () => boolean {
     const { vehicle } = this.#options;
     const { landed_state: state, position } = vehicle.telemetry;
@@ -369,7 +367,7 @@ export class Commands {
     if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
     const px4 = vehicle.firmware === 'px4';
     const { home, position } = vehicle.telemetry;
-    // Without either nobody knows how high home is, and the present height would be added to what was asked.
+    // Without either the height of home is unknown, and the present height would be added to `alt`.
     const { alt_msl: sea, alt_rel: high } = position;
     const below = sea === null || high === null ? null : sea - high;
     const height = px4 ? this.#px4Altitude(home.alt_msl ?? below) + alt : alt;
@@ -381,7 +379,7 @@ export class Commands {
     return this.#gotoByTarget(context, lat, lon, alt);
   }
 
-  /** In the next form only where the vehicle says that it was the form; PX4 says DENIED of forms too. */
+  /** Tries the next form only if the vehicle rejected the form; PX4 answers DENIED to a wrong form too. */
   async #reposition(context: Context, params: Params7): Promise<number | null> {
     const { vehicle, encoder, exchange } = this.#options;
     const px4 = vehicle.firmware === 'px4';
@@ -397,13 +395,13 @@ export class Commands {
       if (result === null) return answer;
       const perhaps = px4 && (result === RESULT_DENIED || result === RESULT_UNSUPPORTED);
       if (!FORM_REFUSED.has(result) && !perhaps) return result;
-      // What it said of the request is worth more than what it said of a form.
+      // A result about the request says more than a result about the form.
       answer = answer === null || (FORM_REFUSED.has(answer) && perhaps) ? result : answer;
     }
     return answer;
   }
 
-  /** For firmware without DO_REPOSITION. A position target has no ack: the answer is an honest "none seen". */
+  /** For firmware without DO_REPOSITION. A position target gets no ack, so the answer is `no_ack`. */
   async #gotoByTarget(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
     const { encoder, send, vehicle } = this.#options;
     if (vehicle.telemetry.mode !== GUIDED) {
@@ -433,7 +431,7 @@ export class Commands {
     });
   }
 
-  /** What every send has in common; from here on the command stands before older ones. */
+  /** The members that every job has. From here on the command takes precedence over older ones. */
   #job(
     { deadline, turn }: Context,
     command: number,
@@ -483,7 +481,7 @@ function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons
   };
   if (!accepted && text !== null) ack.statustext = text;
   if (!accepted && all.length > 0) ack.reasons = [...all];
-  // IN_PROGRESS and then nothing is no refusal: the vehicle may still be at it.
+  // IN_PROGRESS without a final ack is not a refusal: the vehicle may still be busy with it.
   const open = result === null || result === RESULT_IN_PROGRESS;
   return { status: accepted ? 'accepted' : open ? 'no_ack' : 'rejected', cmd, ack };
 }

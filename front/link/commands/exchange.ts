@@ -7,11 +7,11 @@ const SENDS = 3;
 const RESEND_MS = 1200;
 /** A vehicle that says IN_PROGRESS gets this long in all, counted from the first send. */
 const IN_PROGRESS_MS = 8000;
-/** How long after a send its ack may still come: a radio that repeats what it lost delays by seconds. */
+/** How late an ack may come after its send: a radio that repeats lost packets delays them by seconds. */
 const LATE_ACK_MS = 8000;
-/** How long after an ack its double may come, from a vehicle that acknowledges twice. */
+/** How late the second ack may come, from a vehicle that acknowledges twice. */
 const DOUBLE_ACK_MS = 250;
-/** Timers run early by less. */
+/** A timer may fire this much too early. */
 const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
@@ -26,32 +26,32 @@ export const RESULT_UNSUPPORTED_FRAME = 9;
 export interface ExchangeJob {
   /** MAV_CMD */
   readonly command: number;
-  /** What is asked: the ack of an older job with the same key answers this one as well. */
+  /** Identifies the request: an ack of an older job with the same key answers this one too. */
   readonly key: string;
   /** @param confirmation 0 for the first send, then counting */
   readonly encode: (confirmation: number) => Buffer;
-  /** On the clock: no answer after it. */
+  /** Monotonic ms; the job ends without an answer then. */
   readonly deadline: number;
   readonly sends?: number;
   /**
-   * Goes before everything of the same command, also before what is under way (which then has no ack). The same urgent job
-   * again is sent at once too, and shares the answer of the one under way.
+   * Goes before all other jobs of the same command, and ends the one under way without an ack. If the same urgent job is under
+   * way already, it is sent once more and both get the same answer.
    */
   readonly urgent?: boolean;
-  /** Aborted: it is not sent (again), and has no ack. */
+  /** Once aborted, it is not sent (again) and has no ack. */
   readonly signal?: AbortSignal;
   /** The vehicle may acknowledge it twice, as PX4 does with DO_SET_MODE. */
   readonly doubleAck?: boolean;
-  /** Takes any ack of the command: who asks sees by what comes whether it was heard. */
+  /** Accepts any ack of the command: the caller checks the effect itself. */
   readonly trusting?: boolean;
   /**
-   * True once the vehicle shows that it does what was asked. For a command that must not be carried out twice, or that is
-   * refused the second time: it is not sent again, and a refusal of its repetition is no answer.
+   * True once the vehicle's state shows that it carries out the command. For a command that must not be carried out twice, or
+   * that is refused the second time: it is not repeated then, and a refusal of a repetition is ignored.
    */
   readonly underway?: () => boolean;
   /**
-   * Whether the newest heartbeat shows the state that was asked for. An ACCEPTED that may be that of an older request is
-   * believed once a heartbeat behind it says so.
+   * Whether the newest heartbeat shows the state that was asked for. An ACCEPTED that may belong to an older request counts
+   * once a later heartbeat confirms it.
    */
   readonly shows?: () => boolean;
 }
@@ -85,18 +85,18 @@ interface Doubt {
   readonly until: number;
   /** How many. */
   readonly owed: number;
-  /** Of the job that they are for; null: of several, or something else was asked since. */
+  /** Key of the job that they belong to; null if there are several, or another request came since. */
   readonly key: string | null;
 }
 
 /**
- * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's
- * id, so there is one exchange at a time for each id, others wait (eight in all).
+ * Sends commands and waits for their COMMAND_ACK: up to three sends 1.2 s apart. An ack carries nothing but the command's id,
+ * so there is one exchange at a time for each id, others wait (eight in all).
  *
- * Each send of an older exchange that had no ack (or may have two) owes one for 8 s. Acks of the next exchange pay those
- * first: a refusal among them is not believed, an acceptance only where a heartbeat that comes behind it shows what was
- * asked for. The first ack beyond them, or after the 8 s, is its own; so one send is kept for the time after. Only where that
- * time is over in a moment it waits for it before it goes out.
+ * A late ack of an older exchange must not answer the next one. Each send without an ack (or with perhaps two) may still be
+ * acknowledged for 8 s. So that many of the first acks in the next exchange are doubtful: a doubtful refusal is ignored, and a
+ * doubtful acceptance counts only if a later heartbeat shows the requested state. The first ack after those, or after the 8 s,
+ * is its own; therefore one send is kept for the time after. If that time is nearly over, the first send waits for it.
  */
 export class Exchange {
   readonly #clock: Clock;
@@ -105,10 +105,10 @@ export class Exchange {
   readonly #running = new Map<number, Running>();
   readonly #doubts = new Map<number, Doubt>();
   #waiting: Waiting[] = [];
-  /** Acks that nobody waited for: late, double, or for somebody else. */
+  /** Acks that matched no job: late, double, or for another sender. */
   strayAcks = 0;
 
-  /** @param ownSystem the system id we speak as */
+  /** @param ownSystem the system id that we send as */
   constructor(clock: Clock, send: (bytes: Buffer) => void, ownSystem: () => number) {
     this.#clock = clock;
     this.#send = send;
@@ -116,7 +116,7 @@ export class Exchange {
   }
 
   /**
-   * @returns MAV_RESULT of the final ack; IN_PROGRESS when the vehicle said so and then no more; null when no ack came
+   * @returns MAV_RESULT of the final ack; IN_PROGRESS when no other ack followed it; null when no ack came
    * @throws ApiError E_RATE_LIMITED when too many wait; E_TIMEOUT when the deadline passed before anything was sent
    */
   async run(job: ExchangeJob): Promise<number | null> {
@@ -189,7 +189,7 @@ export class Exchange {
     );
   }
 
-  /** A heartbeat of the vehicle has come, and been taken in. */
+  /** Called after a heartbeat of the vehicle has been processed. */
   onHeartbeat(): void {
     for (const running of this.#running.values()) {
       if (running.perhaps && running.job.shows?.() === true) this.#finish(running, RESULT_ACCEPTED);
@@ -251,11 +251,11 @@ export class Exchange {
     running.timer = this.#clock.after(pause, () => this.#transmit(running));
   }
 
-  /** ms to the next send: one must fall behind the time in which no ack is believed. */
+  /** ms to the next send. One send must come after the time in which acks are doubtful. */
   #pause({ job, sent, sends }: Running): number {
     const doubt = this.#doubtMs(job);
     const left = sends - sent;
-    if (job.urgent === true) return RESEND_MS; // the vehicle's state will tell
+    if (job.urgent === true) return RESEND_MS; // the vehicle's state shows the result
     if (doubt === 0 || left === 0) return RESEND_MS + doubt;
     return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
   }
@@ -270,21 +270,21 @@ export class Exchange {
       return;
     }
     this.#doubts.delete(command);
-    // The next ack is its own: a send that was kept for later need not wait.
+    // The next ack is its own, so the send that was kept for later may go out.
     if (running === undefined || running.sent === 0) return;
     running.timer.cancel();
     const wait = Math.max(0, running.sentAt + RESEND_MS - this.#clock.now());
     running.timer = this.#clock.after(wait, () => this.#transmit(running));
   }
 
-  /** What is asked now stands between older requests and their repetition: an ack of those says nothing of this any more. */
+  /** This request separates older ones from their repetition: their acks do not answer it any more. */
   #othersBegun({ command, key }: ExchangeJob): void {
     for (const [other, doubt] of this.#doubts) {
       if (other !== command || doubt.key !== key) this.#doubts.set(other, { ...doubt, key: null });
     }
   }
 
-  /** How long yet an ack may be that of an older request. */
+  /** ms for which an ack may still belong to an older request. */
   #doubtMs(job: ExchangeJob): number {
     const doubt = this.#doubts.get(job.command);
     if (doubt === undefined || doubt.key === job.key || job.trusting === true) return 0;
@@ -299,11 +299,11 @@ export class Exchange {
     job.signal?.removeEventListener('abort', running.onAbort);
     this.#remember(running, result);
     for (const resolve of running.resolves) resolve(result);
-    // An urgent one that ended us begins before those that wait.
+    // If an urgent job ended this one, it starts before those that wait.
     queueMicrotask(() => this.#next(job.command));
   }
 
-  /** Notes until when acks of an exchange that ends may still come, and how many. */
+  /** Remembers how many acks of the ended exchange may still come, and until when. */
   #remember({ job, sent, sentAt }: Running, result: number | null): void {
     const now = this.#clock.now();
     let owed = result === null || result === RESULT_IN_PROGRESS ? sent : sent - 1;

@@ -6,12 +6,12 @@ const NAV_LAND = 21;
 const DO_LAND_START = 189;
 const DO_PAUSE_CONTINUE = 193;
 
-/** MAV_TYPE ground rover, surface boat, submarine: what PX4 calls its own kinds that stay down. */
+/** MAV_TYPE ground rover, surface boat, submarine: the kinds of PX4 vehicle that do not fly. */
 const STAYS_DOWN: ReadonlySet<number> = new Set([10, 11, 12]);
 /** MAV_TYPE of the VTOL kinds. */
 const VTOL: ReadonlySet<number> = new Set([19, 20, 21, 22, 23, 24, 25]);
 
-/** What decides how a vehicle is told to do something. */
+/** The facts that decide which command a vehicle needs. */
 export interface Craft {
   /** Null: a kind whose modes we do not know; it gets MAVLink's plain commands. */
   readonly family: Family | null;
@@ -21,16 +21,16 @@ export interface Craft {
   readonly mode: string | null;
 }
 
-/** One way to say it to the vehicle. */
+/** One way to command the vehicle. */
 export type Maneuver =
   | { readonly kind: 'mode'; readonly name: string }
   | {
       readonly kind: 'command';
       readonly command: number;
       readonly params: readonly number[];
-      /** The modes that come to the same, where the command is not known. */
+      /** Modes with the same effect, for a vehicle that does not know the command. */
       readonly otherwise?: readonly string[];
-      /** Those are tried after any refusal, not only where the command is not known. */
+      /** Try these modes after any refusal, not only when the command is unknown. */
       readonly always?: true;
     }
   /** This kind of vehicle cannot do it. */
@@ -44,7 +44,7 @@ const command = (id: number, params: readonly number[] = []): Maneuver => ({
 });
 const cannot = (sentence: string): Maneuver => ({ kind: 'cannot', sentence });
 
-/** Whether the kind of vehicle leaves the ground at all; what an unknown kind can do is its own affair. */
+/** Whether this kind of vehicle can fly; an unknown kind is assumed to. */
 export function flies({ family, type }: Craft): boolean {
   if (family === 'rover' || family === 'sub') return false;
   return family !== 'px4' || type === null || !STAYS_DOWN.has(type);
@@ -69,7 +69,7 @@ export function holdMode(craft: Craft): string | null {
   }
 }
 
-/** By mode; its number differs from family to family. */
+/** By mode; the mode's number differs between families. */
 export function returning({ family }: Craft): Maneuver {
   switch (family) {
     case 'copter':
@@ -93,7 +93,7 @@ export function landing(craft: Craft): Maneuver {
     case 'rover':
       return cannot('land: a rover is on the ground already. Use stop.');
     case 'sub':
-      return mode('SURFACE'); // what ArduSub itself makes of NAV_LAND
+      return mode('SURFACE'); // ArduSub maps NAV_LAND to this mode too
     case 'copter':
     case 'px4':
     case null:
@@ -101,21 +101,21 @@ export function landing(craft: Craft): Maneuver {
   }
 }
 
-/** The modes in which it holds its place, best first; none for an unknown kind. */
+/** The modes in which it holds its position, best first; none for an unknown kind. */
 export function holdModes(craft: Craft): readonly string[] {
   if (craft.family === 'copter') return ['BRAKE', 'LOITER'];
   const hold = holdMode(craft);
   return hold === null ? [] : [hold];
 }
 
-/** A fixed wing that takes off by its own mode. */
+/** A fixed wing that has a mode for take-off. */
 export function takesOffByMode(craft: Craft, quadplane: boolean): boolean {
   return craft.family === 'plane' && !quadplane && !isVtol(craft);
 }
 
 /**
- * Of ArduPilot's vehicles only the copter knows DO_PAUSE_CONTINUE; PX4 does not. The copter refuses it during the take-off and
- * at the last item, and would fly on: then it is stopped by mode.
+ * Of ArduPilot's vehicles only the copter knows DO_PAUSE_CONTINUE; PX4 does not. A copter refuses it during take-off and at the
+ * last item, and would fly on; a mode change stops it then.
  */
 export function pausing(craft: Craft): Maneuver {
   if (craft.family === null) return command(DO_PAUSE_CONTINUE, [0]);
@@ -124,7 +124,7 @@ export function pausing(craft: Craft): Maneuver {
   return { kind: 'command', command: DO_PAUSE_CONTINUE, params: [0], otherwise, always: true };
 }
 
-/** The mission goes on at its present item (ArduPilot with MIS_RESTART 1 begins anew when AUTO is entered). */
+/** Continues at the present item (ArduPilot with MIS_RESTART 1 restarts the mission when it enters AUTO). */
 export function resuming({ family, mode: present }: Craft): Maneuver {
   switch (family) {
     case 'copter':

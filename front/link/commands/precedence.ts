@@ -20,10 +20,10 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   setHome: 'home',
 };
 
-/** Whoever wants the motors off wants nothing of what was asked before. */
+/** Commands that cancel all earlier ones: nothing else matters when the motors must stop. */
 const ENDS_ALL: ReadonlySet<CommandName> = new Set(['disarm', 'killSwitch']);
 
-/** These start motors, missionStart because PX4 arms with it. */
+/** Commands that start motors; missionStart is one because PX4 arms with it. */
 const STARTS_MOTORS: ReadonlySet<CommandName> = new Set(['arm', 'missionStart']);
 
 interface Underway {
@@ -32,22 +32,22 @@ interface Underway {
   readonly abort: AbortController;
 }
 
-/** A command's place among those under way. */
+/** The right of one command to be sent, among those under way. */
 export interface Turn {
-  /** Aborted when the client goes away, or when a newer command takes its place; that of a killSwitch never is. */
+  /** Aborted when the client disconnects or a newer command replaces this one; never for a killSwitch. */
   readonly signal: AbortSignal;
-  /** It is about to be sent: what is older gives way. A request that turns out to make no sense takes nobody's place. */
+  /** Call it just before sending: it cancels older commands. An invalid request is refused before that, and cancels nothing. */
   claim(): void;
   end(): void;
 }
 
 /**
  * The newest command about a thing is the one that counts. An older one that still waits for its ack must not be sent again
- * after it: a `goto` whose ack was lost would otherwise fly on over the `stop` that followed. The same request
- * again takes nothing away from the first.
+ * after it: a `goto` whose ack was lost would otherwise fly on over the `stop` that followed. The same request again does not
+ * cancel the first.
  *
- * Except for a killSwitch: until it is acknowledged, or has been sent as often as it can be, nothing takes its place, not
- * even the end of the client that asked for it, and what would start the motors again is refused.
+ * A killSwitch is the exception: until it is acknowledged or all its sends are used up, nothing cancels it, not even its
+ * client's disconnect, and commands that would start the motors are refused.
  */
 export class Precedence {
   readonly #underway = new Set<Underway>();
@@ -76,7 +76,7 @@ export class Precedence {
     };
   }
 
-  /** A killSwitch has been asked for and has not ended. */
+  /** Whether a killSwitch is under way. */
   get killing(): boolean {
     for (const { cmd } of this.#underway) if (cmd === 'killSwitch') return true;
     return false;

@@ -1,27 +1,27 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 
-/** Vehicles send their reason just after the ack as often as before it, and a radio holds it up besides. */
+/** Vehicles often send the reason just after the ack, and a radio delays it further. */
 const AFTER_ACK_MS = 400;
-/** ArduPilot repeats what keeps it from arming every 30 s; what was not repeated is mended. */
+/** ArduPilot repeats its failed arming checks every 30 s; one that is not repeated has been fixed. */
 const TOLD_MS = 40_000;
 const MAX_REASONS = 8;
-/** How the firmwares begin the lines about what keeps them from arming. */
+/** How the firmwares begin a line about a failed arming check. */
 const PRE_ARM = /^(?:PreArm|Arm|Preflight Fail): /;
-/** MAV_SEVERITY warning and worse: a reason, where "info" is chatter. */
+/** MAV_SEVERITY warning or worse counts as a reason; "info" does not. */
 const WARNING = 4;
 
-/** Why a command was refused, as far as the vehicle has said. */
+/** The vehicle's reasons for refusing a command. */
 export interface Reasons {
-  /** The one sentence: the newest warning meanwhile, else what keeps it from arming, else chatter. */
+  /** The best single text: the newest warning since the command, else a failed arming check, else an info text. */
   readonly text: string | null;
-  /** All of them, oldest first, without chatter; at most 8. */
+  /** All warnings and failed checks, oldest first; at most 8. */
   readonly all: readonly string[];
 }
 
-/** The vehicle's words while one command is under way. */
+/** Collects the vehicle's texts while one command is under way. */
 export interface RefusalWatch {
-  /** What was said so far. @param arming what was told before of arming counts too */
+  /** The texts so far. @param arming include arming checks that were reported earlier */
   reasons(arming: boolean): Reasons;
   /** As `reasons`, after waiting up to 400 ms for a warning. */
   settled(arming: boolean): Promise<Reasons>;
@@ -32,11 +32,11 @@ export interface RefusalWatch {
 export class Refusals {
   readonly #clock: Clock;
   readonly #watches = new Set<(line: StatusLine) => void>();
-  /** What keeps the vehicle from arming, and when it was last told; at most 8. */
+  /** Failed arming checks, and when each was last reported; at most 8. */
   #preArm: readonly { readonly text: string; readonly at: number }[] = [];
   readonly #checks: () => readonly string[];
 
-  /** @param checks what keeps the vehicle from arming now, of one that reports all of it whenever it changes */
+  /** @param checks the checks that fail now, for a vehicle that reports all of them on each change */
   constructor(clock: Clock, checks: () => readonly string[]) {
     this.#clock = clock;
     this.#checks = checks;
@@ -50,7 +50,7 @@ export class Refusals {
     for (const watch of this.#watches) watch(line);
   }
 
-  /** The vehicle has armed, or is another one: what it told of arming does not hold any more. */
+  /** Forgets the failed checks: the vehicle has armed, or it is another vehicle. */
   forget(): void {
     this.#preArm = [];
   }

@@ -4,7 +4,10 @@ import type { Clock } from '../clock.ts';
 import type { Router } from '../router/router.ts';
 import type { WirePolicy } from '../router/wire-guard.ts';
 
-/** A place where ground stations reach the vehicle's raw MAVLink. Opens itself, and again, for as long as it is started. */
+/**
+ * A place where ground stations reach the vehicle's raw MAVLink. Opens itself, and reopens after a failure, until it is
+ * stopped.
+ */
 export interface Endpoint {
   readonly status: EndpointStatus;
   start(): void;
@@ -18,5 +21,5 @@ export interface EndpointTools {
   readonly policy: WirePolicy;
 }
 
-/** A port that is taken is tried again after this. */
+/** Wait before a port that is in use is tried again. */
 export const REBIND_MS = 5000;

@@ -27,7 +27,7 @@ export interface FeedEndpointOptions {
 
 /**
  * Raw frames for the front's WebSockets, over a Unix socket: a FeedHello as one line of JSON, answered by a FeedReply, then
- * frames both ways. The front has decided what the client may do; this side holds it to that.
+ * frames both ways. svc-control decides what the client may do; this side enforces it.
  */
 export class FeedEndpoint {
   readonly #options: FeedEndpointOptions;
@@ -99,7 +99,7 @@ export class FeedEndpoint {
       timer.cancel();
       peer = this.#begin(socket, waiting.toString('utf8', 0, end));
       if (peer === null) {
-        socket.removeAllListeners('data').resume(); // nothing that comes behind a refused hello is read
+        socket.removeAllListeners('data').resume(); // whatever follows a refused hello is discarded
         return;
       }
       newcomer = new Newcomer(peer);

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 
 const MAX_MESSAGES = 64;
 const MAX_RATE_HZ = 1000;
-/** Senders and messages whose time is kept; beyond it the oldest is forgotten, and one frame too many passes. */
+/** How many times of a sender and message are kept; when the oldest is dropped, one frame too many passes. */
 const MAX_SEATS = 512;
 const ENTRY = /^([A-Z][A-Z0-9_]*|\d{1,8})(?:@(\d{1,4}(?:\.\d{1,3})?))?$/;
 
@@ -47,7 +47,7 @@ export class MessageFilter {
     const due = this.#due.get(seat);
     if (due !== undefined && now < due) return false;
     if (due === undefined && this.#due.size >= MAX_SEATS) this.#due.clear();
-    // From when it was due, so that jitter does not lower the rate; from now after a pause.
+    // Counted from when it was due, so that jitter does not lower the rate; after a pause, from now.
     this.#due.set(seat, due === undefined || now - due > interval ? now + interval : due + interval);
     return true;
   }

@@ -1,6 +1,6 @@
 import type { RoutedPeer } from './routed-peer.ts';
 
-/** So much may come before the first whole frame: a peer that joins in the middle of one loses at most its rest. */
+/** Bytes allowed before the first whole frame: a peer may join in the middle of one. */
 export const MAX_PRELUDE_BYTES = 512;
 /** Longer than any method of HTTP with its space. */
 const OPENING_BYTES = 24;
@@ -8,9 +8,9 @@ const HTTP_METHOD = /^[A-Za-z-]{3,20} /;
 const TLS_HELLO = '\u0016\u0003';
 
 /**
- * A peer until its first frame. MAVLink has no handshake, and its framer finds a frame behind whatever comes before it: without
- * this, a web page could fly the vehicle with an HTTP request whose body is a command (docs/contract.md 4.5). Nothing
- * is handed on of a peer that opens with an HTTP method or a TLS hello, and at most 512 bytes before a first frame.
+ * A peer until its first frame. MAVLink has no handshake, and the framer skips whatever comes before a frame: without this
+ * check, a web page could fly the vehicle with an HTTP request whose body is a command (docs/contract.md 4.5). A peer that
+ * starts with an HTTP method, a TLS hello or 512 bytes without a frame is rejected.
  */
 export class Newcomer {
   readonly #peer: RoutedPeer;
@@ -21,7 +21,7 @@ export class Newcomer {
     this.#peer = peer;
   }
 
-  /** @returns what it speaks instead of MAVLink, for the log; null while it may be MAVLink. It is then to be dropped. */
+  /** @returns what it speaks instead of MAVLink, for the log; null while it may be MAVLink. The caller drops the peer then. */
   push(bytes: Buffer): string | null {
     if (this.#peer.frames > 0) {
       this.#peer.push(bytes);

@@ -4,7 +4,7 @@ import { FrameStream } from '../router/frame-stream.ts';
 import type { FrameSink, Router, RouterPort } from '../router/router.ts';
 import type { WirePolicy } from '../router/wire-guard.ts';
 
-/** One peer of an endpoint: frames out of its bytes, and its place at the router. */
+/** One peer of an endpoint: turns its bytes into frames and connects it to the router. */
 export class RoutedPeer {
   readonly #clock: Clock;
   readonly #port: RouterPort;

@@ -3,7 +3,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import type { FrameSink } from '../router/router.ts';
 import type { MessageFilter } from './message-filter.ts';
 
-/** Writes frames to a stream socket; those of one turn of the loop leave in one system call. */
+/** Writes frames to a stream socket; all frames of one event-loop turn go out in one system call. */
 export class StreamSink implements FrameSink {
   readonly #socket: Socket;
   readonly #filter: MessageFilter | null;

@@ -9,7 +9,7 @@ import { StreamSink } from './stream-sink.ts';
 
 const MAX_PEERS = 32;
 const KEEPALIVE_MS = 5000;
-/** A peer that takes nothing for this long is not there any more. */
+/** A peer that accepts no data for this long is considered gone. */
 const STUCK_MS = 30_000;
 
 export interface TcpEndpointOptions extends EndpointTools {
@@ -92,7 +92,7 @@ export class TcpEndpoint implements Endpoint {
       const speaks = newcomer.push(chunk);
       if (speaks === null) return;
       this.#turnedAway++;
-      log.warn(`${name} on ${this.#name} speaks something else (${speaks}): dropped`);
+      log.warn(`${name} on ${this.#name} does not speak MAVLink (${speaks}): dropped`);
       socket.destroy();
     });
     socket.on('error', (error) => log.debug(`${this.#name}: ${messageOf(error)}`)); // 'close' follows

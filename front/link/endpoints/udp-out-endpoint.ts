@@ -47,7 +47,7 @@ export class UdpOutEndpoint implements Endpoint {
       this.#fail(error);
     });
     socket.on('message', (bytes) => this.#peer?.push(bytes));
-    // Connected: the kernel drops what others send to this port. An error (no such name, no route) goes to the callback.
+    // On a connected socket the kernel drops packets of other senders. Errors (no such name, no route) go to the callback.
     socket.connect(port, host, (error?: Error) => {
       if (this.#socket !== socket) return;
       if (error === undefined) this.#open(socket);

@@ -1,6 +1,6 @@
 /**
- * The events that every vehicle may send, in the form of the metadata that vehicles have of their own: a table of names,
- * numbers and sentences after libevents' published definition, events/common.json version 2 (BSD-3-Clause).
+ * The events that every vehicle may send, in the format of a vehicle's own metadata: names, numbers and texts from libevents'
+ * published definition, events/common.json version 2 (BSD-3-Clause).
  */
 export const COMMON_SET = {
   version: 2,

@@ -57,7 +57,7 @@ export class EventDefinitions {
   /** Bits of the groups that a flight mode is in, by custom_mode. */
   readonly #modeGroups = new Map<number, number>();
 
-  /** Adds what a file holds; what in it is no event is left out. @returns how many events */
+  /** Adds the events of a file and skips invalid entries. @returns how many events */
   add(file: unknown): number {
     const before = this.#events.size;
     for (const [number, component] of entriesOf(recordOf(file)['components'])) {
@@ -142,7 +142,7 @@ function inWords({ bits, entries }: Enumeration, value: number | bigint): string
   return set.map(([, text]) => text).join(', ');
 }
 
-/** `{1}`, `{2:.1m}` filled in; what is only for developers left out, tags and escapes undone. */
+/** Fills in `{1}` and `{2:.1m}`, drops text for developers, and removes tags and escapes. */
 function plain(message: string, values: readonly Value[]): string {
   return message
     .replaceAll(/<profile[^>]*>[\s\S]*?<\/profile>/g, '')

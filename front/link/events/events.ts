@@ -10,10 +10,10 @@ import { Metadata } from './metadata.ts';
 
 /** MAV_CMD_RUN_PREARM_CHECKS: PX4 answers with the report of all checks. */
 const RUN_PREARM_CHECKS = 401;
-/** Events are numbered; so many missing ones are asked for, of more the vehicle has forgotten the first. */
+/** Events are numbered. At most this many missing ones are requested: the vehicle keeps no more. */
 const MAX_MISSING = 16;
 const MAX_CHECKS = 16;
-/** Log levels as in MAV_SEVERITY; from here on nothing is to be shown. */
+/** Log levels as in MAV_SEVERITY; this level and higher ones are not shown. */
 const PROTOCOL = 8;
 const WARNING = 4;
 const ERROR = 3;
@@ -38,8 +38,8 @@ interface FailedCheck {
 }
 
 /**
- * The vehicle's events (https://mavlink.io/en/services/events.html): numbers that metadata turns into words. PX4 says only there
- * why it does not arm: after `arming_check` summary one event for each check that fails, up to the `health` summary.
+ * The vehicle's events (https://mavlink.io/en/services/events.html): numbers, whose texts are in metadata. Only these say why
+ * PX4 does not arm: after an `arming_check` summary comes one event for each failed check, then the `health` summary.
  */
 export class Events {
   readonly #options: EventsOptions;
@@ -48,9 +48,9 @@ export class Events {
   /** Whether the vehicle's own metadata is there. */
   #own = false;
   #newest: number | null = null;
-  /** The report that is coming in: severity and text of each. */
+  /** The report that is being received: severity and text of each check. */
   #report: FailedCheck[] | null = null;
-  /** The newest whole report. */
+  /** The newest complete report. */
   #checks: readonly FailedCheck[] = [];
 
   constructor(options: EventsOptions) {
@@ -81,7 +81,7 @@ export class Events {
     this.#count(sequence, false);
   }
 
-  /** What keeps the vehicle from arming in its present mode; none when nothing does. */
+  /** The checks that prevent arming in the present mode; empty if it can arm. */
   get checks(): readonly string[] {
     const { customMode } = this.#options.vehicle;
     const groups = customMode === null ? null : this.#definitions.groupsOf(customMode);
@@ -102,7 +102,7 @@ export class Events {
     this.#metadata.tick();
   }
 
-  /** A session of the vehicle begins. @param other it is another vehicle, or has booted */
+  /** A session of the vehicle begins. @param other whether it is another vehicle, or has rebooted */
   begin(other: boolean): void {
     this.#newest = null;
     this.#report = null;
@@ -130,7 +130,7 @@ export class Events {
       return;
     }
     const ahead = (sequence - newest) & 0xffff;
-    if (ahead === 0 || ahead >= 0x8000) return; // known, or one that was asked for
+    if (ahead === 0 || ahead >= 0x8000) return; // known already, or requested
     const last = isEvent ? (sequence - 1) & 0xffff : sequence;
     const missing = isEvent ? ahead - 1 : ahead;
     this.#newest = sequence;
@@ -145,7 +145,7 @@ export class Events {
     const count = this.#definitions.add(file);
     this.#own = true;
     log.info(`${count} events of the vehicle are known by name`);
-    // What it said before could not be read.
+    // Earlier events had no texts yet.
     if (vehicle.target !== null && vehicle.armed === false)
       send(encoder.commandLong(vehicle.target, RUN_PREARM_CHECKS, [0, 0, 0, 0, 0, 0, 0], 0));
   }

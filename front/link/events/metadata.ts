@@ -15,10 +15,10 @@ const TYPE_EVENTS = 4;
 const FTP_SCHEME = 'mftp://';
 const ASK_MS = 2000;
 const ASKS = 3;
-/** After it could not be had. */
+/** Wait after a failed download. */
 const AGAIN_MS = 60_000;
 const ATTEMPTS = 3;
-/** PX4's is 160 KB of JSON; a vehicle must not fill our memory. */
+/** PX4's file is 160 KB of JSON; the limit protects our memory. */
 const MAX_JSON_BYTES = 2 * 1024 * 1024;
 
 export interface MetadataOptions {
@@ -27,7 +27,7 @@ export interface MetadataOptions {
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
-  /** Whether nobody else reads files from the vehicle at the moment. */
+  /** Whether no other file transfer from the vehicle is running. */
   readonly free: () => boolean;
   readonly onEvents: (file: unknown) => void;
 }
@@ -38,9 +38,8 @@ type Stage =
   | { readonly kind: 'file'; readonly file: FtpFile };
 
 /**
- * The vehicle's own description of its events: COMPONENT_METADATA says where its table of contents lies, that says where the
- * events lie, and both are read over MAVLink FTP (https://mavlink.io/en/services/component_information.html). Links into the
- * internet are not followed.
+ * The vehicle's own description of its events: COMPONENT_METADATA names a table of contents, which names the events file; both
+ * are read over MAVLink FTP (https://mavlink.io/en/services/component_information.html). Internet links are not followed.
  */
 export class Metadata {
   readonly #options: MetadataOptions;
@@ -58,7 +57,7 @@ export class Metadata {
     this.#wanted = true;
   }
 
-  /** The vehicle is another one, or may have got another firmware. */
+  /** It is another vehicle, or its firmware may have changed. */
   forget(): void {
     if (this.#stage.kind === 'file') this.#stage.file.cancel();
     this.#stage = { kind: 'idle' };
@@ -117,7 +116,7 @@ export class Metadata {
   }
 
   #read(uri: string, then: (content: unknown) => void): void {
-    // A path of the vehicle's own; `[;comp=1]` in front of it names a component.
+    // A path on the vehicle; `[;comp=1]` in front of it names a component.
     const path = uri.startsWith(FTP_SCHEME) ? uri.slice(FTP_SCHEME.length).replace(/^\[;comp=\d+\]/, '') : '';
     if (path === '') {
       this.#fail(`its metadata is not on board: ${uri}`);

@@ -2,8 +2,8 @@ import xz from 'xz-decompress';
 
 /**
  * Unpacks an .xz file, as PX4 keeps its metadata on board.
- * @param limit bytes that it may come to at most
- * @throws Error for what is no .xz file, is damaged or cut off, or would be larger than `limit`
+ * @param limit largest size of the result, bytes
+ * @throws Error if it is not an .xz file, is damaged or truncated, or would be larger than `limit`
  */
 export async function unxz(file: Buffer, limit: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
@@ -11,7 +11,7 @@ export async function unxz(file: Buffer, limit: number): Promise<Buffer> {
   for await (const part of new xz.XzReadableStream(new Blob([new Uint8Array(file)]).stream())) {
     total += part.length;
     if (total > limit) throw new Error(`it is larger than ${limit} bytes`);
-    parts.push(part.slice()); // the stream writes the next part into the same memory
+    parts.push(part.slice()); // the stream reuses the memory for the next part
   }
   return Buffer.concat(parts);
 }

@@ -17,7 +17,7 @@ const NAK_NO_SESSIONS = 5;
 const BLOCK = 239;
 const MAX_FILE_BYTES = 1024 * 1024;
 const REPLY_MS = 500;
-/** A burst has stopped coming. */
+/** Silence after which a burst has ended. */
 const BURST_QUIET_MS = 400;
 /** Requests in a row without an answer. */
 const MAX_SILENT = 12;
@@ -28,7 +28,7 @@ export interface FtpFileOptions {
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
-  /** @param file null when the vehicle refused it, or stopped answering */
+  /** @param file null if the vehicle refused, or stopped answering */
   readonly onEnd: (file: Buffer | null) => void;
 }
 
@@ -38,9 +38,9 @@ interface Range {
 }
 
 /**
- * Reads one file from the vehicle over MAVLink FTP: bursts first, then single blocks for what was lost. The end of the file is
- * where a read of the first missing byte says so; the size that OpenFileRO tells is not relied upon (ArduPilot makes
- * `@PARAM/param.pck` as it is read).
+ * Reads one file from the vehicle over MAVLink FTP: bursts first, then single blocks to fill gaps. The file ends where a read
+ * returns "end of file"; the size in the answer to OpenFileRO is not used (ArduPilot makes `@PARAM/param.pck` while it is
+ * read).
  */
 export class FtpFile {
   readonly #options: FtpFileOptions;
@@ -73,7 +73,7 @@ export class FtpFile {
   onMessage({ seq, opcode, reqOpcode, session, offset, burstComplete, data }: FtpMessage): void {
     if (this.#state === 'over') return;
     const asked = this.#asked;
-    this.#seq = seq; // the other side counts on from here, also over the many answers of a burst
+    this.#seq = seq; // the vehicle continues counting from here, through all answers of a burst
     if (opcode === NAK) {
       this.#refused(reqOpcode, data[0] ?? 0, seq === ((asked + 1) & 0xffff));
       return;
@@ -107,21 +107,21 @@ export class FtpFile {
     this.#ask();
   }
 
-  /** Ends without a result; nobody hears of it. */
+  /** Ends without a result and without a call of `done`. */
   cancel(): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#terminate();
   }
 
-  /** @param newest it answers our newest request */
+  /** @param newest whether it answers our newest request */
   #refused(request: number, error: number, newest: boolean): void {
     if (request === OPEN_FILE_RO && this.#state === 'open') {
       if (error !== NAK_NO_SESSIONS || this.#wasReset) {
         this.#end(null);
         return;
       }
-      // A session of a companion that was killed is still open over there.
+      // The vehicle still has a session open from a process of ours that was killed.
       this.#wasReset = true;
       this.#request(RESET_SESSIONS, 0, 0, Buffer.alloc(0));
       this.#ask();
@@ -135,14 +135,14 @@ export class FtpFile {
     }
   }
 
-  /** Fills the gaps block by block, then goes on with a burst; after the last burst a block finds the very end. */
+  /** Fills the gaps block by block, then goes on with a burst; after the last burst a single block finds the end. */
   #proceed(): void {
     this.#answered();
     this.#state = this.#ranges.length > 1 || this.#sawEnd ? 'block' : 'burst';
     this.#ask();
   }
 
-  /** @returns false when the file is larger than we take, which ends the transfer */
+  /** @returns false if the file is larger than allowed, which ends the transfer */
   #take(offset: number, data: Uint8Array): boolean {
     const end = offset + data.length;
     if (end > MAX_FILE_BYTES) {
@@ -160,7 +160,7 @@ export class FtpFile {
     return true;
   }
 
-  /** End of what is there without a gap from the beginning. */
+  /** Number of bytes before the first gap. */
   get #contiguous(): number {
     const [first] = this.#ranges;
     return first?.start === 0 ? first.end : 0;
@@ -218,7 +218,7 @@ export class FtpFile {
   }
 }
 
-/** Sorted, disjoint ranges with one more of them. */
+/** Adds a range to sorted, disjoint ranges. */
 function withRange(ranges: readonly Range[], added: Range): readonly Range[] {
   let { start, end } = added;
   const apart = ranges.filter((range) => {

@@ -4,12 +4,12 @@ import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { MAX_PARAMS } from './param-table.ts';
 
-/** The list has stopped coming. */
+/** Silence after which the list has ended. */
 const LIST_QUIET_MS = 1000;
 /** A burst of single requests was not answered in full. */
 const BURST_QUIET_MS = 500;
 const BURST = 50;
-/** Rounds in a row that brought nothing before the download gives up. */
+/** The download gives up after this many rounds in a row without a parameter. */
 const MAX_IDLE_ROUNDS = 12;
 
 export interface ListTransferOptions {
@@ -17,7 +17,7 @@ export interface ListTransferOptions {
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
-  /** @param names everything that this download brought */
+  /** @param names all parameters of this download */
   readonly onEnd: (complete: boolean, names: ReadonlySet<string>) => void;
 }
 
@@ -27,12 +27,12 @@ export class ListTransfer {
   readonly #have = new Set<number>();
   readonly #names = new Set<string>();
   #expected: number | null = null;
-  /** When something was last asked for, or came. */
+  /** Time of the last request or answer. */
   #activeAt = 0;
   /** Indexes that the present burst still waits for; 0 while the list itself comes. */
   #burstOpen = 0;
   #idleRounds = 0;
-  /** Where the next burst begins to look, so that one index that never comes does not hold up the others. */
+  /** Where the next burst starts, so that one index without an answer does not delay the others. */
   #cursor = 0;
   #over = false;
 
@@ -46,7 +46,7 @@ export class ListTransfer {
 
   onValue({ name, count, index }: ParamValue): void {
     if (this.#over) return;
-    // ArduPilot's count grows while it runs, when a parameter switches on a group of others.
+    // ArduPilot's count grows when a parameter enables a group of others.
     if (count > 0 && count <= MAX_PARAMS) this.#expected = count;
     if (index >= MAX_PARAMS || this.#have.has(index)) return;
     this.#have.add(index);

@@ -15,7 +15,7 @@ const INT32 = 6;
 const view = new DataView(new ArrayBuffer(4));
 
 /**
- * What the vehicle declares in AUTOPILOT_VERSION (MAV_PROTOCOL_CAPABILITY); before that, what its firmware is known to do.
+ * The encoding that the vehicle declares in AUTOPILOT_VERSION (MAV_PROTOCOL_CAPABILITY); until then, its firmware's usual one.
  * @param capabilities low 32 bits, null while unknown
  */
 export function paramEncoding(
@@ -31,7 +31,7 @@ export function paramEncoding(
 export function paramFromBits(bits: number, type: number, encoding: ParamEncoding): number {
   view.setUint32(0, bits);
   if (encoding === 'by_value') return view.getFloat32(0);
-  // An integer narrower than 32 bits stands in the first bytes on the wire, which is the low end of `bits`.
+  // An integer of less than 32 bits is in the first bytes on the wire, which are the low bits of `bits`.
   switch (type) {
     case UINT8:
       return view.getUint8(3);
@@ -77,7 +77,7 @@ export function paramToBits(value: number, type: number, encoding: ParamEncoding
     view.setFloat32(0, value);
     return view.getUint32(0);
   }
-  // An integer narrower than 32 bits stands in the first bytes on the wire, and zeros behind it.
+  // An integer of less than 32 bits goes into the first bytes on the wire; the others are zero.
   const [low, high] = bounds;
   return (value & (high - low)) >>> 0;
 }

@@ -21,10 +21,10 @@ const TYPES: Readonly<Record<number, readonly [type: number, bytes: number]>> = 
 
 /**
  * Reads `@PARAM/param.pck`, the file that ArduPilot serves over MAVLink FTP (libraries/AP_Filesystem/README.md): a header of
- * magic, number of parameters and total number, 16 bits each; then for each parameter a byte with its type and flags, a byte
- * with the length of the name's beginning that it shares with the one before and of the rest, the rest, and the value. Zero
- * bytes between parameters are padding.
- * @returns null for anything that is not a whole file of that kind
+ * magic, number of parameters and total number, 16 bits each; then for each parameter a byte with type and flags, a byte with
+ * two lengths (of the prefix that its name shares with the name before, and of the rest), the rest of the name, and the value.
+ * Zero bytes between parameters are padding.
+ * @returns null if it is not a complete file of this format
  */
 export function readParamPack(file: Buffer): readonly PackedParam[] | null {
   if (file.length < 6) return null;

@@ -7,18 +7,18 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_PARAMS, type ParamEntry } from './param-table.ts';
 
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
-/** Vehicles that are remembered; the one not seen for the longest time goes first. */
+/** Vehicles kept on disk; the one not seen for the longest time is removed first. */
 const MAX_VEHICLES = 32;
 const VERSION = 1;
 
 /** One vehicle's parameters as they were. */
 export interface StoredParams {
-  /** What the vehicle itself said as `_HASH_CHECK` when they were downloaded; null where it has no such thing. */
+  /** The vehicle's `_HASH_CHECK` at the time of the download; null if it has none. */
   readonly hash: number | null;
   readonly entries: readonly (readonly [name: string, entry: ParamEntry])[];
 }
 
-/** The parameters of each vehicle on disk, `<uid>.json`. A file that cannot be read counts as none: it is a cache. */
+/** The parameters of each vehicle on disk, `<uid>.json`. An unreadable file is ignored: this is a cache. */
 export class ParamStore {
   readonly #directory: string;
   readonly #log: Logger;
@@ -41,7 +41,7 @@ export class ParamStore {
     }
   }
 
-  /** Written one after the other; a failure is logged, since the vehicle has the parameters. */
+  /** Writes one after the other; a failure is only logged, since the vehicle has the parameters. */
   write(uid: string, params: StoredParams): void {
     const path = this.#pathOf(uid);
     const entries = params.entries.map(([name, { bits, type, index }]) => [name, bits, type, index]);

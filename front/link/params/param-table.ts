@@ -6,14 +6,14 @@ export const MAX_PARAMS = 8192;
 export const NOT_IN_LIST = 65_535;
 
 export interface ParamEntry {
-  /** The 32 bits as they came; what they mean hangs on the type and on how the vehicle encodes. */
+  /** The raw 32 bits; their meaning depends on the type and on the vehicle's encoding. */
   readonly bits: number;
   /** MAV_PARAM_TYPE */
   readonly type: number;
   readonly index: number;
 }
 
-/** What is known of the vehicle's parameters. Changed only by what the vehicle itself said, now or in an earlier session. */
+/** What is known of the vehicle's parameters. Only values that the vehicle sent, now or in an earlier session, change it. */
 export class ParamTable {
   readonly #entries = new Map<string, ParamEntry>();
   /** Grows by one whenever a value changes. */
@@ -47,7 +47,7 @@ export class ParamTable {
     return changed;
   }
 
-  /** Forgets what is not among `names`: it belongs to another firmware of the same vehicle. */
+  /** Removes parameters that are not in `names`: they belong to another firmware of the same vehicle. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#entries.keys()) {
       if (names.has(name)) continue;

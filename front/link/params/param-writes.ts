@@ -13,8 +13,8 @@ const ECHO_MS = 1000;
 const MAX_WAITING = 8;
 
 /**
- * A vehicle's identity on the link: written once from afar, and nobody reaches it any more under the name they know
- * (docs/threat-model.md J10). ArduPilot, ArduPilot from 4.7 on, PX4.
+ * A vehicle's identity on the link: after a change, nobody reaches it under the id they know (docs/threat-model.md J10).
+ * ArduPilot, ArduPilot from 4.7 on, PX4.
  */
 const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
 
@@ -30,15 +30,15 @@ export interface ParamWritesOptions {
 interface Running {
   readonly name: string;
   readonly wanted: number;
-  /** Ends the present wait: the vehicle has told the value. */
+  /** Ends the wait: the vehicle has sent the value. */
   echoed: (() => void) | null;
-  /** The vehicle's newest word on it since we asked. */
-  told: number | null;
+  /** The newest value from the vehicle since we asked. */
+  reported: number | null;
 }
 
 /**
- * Writes single parameters, one at a time: PARAM_SET up to three times a second apart, until the vehicle tells the value that
- * was asked for; what it tells is the answer, whatever was sent.
+ * Writes single parameters, one at a time: PARAM_SET up to three times, a second apart, until the vehicle reports the new
+ * value. The answer is the value that the vehicle reports.
  */
 export class ParamWrites {
   readonly #options: ParamWritesOptions;
@@ -51,7 +51,7 @@ export class ParamWrites {
 
   /**
    * @throws ApiError E_IDENTITY, E_NO_FC, E_NOT_FOUND, E_INVALID_VALUE, E_ARMED, E_RATE_LIMITED: nothing was sent;
-   *   E_TIMEOUT: the vehicle told nothing; E_UPSTREAM: it told another value, which is in `cached_value`
+   *   E_TIMEOUT: the vehicle sent no value; E_UPSTREAM: it reported another value, which is in `cached_value`
    */
   async write(request: ParamWriteRequest): Promise<ParamWriteResult> {
     if (IDENTITY.has(request.name.trim().toUpperCase())) throw new ApiError('E_IDENTITY');
@@ -63,7 +63,7 @@ export class ParamWrites {
   onValue({ name, bits }: ParamValue): void {
     const running = this.#running;
     if (running?.name !== name) return;
-    running.told = bits;
+    running.reported = bits;
     if (bits === running.wanted) running.echoed?.();
   }
 
@@ -79,19 +79,19 @@ export class ParamWrites {
       const errors = [{ path: '/value', message: wanted }];
       throw new ApiError('E_INVALID_VALUE', `${name} ${wanted}.`, { errors });
     }
-    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
+    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.armed !== false) {
       throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
     }
-    const running: Running = { name, wanted, echoed: null, told: null };
+    const running: Running = { name, wanted, echoed: null, reported: null };
     this.#running = running;
     try {
-      for (let sent = 0; sent < SENDS && running.told !== wanted; sent++) {
+      for (let sent = 0; sent < SENDS && running.reported !== wanted; sent++) {
         send(encoder.paramSet(target, name, wanted, entry.type));
         await this.#echo(running);
-        // A list that is under way may have told the old value, and a refusal tells nothing: so it is asked for.
-        if (running.told !== wanted) {
-          running.told = null;
+        // A running list download may have sent the old value, and a refusal sends none, so it is requested.
+        if (running.reported !== wanted) {
+          running.reported = null;
           send(encoder.paramRequestByName(target, name));
           await this.#echo(running);
         }
@@ -102,13 +102,13 @@ export class ParamWrites {
     return this.#result(name, value, entry.type, running);
   }
 
-  #result(name: string, value: number, type: number, { told, wanted }: Running): ParamWriteResult {
+  #result(name: string, value: number, type: number, { reported, wanted }: Running): ParamWriteResult {
     const { encoding, table } = this.#options;
     const known = table.get(name)?.bits;
     const cached = known === undefined ? null : paramFromBits(known, type, encoding());
-    const result = { name, value, ack: told === wanted, cached_value: cached, type };
+    const result = { name, value, ack: reported === wanted, cached_value: cached, type };
     if (result.ack) return result;
-    if (told === null)
+    if (reported === null)
       throw new ApiError('E_TIMEOUT', `The vehicle did not confirm ${name} in time.`, result);
     throw new ApiError('E_UPSTREAM', `The vehicle did not take this value: ${name} is ${cached}.`, result);
   }

@@ -22,16 +22,18 @@ const PACK_PATH = '@PARAM/param.pck';
 /** PX4 answers a read of it with a hash over its parameters. It is no parameter. */
 const HASH_NAME = '_HASH_CHECK';
 
-/** AUTOPILOT_VERSION is asked for, twice, before the download begins without it. */
+/** AUTOPILOT_VERSION is requested twice before the download starts without it. */
 const IDENTIFY_MS = 1000;
 const IDENTIFY_AGAIN_MS = 400;
 const HASH_MS = 1500;
 const HASH_AGAIN_MS = 500;
-/** A download that gave up begins anew after this. */
+/** Wait before a failed download is started again. */
 const RETRY_MS = 60_000;
-/** A changed value is kept on disk once nothing has changed for this long. */
+/** Changed values are written to disk once nothing has changed for this long. */
 const SETTLE_MS = 3000;
-/** The vehicle tells a larger count than what was downloaded: the list is asked for again after this, so many times. */
+/**
+ * If the vehicle reports more parameters than were downloaded, the list is requested again after this wait, at most this often.
+ */
 const RAISED_MS = 3000;
 const RAISED_TIMES = 3;
 
@@ -43,15 +45,15 @@ export interface ParamsOptions {
   readonly encoding: () => ParamEncoding;
   /** Asks for AUTOPILOT_VERSION. */
   readonly identify: () => void;
-  /** Called with each name when a download has ended in full, however it went. */
+  /** Called with each name when a download is complete, whatever its method. */
   readonly onKnown: (name: string) => void;
   /** Null: nothing is kept on disk. */
   readonly store: ParamStore | null;
 }
 
 /**
- * What the download is about: learning who the vehicle is, reading what is on disk of it, comparing PX4's hash with the one on disk, reading ArduPilot's
- * packed file, or taking the list.
+ * The step of the download: identify the vehicle, read its file on disk, compare PX4's hash with that file, read ArduPilot's
+ * packed file, or request the list.
  */
 type Stage =
   | { readonly kind: 'idle' }
@@ -62,9 +64,9 @@ type Stage =
   | { readonly kind: 'list'; readonly list: ListTransfer };
 
 /**
- * The vehicle's parameters. Each session downloads them by the fastest way the vehicle offers; then every PARAM_VALUE keeps
- * them up. The newest state of each vehicle (by its uid) stays on disk: it shows at once in the next session, and is all
- * there is to do where PX4's hash says that nothing has changed.
+ * The vehicle's parameters. Each session downloads them by the fastest way the vehicle offers; then every PARAM_VALUE updates
+ * them. The newest state of each vehicle (by its uid) is kept on disk: the next session shows it at once, and downloads nothing
+ * if PX4's hash is unchanged.
  */
 export class Params {
   readonly #options: ParamsOptions;
@@ -76,10 +78,10 @@ export class Params {
   #endedAt = 0;
   #ends = 0;
   #hash: number | null = null;
-  /** When it first told that it has more than was downloaded, and how often it was asked again. */
+  /** When the vehicle first reported more parameters than were downloaded, and how often the list was requested again. */
   #raisedAt: number | null = null;
   #raised = 0;
-  /** When a value changed that is not on disk yet. */
+  /** Time of the newest change that is not on disk yet. */
   #changedAt: number | null = null;
   /** Grows with each download, so that what was read from disk for an earlier one is not used. */
   #download = 0;
@@ -108,13 +110,13 @@ export class Params {
     return { ...this.progress, params };
   }
 
-  /** The value of one parameter, null where the vehicle has not told it. */
+  /** The value of one parameter; null if the vehicle has not sent it. */
   valueOf(name: string): number | null {
     const entry = this.#table.get(name);
     return entry === undefined ? null : paramFromBits(entry.bits, entry.type, this.#options.encoding());
   }
 
-  /** As the vehicle told it. */
+  /** As the vehicle sent it. */
   entry(name: string): ParamEntry | undefined {
     return this.#table.get(name);
   }
@@ -130,7 +132,7 @@ export class Params {
     return this.#writes.write(request);
   }
 
-  /** Begins a download. @param forget what is known is another vehicle's */
+  /** Begins a download. @param forget whether to drop all values because it is another vehicle */
   download(forget: boolean): void {
     this.#cancel();
     this.#download++;
@@ -199,7 +201,7 @@ export class Params {
           this.#askHash();
         }
         return;
-      case 'read': // a local file: it comes, or its failure does
+      case 'read': // a local file: the read ends by itself
         return;
       case 'file':
         stage.file.tick();
@@ -223,7 +225,7 @@ export class Params {
     return true;
   }
 
-  /** The vehicle is known as well as it will be: the fastest way that it offers. */
+  /** The vehicle is identified as far as possible: starts the fastest download that it offers. */
   #choose(): void {
     const { vehicle, store } = this.#options;
     const uid = vehicle.version?.uid ?? null;
@@ -243,7 +245,7 @@ export class Params {
 
   #transfer(stored: StoredParams | null): void {
     const { vehicle, clock } = this.#options;
-    // What the vehicle was when it was last here is a better answer than none, until it has told.
+    // Old values are better than none until the vehicle has sent the new ones.
     if (stored !== null && this.#table.size === 0) {
       for (const [name, entry] of stored.entries) this.#table.set({ name, ...entry });
       this.#expected = this.#table.size;
@@ -283,7 +285,7 @@ export class Params {
     file.start();
   }
 
-  /** @returns false for what is no such file, or holds nothing */
+  /** @returns false if it is not such a file, or is empty */
   #unpack(bytes: Buffer): boolean {
     const params = readParamPack(bytes);
     if (params === null || params.length === 0) return false;
@@ -319,11 +321,11 @@ export class Params {
     for (const [name] of this.#table.entries()) this.#options.onKnown(name);
   }
 
-  /** A PX4 is asked for the hash that goes with what it has told; everything else is written as it is. */
+  /** Asks a PX4 for the hash of these values first; other vehicles' values are written at once. */
   #keep(): void {
     if (this.#options.vehicle.firmware !== 'px4' || this.#hash !== null) this.#write();
     else {
-      this.#changedAt = this.#options.clock.now(); // asked again after this, should no answer come
+      this.#changedAt = this.#options.clock.now(); // asks again after SETTLE_MS if no answer comes
       this.#askHash();
     }
   }

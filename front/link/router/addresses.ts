@@ -1,10 +1,10 @@
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { targetFieldsOf } from '../../../shared/mavlink/targets.ts';
 
-/** More than any vehicle or ground station has behind one connection; the one not heard for the longest time goes. */
+/** More than any vehicle or ground station has behind one connection; the one not heard for the longest time is removed. */
 const MAX_ADDRESSES = 64;
 
-/** Whom a frame is for; system 0 is everybody, component 0 every component of the system. */
+/** The target of a frame; system 0 is everybody, component 0 every component of the system. */
 export interface FrameTarget {
   readonly system: number;
   readonly component: number;
@@ -25,13 +25,13 @@ function byteAt({ buffer, payloadStart, payloadLength }: Frame, at: number): num
   return at < payloadLength ? (buffer[payloadStart + at] as number) : 0;
 }
 
-/** The systems and components that were heard at one place: frames for them go there. */
+/** The systems and components that were heard on one connection: frames for them go there. */
 export class Addresses {
   readonly #heard = new Set<number>();
-  /** Most frames are of the one before. */
+  /** Most frames have the same sender as the frame before. */
   #newest = -1;
 
-  /** Whether anybody was heard here. */
+  /** Whether any sender was heard here. */
   get any(): boolean {
     return this.#heard.size > 0;
   }
@@ -40,7 +40,7 @@ export class Addresses {
     const address = (system << 8) | component;
     if (address === this.#newest) return;
     this.#newest = address;
-    this.#heard.delete(address); // to the end: the first is the one to forget
+    this.#heard.delete(address); // moved to the end: the first entry is the oldest
     this.#heard.add(address);
     if (this.#heard.size <= MAX_ADDRESSES) return;
     for (const oldest of this.#heard) {
@@ -49,12 +49,12 @@ export class Addresses {
     }
   }
 
-  /** Whether whoever sent this frame was heard here. */
+  /** Whether the sender of this frame was heard here. */
   hasSender({ system, component }: Frame): boolean {
     return this.#heard.has((system << 8) | component);
   }
 
-  /** Whether one of those that the frame is for was heard here; everybody is, everywhere. */
+  /** Whether a target of this frame was heard here; true for a frame to everybody. */
   has({ system, component }: FrameTarget): boolean {
     if (system === 0) return true;
     if (component !== 0) return this.#heard.has((system << 8) | component);

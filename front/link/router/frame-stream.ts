@@ -2,7 +2,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { Framer, type FramerCounters } from '../../../shared/mavlink/framer.ts';
 import type { Clock, Timer } from '../clock.ts';
 
-/** A Framer with its clock: partial frames are given up in time although nobody pushes. One for each connection or peer. */
+/** A Framer with a timer: gives up a partial frame in time even if no more bytes come. One for each connection or peer. */
 export class FrameStream {
   readonly #framer: Framer;
   readonly #clock: Clock;
@@ -22,14 +22,14 @@ export class FrameStream {
     this.#arm();
   }
 
-  /** The connection is gone: a partial frame will never be whole. */
+  /** The connection has closed: drops a partial frame. */
   reset(): void {
     this.#timer?.cancel();
     this.#timer = null;
     this.#framer.reset();
   }
 
-  // One timer at a time: it looks again instead of being moved by every chunk.
+  // One timer at a time: when it fires it checks the age, which is cheaper than a new timer for each chunk.
   #arm(): void {
     const { deadline } = this.#framer;
     if (deadline === null || this.#timer !== null) return;

@@ -4,19 +4,19 @@ import type { Clock } from '../clock.ts';
 const SLOTS = 4096;
 /** A frame that was passed on and comes back another way within this time is the same frame on a loop. */
 const MEMORY_MS = 2000;
-/** For one that came from an endpoint: two ground stations of one name may well send the same. */
+/** The same for a frame from an endpoint; shorter, because two ground stations with one id may send equal frames. */
 const ENDPOINT_MEMORY_MS = 250;
-/** Where frames come from: what we sent to the source, what we sent to endpoints, the source. Endpoints count on from here. */
+/** Origins of frames: ours to the source, ours to endpoints, the source; endpoints have the numbers from 3 on. */
 export const OWN_TO_SOURCE = 0;
 export const OWN_TO_ENDPOINTS = 1;
 export const SOURCE = 2;
 export const FIRST_ENDPOINT = 3;
 
 /**
- * Knows the frames that were passed on and where they came from (our own among them), so that one which comes back from
- * elsewhere cannot go round in a circle: two routers connected to each other, or a source that leads to our own endpoint. The
- * same frame from the same place is no loop: simple senders do not number theirs. A table of fixed size, where a newer frame
- * takes an older one's place; forgetting one lets an echo pass once, to be remembered then.
+ * Remembers forwarded frames (our own too) with their origin. The same frame from another origin is an echo, and stops here:
+ * otherwise it would circle between two connected routers, or between a source and our own endpoint that it leads to. The same
+ * frame from the same origin is not an echo: simple senders do not count their frames. The table has a fixed size, and a newer
+ * frame may overwrite an older one; then its echo passes once.
  */
 export class LoopGuard {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class LoopGuard {
     this.#at[slot] = this.#clock.now();
   }
 
-  /** Where else this frame came from a moment ago; null when it did not. */
+  /** The other origin that this frame had a moment ago; null if there is none. */
   echoOf(frame: Frame, from: number): number | null {
     const low = lowOf(frame);
     const high = highOf(frame);

@@ -12,17 +12,17 @@ const MAX_QUEUED_BYTES = 64 * 1024;
 /** Frames a second that one peer may send to the vehicle, and how many at once. A ground station needs some tens. */
 const FRAMES: Rate = { perSecond: 1000, burst: 2000 };
 
-/** So many frames of ours that came back, none later than this after the other, are a loop and no accident. */
+/** This many of our frames that come back, each within this time after the one before, prove a loop. */
 const LOOPING_FRAMES = 3;
 const LOOPING_MS = 5000;
 
-/** One ground station, or whatever else reads raw frames: what the router asks of its socket. */
+/** One ground station or other reader of raw frames: what the router needs of its socket. */
 export interface FrameSink {
-  /** Bytes handed over and not yet with the kernel (`writableLength`, `bufferedAmount`). */
+  /** Bytes that the kernel has not taken yet (`writableLength`, `bufferedAmount`). */
   readonly queuedBytes: number;
-  /** Whether it wants this frame at all; absent, it wants every one. */
+  /** Whether it wants this frame; if absent, it wants all frames. */
   accepts?(frame: Frame): boolean;
-  /** Takes one whole frame, which it may keep but not write to. Must not wait. */
+  /** Sends one whole frame. It may keep the buffer but not modify it, and must not block. */
   send(frame: Buffer): void;
 }
 
@@ -30,18 +30,18 @@ export interface PortCounters {
   /** To the endpoint. */
   txFrames: number;
   txBytes: number;
-  /** Lost because the endpoint did not read, or failed. */
+  /** Frames lost because the endpoint did not read, or failed. */
   txDropped: number;
   /** From the endpoint. */
   rxFrames: number;
   rxBytes: number;
   /** Lost because the source was closed or full. */
   rxDropped: number;
-  /** Kept from the vehicle by the wire guard. */
+  /** Refused by the wire guard. */
   rxRefused: number;
-  /** Kept from the vehicle because the peer sends more than its share. */
+  /** Refused because the peer sends more than its rate limit. */
   rxLimited: number;
-  /** Kept from the vehicle because they came by before, from elsewhere. */
+  /** Dropped as echoes. */
   rxLooped: number;
   /** Monotonic ms when the newest frame came from it; null before the first. */
   lastSeenAt: number | null;
@@ -60,15 +60,15 @@ export interface RouterOptions {
   readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
   readonly toSource: (bytes: Buffer) => boolean;
-  /** The frame as the vehicle takes it: signed, where the vehicle signs. Null: it cannot be, or must not. */
+  /** The frame in the form that the vehicle accepts: signed, if the vehicle signs. Null if it cannot or must not be signed. */
   readonly seal: (frame: Frame) => Buffer | null;
-  /** The autopilot, null before it is known: nobody else may speak in its name. */
+  /** The autopilot, null before it is known: endpoints must not send in its name. */
   readonly autopilot: () => Target | null;
   /** The vehicle model: sees every frame of the source and none of an endpoint (no peer can fake the armed state). */
   readonly onVehicleFrame: (frame: Frame) => void;
   readonly guard: WireGuard;
   readonly loops: LoopGuard;
-  /** What a peer hears about its refused frame; see WireAnswers. */
+  /** The answer to a peer whose frame was refused; see WireAnswers. */
   readonly refusal: (frame: Frame, why: WireRefusal, said: Map<string, number>) => readonly Buffer[];
   /** Called with the first problem of an endpoint and at most once for it. */
   readonly onProblem: (sentence: string) => void;
@@ -81,31 +81,30 @@ interface Attached {
   readonly policy: WirePolicy;
   readonly counters: PortCounters;
   readonly addresses: Addresses;
-  /** When it was told what; one entry for each of a handful of sentences. */
+  /** When each reason was last sent to this peer; there are only a few reasons. */
   readonly said: Map<string, number>;
   failed: boolean;
   readonly allowance: TokenBucket;
 }
 
 /**
- * The raw routing core: frames go untouched to where whom they are for was heard (as mavlink-router does it, and
- * https://mavlink.io/en/guide/routing.html), those for everybody to everybody else; those of the vehicle to the vehicle model
- * too. Where this is more than mavlink-router: an endpoint that never said anything gets all that the vehicle says (it is a
- * listener); a frame for somebody whom no endpoint knows goes to the vehicle, which may; and what claims to be from the
- * autopilot comes from its side only.
+ * Routes raw frames, unchanged, as mavlink-router does (https://mavlink.io/en/guide/routing.html): a frame goes to each
+ * connection where its target was heard, a broadcast to all others. Frames of the vehicle also go to the vehicle model. Beyond
+ * mavlink-router: an endpoint that never sent anything is a listener and gets all frames of the vehicle; a frame for an unknown
+ * target goes to the vehicle, which may know it; and a frame in the name of the autopilot is accepted only from the vehicle's
+ * side.
  *
- * A frame that the wire guard keeps from the vehicle goes nowhere. Nothing is queued here: each endpoint's own socket queue is
- * looked at, and a slow endpoint loses its own frames, counted, and delays nobody. A frame is copied once however many
- * endpoints there are.
+ * A frame that the wire guard refuses goes nowhere. The router has no queue: it checks the queue of each endpoint's socket, so
+ * a slow endpoint loses only its own frames (counted) and delays no other. A frame is copied once for all endpoints.
  */
 export class Router {
   readonly #options: RouterOptions;
   readonly #ports = new Set<Attached>();
-  /** Who was heard on the flight controller's side. */
+  /** The addresses heard on the flight controller's side. */
   readonly #behindSource = new Addresses();
-  /** Frames on which the vehicle model failed. */
+  /** Frames on which the vehicle model threw. */
   modelErrors = 0;
-  /** Frames of the source that were ours. */
+  /** Frames of ours that came back from the source. */
   sourceLooped = 0;
   #nextId = FIRST_ENDPOINT;
   #loopedAt = -Infinity;
@@ -150,23 +149,25 @@ export class Router {
     };
   }
 
-  /** What we send to the source comes back: where no vehicle is heard, it leads to one of our own endpoints. */
+  /**
+   * Whether our frames to the source come back. If no vehicle is heard either, the source leads to one of our own endpoints.
+   */
   get sourceLoops(): boolean {
     return this.#looped >= LOOPING_FRAMES && this.#options.clock.now() - this.#loopedAt < LOOPING_MS;
   }
 
-  /** Notes a v2 frame that we made ourselves and send to the source. */
+  /** Remembers a v2 frame of ours that goes to the source. */
   ownFrame(bytes: Buffer): void {
     this.#remember(bytes, OWN_TO_SOURCE);
   }
 
-  /** A v2 frame of ours goes to every endpoint. Nobody may write to it. */
+  /** Sends a v2 frame of ours to every endpoint. The buffer must not change afterwards. */
   broadcast(bytes: Buffer): void {
     this.#remember(bytes, OWN_TO_ENDPOINTS);
     for (const port of this.#ports) this.#send(port, this.#own);
   }
 
-  /** A frame of the flight controller. Never throws: a ground station's bytes flow whatever our own model thinks of them. */
+  /** A frame of the flight controller. Never throws: routing goes on even if the vehicle model fails. */
   fromSource(frame: Frame): void {
     const { loops } = this.#options;
     const echo = loops.echoOf(frame, SOURCE);
@@ -225,7 +226,7 @@ export class Router {
   }
 
   #fromEndpoint(port: Attached, frame: Frame): void {
-    if (!this.#ports.has(port)) return; // detached, bytes still under way
+    if (!this.#ports.has(port)) return; // detached while bytes were still queued
     const { counters } = port;
     const { clock, guard, loops, refusal, toSource, autopilot } = this.#options;
     counters.rxFrames++;
@@ -264,14 +265,14 @@ export class Router {
     }
   }
 
-  /** Whether another endpoint knows whom it is for. */
+  /** Whether the target was heard on another endpoint. */
   #isElsewhere(port: Attached, target: FrameTarget): boolean {
     for (const other of this.#ports) if (other !== port && other.addresses.has(target)) return true;
     return false;
   }
 }
 
-/** Whether a frame goes to an endpoint: it is for somebody there, and whoever sent it is not there too. */
+/** Whether a frame goes to an endpoint: its target was heard there, and its sender was not. */
 function isMeant({ addresses }: Attached, frame: Frame, target: FrameTarget): boolean {
   return addresses.has(target) && !addresses.hasSender(frame);
 }

@@ -7,9 +7,9 @@ import type { ParamEntry } from '../params/param-table.ts';
 import { EVERYBODY, targetOf } from './addresses.ts';
 import { COMMAND_AT, FTP_AT, type WireRefusal } from './wire-guard.ts';
 
-/** One line for each reason and peer in this time: a ground station that repeats itself need not read it a hundred times. */
+/** At most one text for each reason and peer in this time: ground stations repeat a frame many times. */
 const REPEAT_MS = 1000;
-/** Of what every frame of a peer runs into. */
+/** The same for a reason that refuses every frame of a peer. */
 const UNSIGNED_REPEAT_MS = 30_000;
 const SEVERITY_WARNING = 4;
 
@@ -22,7 +22,7 @@ const PERMISSION_DENIED = 3;
 const NAK = 129;
 const FILE_PROTECTED = 9;
 
-/** PARAM_ERROR of common.xml (2025): in no dialect that we ship yet. */
+/** PARAM_ERROR of common.xml (2025); our dialects do not have it yet. */
 const PARAM_ERROR = 345;
 const PARAM_ERROR_CRC_EXTRA = 209;
 
@@ -34,7 +34,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
 
 export interface WireAnswersOptions {
   readonly clock: Clock;
-  /** Says what we say in our own name. */
+  /** Encodes frames in our own name. */
   readonly encoder: Encoder;
   readonly autopilot: () => Target | null;
   /** The newest sequence number of the autopilot. */
@@ -45,9 +45,9 @@ export interface WireAnswersOptions {
 }
 
 /**
- * What a ground station hears when its frame was kept from the vehicle: the vehicle's own answer in the protocol that it
- * used, in the vehicle's name because it listens to nobody else (the value as it is, a denied command, an FTP error), and a
- * STATUSTEXT of ours with the reason.
+ * The answers to a ground station whose frame was refused. One is in the protocol that it used (the unchanged value, a denied
+ * command, an FTP error), in the vehicle's name because a ground station ignores other senders. The other is a STATUSTEXT of
+ * ours with the reason.
  */
 export class WireAnswers {
   readonly #options: WireAnswersOptions;
@@ -58,8 +58,8 @@ export class WireAnswers {
   }
 
   /**
-   * @param said when this peer was told what, on the clock; kept by whoever keeps the peer
-   * @returns the frames to send back; none for a reader, who knows that it only reads
+   * @param said when each reason was last sent to this peer, monotonic ms; the caller keeps it with the peer
+   * @returns the frames to send back; none for a read-only peer, which expects this
    */
   answers(frame: Frame, why: WireRefusal, said: Map<string, number>): readonly Buffer[] {
     if (why === 'read-only') return [];

@@ -5,23 +5,23 @@ import type { Armed } from '../../../shared/rpc/link.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {
-  /** False: it only listens. */
+  /** False for a read-only peer. */
   readonly mayWrite: boolean;
   /** The armed guard is overridden for it. */
   readonly force: boolean;
-  /** SERIAL_CONTROL reaches into the flight controller's other ports, a GPS or a radio among them. */
+  /** SERIAL_CONTROL gives access to the flight controller's other ports, such as a GPS or a radio. */
   readonly serialControl: boolean;
 }
 
-/** `unsigned`: the vehicle takes only what is signed, and this cannot be signed or must not. */
+/** `unsigned`: the vehicle accepts only signed frames, and this one cannot or must not be signed. */
 export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing';
 
 /** MAV_CMD */
 const PREFLIGHT_STORAGE = 245;
 const PREFLIGHT_REBOOT_SHUTDOWN = 246;
-/** Where `command` stands in COMMAND_LONG and COMMAND_INT. */
+/** Offset of `command` in COMMAND_LONG and COMMAND_INT. */
 export const COMMAND_AT = 28;
-/** Where `payload` stands in FILE_TRANSFER_PROTOCOL, and the opcode in it. */
+/** Offset of `payload` in FILE_TRANSFER_PROTOCOL, and of the opcode in it. */
 export const FTP_AT = 3;
 const FTP_OPCODE_AT = FTP_AT + 3;
 const COMPONENT_ARM_DISARM = 400;
@@ -29,9 +29,9 @@ const COMPONENT_ARM_DISARM = 400;
 const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
 
 /**
- * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or nobody knows whether it is, a peer that has
- * no override neither writes parameters (by message or through MAVLink FTP) nor sets up signing, stores or reboots. All else
- * is the pilot's business and passes, but for an arming while our own killSwitch is not acknowledged: the next of its sends
+ * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
+ * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands or reboot.
+ * Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
  * would stop the motors again.
  */
 export class WireGuard {
@@ -45,7 +45,7 @@ export class WireGuard {
     this.#killing = killing;
   }
 
-  /** Why a peer's frame must not go on, null when it may. @param forVehicle whether it would reach the vehicle */
+  /** Why a peer's frame is refused, null if it may pass. @param forVehicle whether it would reach the vehicle */
   judge(frame: Frame, policy: WirePolicy, forVehicle: boolean): WireRefusal | null {
     if (!policy.mayWrite) return 'read-only';
     if (!forVehicle) return null;

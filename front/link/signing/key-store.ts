@@ -5,24 +5,23 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
-/** More vehicles than one node ever meets; also the bound on the signatures that are computed to find a key. */
+/** More vehicles than one node ever meets; it also limits the signatures that are computed to find a key. */
 const MAX_KEYS = 64;
 const MAX_FILE_BYTES = 4096;
 const VERSION = 1;
 
 export interface StoredKey {
-  /** Of the vehicle: its uid, or its system id where it told none. */
+  /** The vehicle's uid, or its system id if it has none. */
   readonly vehicle: string;
   readonly keyId: string;
-  /** 32 bytes; nobody writes to it. */
+  /** 32 bytes; must not be modified. */
   readonly key: Buffer;
   readonly linkId: number;
 }
 
 /**
- * The signing keys of the vehicles that were enrolled here, so that a restart of svc-link does not take the control of them
- * away: one 0600 file a key, `<vehicle>-<key id>.json`, in a 0700 directory. A file that somebody else may read or owns is
- * not used, and said.
+ * The signing keys of the vehicles that were enrolled here, so that svc-link can still control them after a restart: one 0600
+ * file a key, `<vehicle>-<key id>.json`, in a 0700 directory. A file that others can read or own is logged and not used.
  */
 export class KeyStore {
   readonly #directory: string;
@@ -70,7 +69,7 @@ export class KeyStore {
     this.#keys = [...this.#keys.filter((other) => !isSame(other, key)), key].slice(-MAX_KEYS);
   }
 
-  /** Removes what `goes` names. A file that stays is logged: it is a key that opens nothing any more. */
+  /** Removes the keys that `goes` selects. A file that cannot be removed is logged: its key is no longer in use. */
   async remove(goes: (key: StoredKey) => boolean): Promise<void> {
     const leaving = this.#keys.filter(goes);
     this.#keys = this.#keys.filter((key) => !leaving.includes(key));

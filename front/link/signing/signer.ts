@@ -11,7 +11,7 @@ export const SIGNATURE_BYTES = 13;
 const EPOCH_MS = Date.UTC(2015, 0, 1);
 const UNITS_PER_MS = 100;
 
-/** A time as MAVLink's signing counts it: 10 µs since 2015, 48 bits. @param wallMs ms since 1970 */
+/** A time in the units of MAVLink signing: 10 µs since 2015, 48 bits. @param wallMs ms since 1970 */
 export function signingTime(wallMs: number): number {
   return Math.max(0, Math.floor((wallMs - EPOCH_MS) * UNITS_PER_MS));
 }
@@ -36,8 +36,8 @@ export class Signer {
   }
 
   /**
-   * An unsigned frame of somebody else, signed. A v1 frame becomes a v2 one, which alone can be signed; of a message that we
-   * do not know that cannot be done, because its checksum cannot be made: null.
+   * Signs an unsigned frame of another sender. A v1 frame becomes a v2 frame, since only those can be signed. @returns null for
+   * a v1 frame of an unknown message, whose v2 checksum cannot be computed
    */
   signFrame(frame: Frame): Buffer | null {
     if (frame.version === 2) return this.sign(frame.bytes());
@@ -61,8 +61,8 @@ export class Signer {
     const signed = Buffer.alloc(frame.length + SIGNATURE_BYTES);
     frame.copy(signed);
     const crcAt = frame.length - 2;
-    // The flag changes the checksum. It is linear: the difference is that of the bytes, also of a message whose CRC_EXTRA we
-    // do not know.
+    // The flag changes the checksum. A CRC is linear: the difference depends only on the changed bytes, so this works without
+    // the CRC_EXTRA.
     const before = frameCrc(signed, 1, crcAt, 0);
     signed[2] = SIGNED;
     signed.writeUInt16LE(frame.readUInt16LE(crcAt) ^ before ^ frameCrc(signed, 1, crcAt, 0), crcAt);
@@ -74,8 +74,8 @@ export class Signer {
   }
 
   /**
-   * Whether a signed frame was signed with this key. From one that was, the time is taken over where it is ahead of ours: a
-   * vehicle takes nothing older than what it has seen, and a companion computer may have booted without a clock.
+   * Whether a signed frame was signed with this key. If so, and its time is ahead of ours, we continue from its time: a vehicle
+   * rejects frames older than the newest it has seen, and a companion computer may have booted without a clock.
    */
   verifies({ buffer, end, start }: Frame): boolean {
     const mac = buffer.subarray(end - MAC_BYTES, end);
@@ -89,7 +89,7 @@ export class Signer {
     return setupPayload(system, component, this.#key, Math.max(this.#timestamp, signingTime(this.#wall())));
   }
 
-  /** Overwrites the key; the signer is of no use afterwards. */
+  /** Overwrites the key; the signer must not be used afterwards. */
   forget(): void {
     this.#key.fill(0);
   }

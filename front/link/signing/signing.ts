@@ -16,16 +16,16 @@ import type { Vehicle } from '../vehicle/vehicle.ts';
 import type { KeyStore, StoredKey } from './key-store.ts';
 import { Signer } from './signer.ts';
 
-/** MAV_PROTOCOL_CAPABILITY_MAVLINK2: without it there is no frame that could be signed. */
+/** MAV_PROTOCOL_CAPABILITY_MAVLINK2: only v2 frames can be signed. */
 const CAPABILITY_MAVLINK2 = 8192;
 /** SETUP_SIGNING has no acknowledgement: it is sent twice. */
 const AGAIN_MS = 200;
-/** For this long the vehicle may take to sign its first frame, or to send its first unsigned one. */
+/** How long the vehicle may take to send its first signed (or first unsigned) frame. */
 const VERIFY_MS = 5000;
 const REQUIRE = 'SIGNING_REQUIRE';
 /** How often the stored keys are tried on a frame that no key at hand fits. */
 const TRY_MS = 1000;
-/** Signed frames came within this time, and none that we could verify. */
+/** The key is lost if signed frames came within this time and none could be verified. */
 const LOST_MS = 5000;
 
 export interface SigningOptions {
@@ -34,20 +34,19 @@ export interface SigningOptions {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly encoder: Encoder;
-  /** Says what we say to ground stations, which may have the key and take nothing unsigned. */
+  /** Encodes our frames to ground stations, which may have the key and reject unsigned frames. */
   readonly replies: Encoder;
   readonly send: (bytes: Buffer) => void;
-  /** Null: keys are kept nowhere. */
+  /** Null: keys are not stored. */
   readonly keys: KeyStore | null;
-  /** The vehicle hears us from now on, which it may not have done before. */
+  /** Called when the vehicle accepts our frames, which it may have ignored before. */
   readonly onEnrolled: () => void;
 }
 
 /**
- * MAVLink 2 signing between this node and the flight controller. An enrolment is believed only when the vehicle's own frames
- * are signed with the new key; until then, and when that does not happen, our frames go out as before. Keys are kept on disk:
- * after a restart the one is used that a signed frame of the vehicle was signed with, whoever the vehicle says it is (it
- * would not answer an unsigned question).
+ * MAVLink 2 signing between this node and the flight controller. An enrolment counts only when the vehicle's own frames are
+ * signed with the new key; otherwise our frames go out as before. Keys are kept on disk. After a restart the stored key that
+ * fits a signed frame of the vehicle is used; the vehicle's uid is not needed (it would not answer an unsigned request).
  */
 export class Signing {
   readonly #options: SigningOptions;
@@ -68,7 +67,7 @@ export class Signing {
     this.#options = options;
   }
 
-  /** Every frame of the flight controller's side. Only counts: what was heard is judged by the vehicle model. */
+  /** Every frame of the flight controller's side. It only counts frames; the vehicle model checks them. */
   onFrame(frame: Frame): void {
     const { vehicle, clock } = this.#options;
     if (frame.system !== vehicle.target?.system) return;
@@ -85,7 +84,7 @@ export class Signing {
     this.#strangeAt = clock.now();
   }
 
-  /** The vehicle signs with a key that we do not have: it may hear nothing of what we send. */
+  /** Whether the vehicle signs with a key that we do not have; it may then ignore all our frames. */
   get lost(): boolean {
     const now = this.#options.clock.now();
     return now - this.#strangeAt < LOST_MS && now - this.#verifiedAt >= LOST_MS;
@@ -110,7 +109,7 @@ export class Signing {
     return false;
   }
 
-  /** The vehicle is another one: this key is none of its business. */
+  /** Drops the key: it is another vehicle. */
   forget(): void {
     this.#use(null);
   }
@@ -134,9 +133,10 @@ export class Signing {
   }
 
   /**
-   * Gives the vehicle a key, and signs with it once the vehicle does.
+   * Sends the vehicle a key, and signs with it once the vehicle does.
    * @throws ApiError E_NO_FC, E_ARMED, E_INVALID_VALUE (a key of zeros, another target), E_CLOCK, E_NOT_IMPLEMENTED,
-   *   E_RATE_LIMITED, E_STORE (the key could not be kept): nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s, and everything is as before
+   *   E_RATE_LIMITED, E_STORE (the key could not be stored): nothing was sent; E_UPSTREAM: the vehicle did not sign within 5 s,
+   *   and nothing has changed
    */
   async enrol({ key_hex: hex, link_id: linkId, force }: SigningEnrolRequest): Promise<SigningEnrolled> {
     const { clock, log } = this.#options;
@@ -158,10 +158,10 @@ export class Signing {
     this.#busy = true;
     const stored = { vehicle: this.#vehicleName(), keyId: candidate.keyId, key: Buffer.from(key), linkId };
     try {
-      // First: a key that the vehicle has and that we lose is control taken away.
+      // Stored first: if the vehicle had a key that we lost, we could not control it any more.
       await this.#keep(stored);
       const setup = candidate.setup(target.system, target.component);
-      const good = await this.#told(
+      const good = await this.#sendSetup(
         setup,
         [before, candidate],
         (frame) => frame.signed && candidate.verifies(frame),
@@ -193,7 +193,7 @@ export class Signing {
   }
 
   /**
-   * Ends signing on the vehicle, and ours once the vehicle's frames come unsigned.
+   * Ends signing on the vehicle, and on our side once the vehicle's frames come unsigned.
    * @throws ApiError E_NO_FC, E_ARMED, E_RATE_LIMITED; E_UPSTREAM when it still signs after 5 s
    */
   async disable(force: boolean): Promise<{ success: true }> {
@@ -202,7 +202,7 @@ export class Signing {
     this.#busy = true;
     try {
       const setup = encoder.setupNone(target);
-      const good = await this.#told(
+      const good = await this.#sendSetup(
         setup,
         [this.#signer],
         (frame) => !frame.signed && frame.id === MSG.HEARTBEAT,
@@ -222,7 +222,7 @@ export class Signing {
   #ready(action: string, force: boolean): Target {
     const { vehicle } = this.#options;
     if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
+    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
     if (!force && vehicle.armed !== false)
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
     if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another change of signing is under way.');
@@ -230,10 +230,10 @@ export class Signing {
   }
 
   /**
-   * Sends SETUP_SIGNING twice, unsigned (a vehicle that does not sign yet takes it so) and signed by each of the signers (one
-   * that does takes nothing else), and waits for a frame of the vehicle that shows it.
+   * Sends SETUP_SIGNING twice, both unsigned (for a vehicle that does not sign yet) and signed by each of the signers (for one
+   * that does), and waits for a frame that proves the change.
    */
-  async #told(
+  async #sendSetup(
     payload: Buffer,
     signers: readonly (Signer | null)[],
     shows: (frame: Frame) => boolean,
@@ -253,7 +253,7 @@ export class Signing {
         first = true;
       });
       const late = clock.after(VERIFY_MS, () => done(false));
-      // Not before both have gone out: a frame that was under way already shows nothing.
+      // Only after both have gone out: an older frame proves nothing.
       this.#watch = (frame) => {
         if (first && shows(frame)) done(true);
       };
@@ -267,7 +267,7 @@ export class Signing {
     for (const signer of signers) if (signer !== null) send(encoder.setupSigning(payload, signer));
   }
 
-  /** The vehicle may have taken the key and not told: it gets the one before, or none. */
+  /** The vehicle may have accepted the key without a sign of it: sends it the former key, or none. */
   async #rollBack(target: Target, candidate: Signer, before: Signer | null): Promise<void> {
     const { encoder, clock } = this.#options;
     const payload = before?.setup(target.system, target.component) ?? encoder.setupNone(target);

@@ -35,7 +35,7 @@ export class FixedPort {
     this.#options = options;
   }
 
-  /** Calls `found` once, with a port that is open and the caller's from then on. */
+  /** Calls `found` once, with an open port, which the caller owns from then on. */
   start(found: (found: FoundPort) => void): void {
     this.#found = found;
     this.#backoff.reset();
@@ -50,7 +50,7 @@ export class FixedPort {
   #try(): void {
     this.#open().catch((error: unknown) => {
       const problem = messageOf(error);
-      // Once, not every 2 s for a night.
+      // Logged once, not every 2 s.
       if (problem !== this.#lastProblem) this.#options.log.warn(`${this.#options.path}: ${problem}`);
       this.#lastProblem = problem;
       if (this.#found === null) return;

@@ -1,6 +1,6 @@
 import { newTransportCounters, type Transport } from './transport.ts';
 
-/** In place of a source that cannot be used: the node runs, without a flight controller. */
+/** Stands in for an unusable source, so that the node runs without a flight controller. */
 export class NoTransport implements Transport {
   readonly open = false;
   readonly port = null;

@@ -18,7 +18,7 @@ export interface SourceTools {
   /** `/dev` and `/sys`. */
   readonly dev: string;
   readonly sys: string;
-  /** Our own heartbeat as a frame, for ports that wait to be spoken to. */
+  /** Our own heartbeat as a frame, for ports that stay silent until they receive one. */
   readonly heartbeat: () => Buffer;
 }
 

@@ -1,6 +1,6 @@
 import { SerialPort } from 'serialport';
 
-/** An open serial port. After `onClose` (told once, whoever closed it) nothing more comes. */
+/** An open serial port. `onClose` is called once, whichever side closed it; no data follows. */
 export interface SerialLine {
   /** Bytes that wait for the line. */
   readonly queuedBytes: number;
@@ -9,7 +9,7 @@ export interface SerialLine {
   close(): Promise<void>;
 }
 
-/** @throws Error when there is no such port, it is somebody else's, or it takes no such rate */
+/** @throws Error if the port does not exist, is in use, or does not support the rate */
 export type OpenSerial = (path: string, baud: number) => Promise<SerialLine>;
 
 /** 8N1, raw, exclusive (TIOCEXCL). HUPCL is off: dropping DTR at close resets some boards. */

@@ -14,10 +14,10 @@ export const PROBE_BAUDS = [57_600, 115_200, 921_600] as const;
 /** Two heartbeats at 1 Hz, so that one may be lost. */
 const PROBE_MS = 2200;
 const LOOK_MS = 500;
-/** A port without a heartbeat is left alone for this long: it may be somebody else's. */
+/** Wait before a port without a heartbeat is probed again: another program may need it. */
 const REST_MS = 10_000;
 const MAX_PROBES = 4;
-/** What came while a port was probed is handed on; more than this is noise. */
+/** Bytes read while probing are passed on to the caller; more than this is noise. */
 const MAX_KEPT_BYTES = 16 * 1024;
 const BEAT_MS = 500;
 
@@ -34,7 +34,7 @@ export interface SerialScannerOptions {
   readonly log: Logger;
   readonly list: () => Promise<readonly SerialPortEntry[]>;
   readonly open: OpenSerial;
-  /** Our own heartbeat as a frame. PX4 opens MAVLink on its USB port only once it has heard somebody speak it. */
+  /** Our own heartbeat as a frame. PX4 starts MAVLink on its USB port only after it has received some. */
   readonly heartbeat: () => Buffer;
 }
 
@@ -56,7 +56,7 @@ export class SerialScanner {
     this.#options = options;
   }
 
-  /** Calls `found` once, with a port that is open and the caller's from then on. */
+  /** Calls `found` once, with an open port, which the caller owns from then on. */
   start(found: (found: FoundPort) => void): void {
     this.#found = found;
     this.#rested.clear();
@@ -118,14 +118,14 @@ export class SerialScanner {
     }
   }
 
-  /** The rate that worked the last time comes first, so that what was replugged is back within a second. */
+  /** The rate that worked last time comes first, so that a replugged port is back within a second. */
   #baudsFor(port: SerialPortEntry): readonly number[] {
     const last = this.#last;
     if (last === null || last.name !== (port.byId ?? port.path)) return PROBE_BAUDS;
     return [last.baud, ...PROBE_BAUDS.filter((baud) => baud !== last.baud)];
   }
 
-  /** What the line brought up to the first heartbeat of an autopilot; null when none came. */
+  /** The bytes up to the first heartbeat of an autopilot; null if none came. */
   async #listen(
     port: SerialPortEntry,
     line: SerialLine,
@@ -144,7 +144,7 @@ export class SerialScanner {
       };
       const onAbort = (): void => done(null);
       const timer = clock.after(PROBE_MS, () => done(null));
-      // On USB only: bytes on a UART could disturb what is no flight controller.
+      // On USB only: bytes on a UART could disturb another device.
       const beat = /ttyACM\d+$/.test(port.path) ? clock.every(BEAT_MS, () => line.write(heartbeat())) : null;
       signal.addEventListener('abort', onAbort, { once: true });
       const framer = new Framer((frame) => {

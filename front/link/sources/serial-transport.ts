@@ -4,12 +4,12 @@ import type { SerialLine } from './serial-line.ts';
 import type { FoundPort } from './serial-scanner.ts';
 import { newTransportCounters, type Transport, type TransportEvents } from './transport.ts';
 
-/** A port that was found by its heartbeat and then says nothing is looked for anew. */
+/** A port that was found by its heartbeat and is silent for this long is searched for again. */
 const SILENT_MS = 15_000;
 /** Bits for one byte on the line: start, eight, stop. */
 const BITS_PER_BYTE = 10;
 const MIN_QUEUED_BYTES = 4096;
-/** After a line that closed, so that a port which opens and closes at once is not hammered. */
+/** Wait after a line closed, so that a port which closes at once is not reopened in a busy loop. */
 const REOPEN_MS = 250;
 
 /** Where open ports come from: the one that is configured, or a scan of all. */
@@ -22,7 +22,7 @@ export interface SerialTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly finder: SerialFinder;
-  /** Whether a silent port is given up; not the one that the configuration names. */
+  /** Whether a silent port is closed; false for the port that the configuration names. */
   readonly releaseSilent: boolean;
 }
 
@@ -115,7 +115,7 @@ export class SerialTransport implements Transport {
   }
 }
 
-/** About a second of the line: what waits longer is worth nothing when it arrives. */
+/** About a second of the line: later data would be useless. */
 function roomFor(baud: number): number {
   return Math.max(MIN_QUEUED_BYTES, baud / BITS_PER_BYTE);
 }

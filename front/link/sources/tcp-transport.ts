@@ -11,8 +11,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4000;
 const KEEPALIVE_MS = 5000;
 /**
- * A connection that brings nothing for this long is opened anew. A vehicle sends a heartbeat a second, and TCP itself does
- * not notice a peer that vanished while our own heartbeats wait for their acknowledgement (minutes).
+ * A connection that is silent for this long is reopened. A vehicle sends a heartbeat a second, and TCP itself takes minutes to
+ * notice that a peer is gone.
  */
 const SILENT_MS = 15_000;
 /** A few seconds of a busy link; beyond it the peer does not read. */
@@ -89,10 +89,10 @@ export class TcpTransport implements Transport {
     socket.on('connect', () => this.#opened(socket));
     socket.on('data', (chunk: Buffer) => {
       this.#lastByteAt = clock.now();
-      this.#backoff.reset(); // not at 'connect': a port that accepts and closes at once must not be hammered
+      this.#backoff.reset(); // not at 'connect': a port that accepts and closes at once would be retried without a pause
       this.#events?.onData(chunk);
     });
-    // 'close' follows and tries again; the reason is logged once, not every 4 s for a night.
+    // 'close' follows and tries again; the reason is logged once, not every 4 s.
     socket.on('error', (error) => this.#report(messageOf(error)));
     socket.on('close', () => this.#closed());
   }

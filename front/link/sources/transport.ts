@@ -6,12 +6,12 @@ export interface TransportEvents {
 }
 
 /**
- * The byte pipe to the flight controller: opens itself, and opens again for as long as it is started.
- * `write` never waits: what does not fit the bounded queue is lost and counted.
+ * The byte pipe to the flight controller: opens itself, and reopens until it is stopped. `write` never waits: bytes that do not
+ * fit the bounded queue are dropped and counted.
  */
 export interface Transport {
   readonly open: boolean;
-  /** What it is open on, as LinkState.fc_port; null while closed. */
+  /** The open port, as in LinkState.fc_port; null while closed. */
   readonly port: string | null;
   /** Baud rate of a serial line, else null. */
   readonly baud: number | null;

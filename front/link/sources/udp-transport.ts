@@ -17,7 +17,7 @@ const LAST_RETRY_MS = 4000;
 const MAX_QUEUED_BYTES = 64 * 1024;
 
 export interface UdpTransportOptions {
-  /** `listen`: the vehicle sends to us, and its first MAVLink names it. `connect`: we send first. */
+  /** `listen`: the vehicle sends to us, and its first MAVLink tells us its address. `connect`: we send first. */
   readonly mode: 'listen' | 'connect';
   readonly host: string;
   readonly port: number;
@@ -33,7 +33,7 @@ interface Peer {
 }
 
 /**
- * MAVLink over UDP with one vehicle at the other end. Listening, the first that sends MAVLink is it, and everybody else is
+ * MAVLink over UDP with one vehicle at the other end. When listening, the first sender of MAVLink is the vehicle; others are
  * ignored until it has been silent for 3 s.
  */
 export class UdpTransport implements Transport {
@@ -113,7 +113,7 @@ export class UdpTransport implements Transport {
     this.#socket = socket;
     socket.on('message', (bytes, from) => this.#receive(bytes, from));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // "Port unreachable" from the other end: nobody listens there yet, and the socket is as good as before.
+      // "Port unreachable" from the other end: nobody listens there yet, and the socket still works.
       if (this.#ready && error.code === 'ECONNREFUSED') return;
       this.#fail(socket, error);
     });

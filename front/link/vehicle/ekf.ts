@@ -9,12 +9,12 @@ const NEEDED = 1 | 2 | 4 | 32;
 /** A horizontal position, relative (by optical flow, say) or absolute: bits 3 and 4. */
 const POSITION = 8 | 16;
 /**
- * Bit 7: the filter only pretends to stand still. PX4 says it of every vehicle at rest, besides its position; where it has
- * none it says nothing of one.
+ * Bit 7: the filter assumes that the vehicle stands still. PX4 sets it for every vehicle at rest, beside the position flags
+ * (which it leaves out if it has no position).
  */
 const CONSTANT_POSITION = 128;
 
-/** What speaks against each filter. */
+/** The fault flags of each filter. */
 const FAULTS: Readonly<Record<Source, number>> = {
   // UNINITIALIZED and GPS_GLITCHING
   EKF_STATUS_REPORT: CONSTANT_POSITION | 1024 | 32_768,

@@ -10,7 +10,7 @@ const AUTOPILOT_PX4 = 12;
 
 type Table = readonly (readonly [name: string, number: number])[];
 
-// Where a number has two names the first is the one that is shown.
+// If a number has two names, the first is shown.
 const COPTER: Table = [
   ['STABILIZE', 0],
   ['ACRO', 1],
@@ -153,7 +153,9 @@ const TYPES: Readonly<Record<Exclude<Family, 'px4'>, readonly number[]>> = {
   sub: [12],
 };
 
-/** Whose mode table a vehicle uses, null when we have none for it. Arguments: MAV_AUTOPILOT and MAV_TYPE of its heartbeat. */
+/**
+ * The family whose mode table a vehicle uses, null if there is none. Arguments: MAV_AUTOPILOT and MAV_TYPE of its heartbeat.
+ */
 export function familyOf(autopilot: number, type: number): Family | null {
   if (autopilot === AUTOPILOT_PX4) return 'px4';
   if (autopilot !== AUTOPILOT_ARDUPILOT) return null;

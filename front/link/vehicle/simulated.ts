@@ -3,8 +3,8 @@ import { MSG } from '../../../shared/mavlink/messages.ts';
 const MAX_EVIDENCE = 8;
 
 /**
- * What speaks for the vehicle being a simulated one (docs/contract.md 6): parameters `SIM_*`, messages SIMSTATE and
- * SIM_STATE. Absent evidence means a real vehicle; it is dropped whenever another vehicle may be at the other end.
+ * Evidence that the vehicle is simulated (docs/contract.md 6): parameters `SIM_*`, messages SIMSTATE and SIM_STATE. Without
+ * evidence it is a real vehicle. The evidence is dropped whenever another vehicle may be connected.
  */
 export class SimulatedEvidence {
   #evidence: readonly string[] = [];

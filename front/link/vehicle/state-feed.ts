@@ -24,7 +24,7 @@ export class StateFeed {
   }
 
   start(): void {
-    // Also finds what changes by time alone: a heartbeat that grows stale.
+    // Also notices changes by time alone, such as a heartbeat that is too old.
     this.#timer = this.#clock.every(CHANGING_MS, () => this.#look(true));
   }
 

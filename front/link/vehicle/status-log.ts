@@ -5,7 +5,7 @@ import type { StatusLine } from './status-texts.ts';
 const WINDOW_MS = 1000;
 const LINES_PER_WINDOW = 10;
 
-/** Writes the vehicle's words to our log, at most ten a second: a vehicle that babbles must not fill the disk. */
+/** Writes the vehicle's texts to our log, at most ten a second, so that they cannot fill the disk. */
 export class StatusLog {
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 const KEEP = 10;
 const MAX_PARTS = 8;
 const MAX_OPEN = 4;
-/** A text whose rest does not come is shown as far as it came. */
+/** After this time an incomplete text is shown without its missing parts. */
 const PART_WAIT_MS = 1000;
 /** An event and the text that says the same come within this time. */
 const TWICE_MS = 1000;
@@ -61,12 +61,12 @@ export class StatusTexts {
     if (part.final || part.part === MAX_PARTS - 1) this.#close(open);
   }
 
-  /** An event of the vehicle in words. Many it also says as a text: those are shown once. */
+  /** An event of the vehicle as text. The vehicle sends many events as STATUSTEXT too: those are shown once. */
   say(severity: number, text: string): void {
     this.#publish(severity, text, true);
   }
 
-  /** Shows what has waited too long for its rest; called a few times a second. */
+  /** Shows texts that have waited too long for their missing parts; called a few times a second. */
   tick(): void {
     const now = this.#clock.now();
     for (const open of this.#open) if (now - open.since >= PART_WAIT_MS) this.#close(open);
@@ -84,7 +84,7 @@ export class StatusTexts {
   }
 
   #publish(severity: number, said: string, isEvent = false): void {
-    // PX4 puts a tab behind what it also says as an EVENT.
+    // PX4 ends a text with a tab if it sends the same as an EVENT.
     const text = said.trimEnd();
     const marked = text !== said;
     const now = this.#clock.now();

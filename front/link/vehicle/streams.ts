@@ -8,21 +8,21 @@ import type { Vehicle } from './vehicle.ts';
 const SET_MESSAGE_INTERVAL = 511;
 const REQUEST_MESSAGE = 512;
 const EXCHANGE_MS = 4000;
-/** Heartbeats come and telemetry does not: ask again. */
+/** If heartbeats come without telemetry for this long, request it again. */
 const STOPPED_MS = 5000;
-/** Then what had no ack is asked for again, so many times. */
+/** Requests without an ack are repeated after this time, at most this often. */
 const AGAIN_MS = 5000;
 const ROUNDS = 5;
-/** One message has stopped: not heard for so long, or for so many of its periods. */
+/** A message has stopped if it is not heard for this long and for this many of its periods. */
 const SILENT_MS = 6000;
 const SILENT_PERIODS = 4;
-/** What does not come although it was asked for again (a vehicle may have nothing to tell) is asked for ever more rarely. */
+/** A message that does not come although it was requested again is requested less and less often, at least this often. */
 const MAX_SILENT_MS = 60_000;
 const DIRECT = 512;
 
 type Wanted = readonly (readonly [message: number, hz: number])[];
 
-/** What we want to hear, and how often (Hz). The first one also tells whether the vehicle knows the command. */
+/** The messages that we request, and their rates (Hz). The first one also tells whether the vehicle knows the command. */
 const COMMON: Wanted = [
   [MSG.ATTITUDE, 10],
   [MSG.GLOBAL_POSITION_INT, 5],
@@ -51,7 +51,7 @@ const GROUPS: readonly (readonly [stream: number, hz: number])[] = [
   [12, 1], // EXTRA3: BATTERY_STATUS, EKF_STATUS_REPORT, SIMSTATE
 ];
 
-/** Messages that a vehicle sends when asked, not by themselves. */
+/** Messages that a vehicle sends only on request. */
 const ONCE: readonly number[] = [MSG.AUTOPILOT_VERSION, MSG.HOME_POSITION];
 
 export interface StreamsOptions {
@@ -67,13 +67,13 @@ export interface StreamsOptions {
 interface Watched {
   readonly hz: number;
   askedAt: number;
-  /** Asked for since it was last heard. */
+  /** How often it was requested since it was last heard. */
   asks: number;
 }
 
 /**
- * Asks the vehicle for the telemetry we want, and asks again when it stops: all of it, or one message, which any ground
- * station may have switched off.
+ * Requests telemetry from the vehicle, and again when all of it or one message stops: any ground station can switch a message
+ * off.
  */
 export class Streams {
   readonly #options: StreamsOptions;
@@ -84,7 +84,7 @@ export class Streams {
   readonly #heardAt = new Float64Array(DIRECT).fill(-Infinity);
   readonly #watched = new Map<number, Watched>();
   #asking = false;
-  /** Had no ack: lost on the way, or from a vehicle that does not answer for them. */
+  /** Requests without an ack: lost, or the vehicle does not acknowledge them. */
   #unanswered: Wanted = [];
   #round = 0;
 
@@ -92,7 +92,7 @@ export class Streams {
     this.#options = options;
   }
 
-  /** A session of the vehicle begins: whatever was asked for is void. */
+  /** A session of the vehicle begins: all requests start over. */
   request(): void {
     this.#round = 0;
     this.#watched.clear();
@@ -126,8 +126,8 @@ export class Streams {
     for (const [message, watched] of this.#watched) {
       const heardAt = this.#heardAt[message] ?? -Infinity;
       if (heardAt > watched.askedAt) watched.asks = 0;
-      const patience = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
-      if (now - Math.max(heardAt, watched.askedAt) < Math.min(patience, MAX_SILENT_MS)) continue;
+      const silence = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
+      if (now - Math.max(heardAt, watched.askedAt) < Math.min(silence, MAX_SILENT_MS)) continue;
       watched.askedAt = now;
       watched.asks = Math.min(watched.asks + 1, 8);
       silent.push([message, watched.hz]);
@@ -175,7 +175,7 @@ export class Streams {
       }
       if (result === RESULT_UNSUPPORTED || (index === 0 && result === null)) {
         this.#askForGroups();
-        // Unanswered is not unsupported: on a bad line the next round may fare better.
+        // No answer does not mean unsupported: on a bad line the next round may succeed.
         if (result === null) this.#unanswered = wanted;
         break;
       }
@@ -197,7 +197,7 @@ export class Streams {
     return exchange.run({
       command: SET_MESSAGE_INTERVAL,
       key: String(message),
-      trusting: true, // what comes says whether it was heard
+      trusting: true, // the messages that arrive show whether it worked
       deadline: clock.now() + EXCHANGE_MS,
       signal,
       encode: (confirmation) => encoder.commandLong(target, SET_MESSAGE_INTERVAL, params, confirmation),

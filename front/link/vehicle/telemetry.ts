@@ -34,22 +34,22 @@ import { finite, scaled } from './known.ts';
 const U8_UNKNOWN = 0xff;
 const U16_UNKNOWN = 0xffff;
 const I16_UNKNOWN = 0x7fff;
-/** No cell of a flight battery has more; a "cell" above it is the whole pack, as ArduPilot sends it without a cell monitor. */
+/** A flight battery's cell has less; a larger value is the whole pack, which ArduPilot sends if there is no cell monitor. */
 const MAX_CELL_MV = 5000;
-/** In BATTERY_STATUS: a pack of more than 65.534 V goes on in the next place. */
+/** In BATTERY_STATUS: the voltage of a pack above 65.534 V continues in the next element. */
 const CELL_OVERFLOW = 0xfffe;
-/** While the better message of two came within this time, the other one is not looked at. */
+/** If the better of two messages came within this time, the other one is ignored. */
 const FRESH_MS = 3000;
-/** GPS_FIX_TYPE_3D_FIX: below it the receiver's altitude means nothing, and its position little. */
+/** GPS_FIX_TYPE_3D_FIX: below it the receiver's altitude and position are not reliable. */
 const FIX_3D = 3;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
-/** By MISSION_STATE; 0 is "not told". */
+/** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
 
-/** Telemetry of which nothing was received. */
+/** Telemetry before anything was received. */
 export function emptyTelemetry(): Telemetry {
   return {
     mav_type: null,
@@ -98,12 +98,12 @@ export function emptyTelemetry(): Telemetry {
 }
 
 /**
- * What the vehicle told of itself, in the units of the API, MAVLink's "unknown" as null. A message only stamps the moment
- * of its group; ages are made when somebody reads.
+ * The vehicle's telemetry in the units of the API, with null for MAVLink's "unknown". A message only stores the time of its
+ * group; ages are computed on reading.
  *
- * Two values have two messages. Position: GLOBAL_POSITION_INT, and the receiver's own GPS_RAW_INT (a fix of 3D or better)
- * while that has had none for 3 s. Battery: SYS_STATUS, and BATTERY_STATUS of the first battery while that has no voltage.
- * `sources` says which it was.
+ * Two values come from two messages each. Position: GLOBAL_POSITION_INT, and the receiver's own GPS_RAW_INT (a fix of 3D or
+ * better) while that has had none for 3 s. Battery: SYS_STATUS, and BATTERY_STATUS of the first battery while that has no
+ * voltage. `sources` says which message was used.
  */
 export class TelemetryModel {
   readonly #values = emptyTelemetry();
@@ -127,7 +127,7 @@ export class TelemetryModel {
   #voltageAt = NEVER;
   #now = 0;
 
-  /** As they are, with the ages of the newest `read`. */
+  /** The same object as returned by the newest `read`, with its ages. */
   get values(): Telemetry {
     return this.#values;
   }
@@ -208,7 +208,7 @@ export class TelemetryModel {
       this.#placeAt = this.#now;
       this.#place('GLOBAL_POSITION_INT', message);
     } else if (this.#values.sources.position === 'GLOBAL_POSITION_INT') {
-      this.#placeAt = NEVER; // the receiver's own word counts at once
+      this.#placeAt = NEVER; // GPS_RAW_INT is used at once
       this.#noPlace();
     }
     position.alt_rel = message.relativeAlt / 1000;
@@ -248,7 +248,7 @@ export class TelemetryModel {
     if (message.fixType >= FIX_3D && (message.lat !== 0 || message.lon !== 0)) {
       this.#place('GPS_RAW_INT', message);
       if (this.#now - this.#estimateAt > FRESH_MS) {
-        position.alt_rel = null; // of the estimate that came no more, and not of this place
+        position.alt_rel = null; // it belonged to the old estimate, not to this position
         position.heading = null;
       }
     } else if (sources.position === 'GPS_RAW_INT') this.#noPlace();
@@ -283,7 +283,7 @@ export class TelemetryModel {
   }
 
   #battery(message: BatteryStatus): number {
-    if (message.id !== 0) return -1; // the first battery is the one that SYS_STATUS speaks of
+    if (message.id !== 0) return -1; // only the first battery, as in SYS_STATUS
     const { battery } = this.#values;
     battery.temperature = scaled(message.temperature, I16_UNKNOWN, 100);
     const cells = [

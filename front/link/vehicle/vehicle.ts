@@ -29,29 +29,31 @@ import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
 import { TelemetryModel } from './telemetry.ts';
 
-/** A heartbeat older than this: the vehicle is not alive, its armed state unknown (docs/contract.md 6). */
+/** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
 export const ALIVE_MS = 3000;
 /** After this silence another vehicle may take the place of the learned one. */
 const FORGET_MS = 10_000;
-/** Boot time that goes back by more is a reboot, by less two messages that overtook each other. */
+/** If the boot time goes back by more than this, the vehicle has rebooted; by less, two messages came in the wrong order. */
 const REBOOT_MS = 1000;
-/** After a new connection or a silence: boot time that lags behind our clock by more is a reboot; a line may hold up messages. */
+/**
+ * After a new connection or a silence: a boot time that is behind our clock by more than this is a reboot; by less, a delay.
+ */
 const LAG_MS = 3000;
 
 const AUTOPILOT_ARDUPILOT = 3;
 const AUTOPILOT_PX4 = 12;
 const FLAG_ARMED = 128;
 
-/** Why streams and parameters are asked for anew. */
+/** Why streams and parameters are requested again. */
 export type SessionReason = 'learned' | 'connected' | 'returned' | 'rebooted';
 
-/** What the vehicle's messages mean to the rest of the link. */
+/** What the vehicle reports to the other parts of the link. */
 export interface VehicleListener {
-  /** Another stretch of the vehicle's life begins: nothing asked of it before holds any more. */
+  /** A new session of the vehicle begins: earlier requests are void. */
   onSession(reason: SessionReason): void;
   onArmedChange(): void;
   onHeartbeat(): void;
-  /** A message that telemetry is made of, by its id. */
+  /** A telemetry message, by its id. */
   onTelemetry(id: number): void;
   onAck(ack: CommandAck): void;
   onParam(value: ParamValue): void;
@@ -66,12 +68,11 @@ export interface VehicleListener {
 }
 
 /**
- * The vehicle at the flight-controller side of the link, from its own frames only. The first heartbeat of an autopilot
- * names it; from then on every other system is ignored until it has been silent for 10 s.
+ * The vehicle at the flight-controller side of the link, from its own frames only. The first heartbeat of an autopilot names
+ * it; from then on every other system is ignored until it has been silent for 10 s.
  *
- * When it is not alive its telemetry stays as it was last received: who shows it decides what that is worth
- * (`alive`, `armed` say so). When it is back, on a new connection or after 10 s, it may have been rebooted meanwhile: until
- * its boot time says that it was not, only what was heard since is shown.
+ * While it is not alive, the last telemetry stays; `alive` and `armed` tell the reader so. When it is back, on a new connection
+ * or after 10 s, it may have rebooted: until its boot time shows that it did not, only newer telemetry is shown.
  */
 export class Vehicle {
   /** Gaps in the autopilot's sequence numbers. */
@@ -86,16 +87,16 @@ export class Vehicle {
   #heartbeatAt = 0;
   #newConnection = true;
   #armedByAck = false;
-  /** The newest boot time that it told, and when. */
+  /** The newest boot time that it sent, and when. */
   #bootMs: number | null = null;
   #bootAt = 0;
-  /** It may have rebooted unheard: the next boot time is compared with what it should be by now. */
+  /** It may have rebooted unnoticed: the next boot time is compared with the expected one. */
   #unheard = false;
-  /** What was known before that, shown again once it turns out to be of the same life. */
+  /** The telemetry before that, shown again if it turns out that the vehicle did not reboot. */
   #former: TelemetryModel | null = null;
   #seq: number | null = null;
   #model = new TelemetryModel();
-  /** Wall clock of the newest telemetry message, null when `last_update` says it already. */
+  /** Wall clock of the newest telemetry message, null once it is in `last_update`. */
   #updatedAt: number | null = null;
 
   constructor(clock: Clock, listener: VehicleListener) {
@@ -103,7 +104,7 @@ export class Vehicle {
     this.#listener = listener;
   }
 
-  /** What was last received, with its ages. Made anew by another vehicle or a reboot, else the same object each time. */
+  /** The last telemetry, with its ages. Always the same object, until another vehicle or a reboot replaces it. */
   get telemetry(): Telemetry {
     const telemetry = this.#model.read(this.#clock.now());
     if (this.#updatedAt !== null) telemetry.last_update = new Date(this.#updatedAt).toISOString();
@@ -140,8 +141,8 @@ export class Vehicle {
   }
 
   /**
-   * The vehicle has accepted an arming. The motors run before the next heartbeat says so, up to a second later; whoever
-   * asks meanwhile must not hear "disarmed". A disarming is believed only from the heartbeat.
+   * The vehicle has accepted an arming. The motors run up to a second before the next heartbeat says so, and the state must not
+   * read "disarmed" during that second. A disarming counts only when a heartbeat shows it.
    */
   noteArmed(): void {
     this.#armedByAck = true;
@@ -174,7 +175,7 @@ export class Vehicle {
     return this.#heartbeat?.customMode ?? null;
   }
 
-  /** The transport has connected again: the far end may have lost what it was asked, or be another vehicle. */
+  /** The transport has connected again: the vehicle may have lost our requests, or be another one. */
   connectionOpened(): void {
     this.#newConnection = true;
     this.#unheard = true;
@@ -238,7 +239,7 @@ export class Vehicle {
       return;
     }
     if (bootMs >= 0 && this.#onBootTime(bootMs)) {
-      // What is shown is another model now, which has not seen the present message.
+      // The telemetry model was replaced and has not seen this message yet.
       this.#model.apply(frame.id, this.#payload.load(frame), now);
     }
     this.#updatedAt = this.#clock.wall();
@@ -290,7 +291,7 @@ export class Vehicle {
     this.#updatedAt = null;
   }
 
-  /** @param model what is known of the vehicle from now on, besides its newest heartbeat */
+  /** @param model the telemetry from now on, besides the newest heartbeat */
   #show(model: TelemetryModel): void {
     this.#model = model;
     this.#former = null;
@@ -303,8 +304,8 @@ export class Vehicle {
   }
 
   /**
-   * A vehicle that has booted since the message before, be it on another connection, has told nothing yet.
-   * @returns whether `telemetry` is another one now
+   * Drops old telemetry if the vehicle has rebooted since the message before, also on another connection.
+   * @returns whether `telemetry` was replaced
    */
   #onBootTime(bootMs: number): boolean {
     const before = this.#bootMs;
@@ -313,8 +314,8 @@ export class Vehicle {
     this.#unheard = false;
     const lags = before !== null && unheard && bootMs < before + (now - this.#bootAt) - LAG_MS;
     if (before !== null && (lags || bootMs < before - REBOOT_MS)) {
-      this.#show(new TelemetryModel()); // what there is belongs to the life before
-      this.version = null; // it may have got another firmware
+      this.#show(new TelemetryModel()); // the old telemetry is from before the reboot
+      this.version = null; // its firmware may have changed
       this.#bootMs = bootMs;
       this.#bootAt = now;
       this.#beginSession('rebooted');
@@ -329,7 +330,7 @@ export class Vehicle {
 
   #countLost(seq: number): void {
     const gap = this.#seq === null ? 0 : (seq - this.#seq - 1) & 0xff;
-    if (gap < 128) this.lost += gap; // more is a frame that came late, not 128 lost ones
+    if (gap < 128) this.lost += gap; // a larger gap is a late frame, not lost ones
     this.#seq = seq;
   }
 }

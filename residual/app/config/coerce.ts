@@ -1,8 +1,8 @@
 import type { ConfigNode } from '../../../shared/config/keys.ts';
 
 /**
- * Reads a text as the type that the schema wants: `"true"`, `"25"`, JSON text or a comma list for a list. A text that does
- * not read as that type stays as it is, so that the schema's own error names it. Anything but a text stays too.
+ * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, or a comma list for a list. Other values, and texts
+ * that are not of that type, stay unchanged, so that the schema reports the error.
  */
 export function coerce(leaf: ConfigNode, value: unknown): unknown {
   if (typeof value !== 'string') return value;

@@ -15,7 +15,7 @@ export interface Written {
   readonly value: unknown;
   readonly persisted: boolean;
   readonly restart_required: readonly string[];
-  /** Secrets that were cleared, because they would be sent to another host than before. */
+  /** Secrets that were cleared, because they would be sent to a new host. */
   readonly cleared: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface Written {
 export class ConfigStore {
   readonly #paths: Pick<Paths, 'config' | 'configLastGood'>;
   readonly #writes = new Serial();
-  /** What the file of that version says; parsed once, however often it is asked for. */
+  /** The parsed file of that version, so that each version is parsed only once. */
   #masked: { readonly version: string; readonly config: Config } | null = null;
 
   constructor(paths: Pick<Paths, 'config' | 'configLastGood'>) {
@@ -36,21 +36,21 @@ export class ConfigStore {
     if (this.#masked?.version !== version) {
       const { config, problem } = await loadConfig(this.#paths);
       const masked = maskedConfig(config);
-      if (problem !== null) return masked; // it may be readable the next time
+      if (problem !== null) return masked; // not cached: it may be readable next time
       this.#masked = { version, config: masked };
     }
     return this.#masked.config;
   }
 
   /**
-   * One secret as it stands in the config, for whoever has to enter it elsewhere. Other keys are refused, so that the
-   * right to read a secret is never needed for what is none.
+   * One secret of the config in clear text, for entering it elsewhere. Other keys are refused, so that the right to read
+   * secrets is never needed for them.
    * @throws ApiError E_UNKNOWN_KEY
    */
   async secret(key: string): Promise<{ key: string; value: unknown; set: boolean }> {
     const leaf = configLeaf(key);
     if (leaf?.['x-secret'] !== true) {
-      const reason = leaf === null ? 'There is no such config key' : 'This config key is no secret';
+      const reason = leaf === null ? 'There is no such config key' : 'This config key is not a secret';
       throw new ApiError(
         'E_UNKNOWN_KEY',
         `${reason}: ${key}. Secret keys: ${keysWith('x-secret').join(', ')}.`,
@@ -82,7 +82,7 @@ export class ConfigStore {
   }
 }
 
-/** Another text for every other content: rename gives the file a new inode, writing in place a new time. */
+/** A text that differs for each content: a rename gives the file a new inode, a write in place a new time. */
 function fileVersion(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'absent' : `${found.ino} ${found.mtimeNs} ${found.size}`;

@@ -4,7 +4,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 
-/** The page at `/` and its parts. Everything comes from this node; the browser is told to load nothing from elsewhere. */
+/** The page at `/` and its parts. Everything comes from this node; the browser may load nothing from other hosts. */
 
 const TYPES: Readonly<Record<string, string>> = {
   'page.css': 'text/css; charset=utf-8',

@@ -7,7 +7,7 @@ import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
-/** Without a vehicle nothing happens that is worth a write a second, which wears out an SD card. */
+/** Samples per write while there is no vehicle: a write every second would wear out the SD card for nothing. */
 const IDLE_SAMPLES = 300;
 const FRESH_MS = 3000;
 
@@ -22,8 +22,8 @@ export interface FlightRecorderOptions {
 }
 
 /**
- * Writes metrics of the vehicle and of this machine once a second while a vehicle is heard, opens a flight session when it
- * arms and closes it when it disarms, and keeps what happens to the link as events.
+ * Writes metrics of the vehicle and of this machine once a second while a vehicle is heard, opens a flight session when it arms
+ * and closes it when it disarms, and stores changes of the link as events.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
@@ -63,7 +63,7 @@ export class FlightRecorder {
 
   #follow(state: LinkState): void {
     this.#followArming(state);
-    // Only what the first word on arming says can be about a flight that began before this process.
+    // Only the first armed state can belong to a flight that began before this process.
     if (state.armed !== 'unknown' && state.heard) this.#first = false;
     const { store } = this.#options;
     if (state.mavlink_alive !== this.#alive) {
@@ -76,7 +76,7 @@ export class FlightRecorder {
   #followArming(state: LinkState): void {
     const { store } = this.#options;
     if (!state.heard) return;
-    // `unknown` ends no flight: the vehicle may be in the air, out of earshot.
+    // `unknown` does not end a flight: the vehicle may be in the air, out of radio range.
     if (state.armed === true && !this.#armed) {
       this.#armed = true;
       if (this.#first && store.resumeFlight()) return;
@@ -102,7 +102,7 @@ export class FlightRecorder {
     this.#options.store.metrics(Object.fromEntries(known));
   }
 
-  /** A store that cannot be written loses what happens meanwhile; it is said once. */
+  /** While the store cannot be written, records are lost; this is logged once. */
   #guarded(work: () => void): void {
     try {
       work();

@@ -15,17 +15,17 @@ import type { LogTail } from './log-tail.ts';
 
 const MAX_EXPORTS = 2;
 const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1h': 3600e6 };
-/** With bucket=auto: about this many. */
+/** About this many buckets with bucket=auto. */
 const AUTO_BUCKETS = 200;
 const HOUR_US = 3600e6;
-/** Rows between two turns of the event loop, so that an export holds nobody up. */
+/** Rows between two event-loop turns, so that an export does not block other requests. */
 const EXPORT_CHUNK = 500;
 
 export interface LogDeps {
   readonly query: LogQuery;
   readonly store: LogStore;
   readonly tail: LogTail;
-  /** The rows that the log API's own OpenAPI document is about. */
+  /** The rows in the log API's own OpenAPI document. */
   readonly rows: readonly Row[];
   /** Wall clock, ms. */
   readonly now: () => number;

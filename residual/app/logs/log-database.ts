@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 
 const VERSION = 1;
 const BUSY_MS = 5000;
-/** Corrupt files that are kept for a look at them. */
+/** How many corrupt files are kept for analysis. */
 const KEEP_BROKEN = 2;
 
 const SCHEMA = `
@@ -40,17 +40,17 @@ CREATE TABLE shippers (id TEXT PRIMARY KEY, last_seq INTEGER NOT NULL, seen_us I
 PRAGMA user_version = ${VERSION};
 `;
 
-/** The open database and how it came to be. */
+/** The open database, and the file that it replaced. */
 export interface OpenDatabase {
   readonly db: DatabaseSync;
-  /** Where a file that could not be used was put aside; null when there was none. */
+  /** New path of an unusable file that was moved away; null if there was none. */
   readonly setAside: string | null;
 }
 
 /**
- * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose the last moments, never
- * the file). A file that is damaged, or of another version, is set aside and a new one begun: a log that cannot be written
- * would be worse than an old one that must be read by hand.
+ * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose the last moments, never the
+ * file). A damaged file, or one of another version, is moved away and a new one created: it is more important that new logs can
+ * be written than that old ones can be queried.
  */
 export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
@@ -68,13 +68,13 @@ export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenD
 function open(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Must stand before the first table.
+    // Must be set before the first table is created.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -8192;');
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
     else if (version !== VERSION) throw new Error(`is of version ${version}, not ${VERSION}`);
-    // Damage shows at the roots of the tables, without reading all of a large file.
+    // Reading the first row of each table finds damage without reading a whole large file.
     for (const table of ['sessions', 'logs', 'events', 'metrics', 'metric_names', 'shippers'])
       db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
     db.prepare("SELECT rowid FROM logs_fts WHERE logs_fts MATCH 'x' LIMIT 1").get();

@@ -4,7 +4,7 @@ import { LOG_LEVELS, logLevelOf } from '../../../shared/rpc/logs.ts';
 
 export type RecordKind = 'logs' | 'events' | 'metrics';
 
-/** What to look for; null is no condition. */
+/** The conditions of a query; null means none. */
 export interface LogFilter {
   readonly kind: RecordKind;
   /** Inclusive, microseconds since 1970. */
@@ -14,7 +14,7 @@ export interface LogFilter {
   readonly sources: readonly string[];
   readonly metrics: readonly string[];
   readonly eventKinds: readonly string[];
-  /** Index into LOG_LEVELS: this and above. */
+  /** Index into LOG_LEVELS: this level and above. */
   readonly minLevel: number | null;
   /** Words that must all occur, as an FTS5 query. */
   readonly text: string | null;
@@ -55,7 +55,7 @@ export function readFilter(members: Members, nowMs: number): LogFilter {
 }
 
 /**
- * A moment: microseconds since 1970, ISO 8601, or so long ago (`-5m`, also without the minus; ms s m h d).
+ * A time: microseconds since 1970, ISO 8601, or a time ago (`-5m`, also without the minus; ms s m h d).
  * @throws ApiError E_INVALID_VALUE
  */
 export function readTime(name: string, text: string | undefined, nowMs: number): number | null {
@@ -78,7 +78,7 @@ export function readCount(members: Members, name: string, normal: number, max: n
   return value;
 }
 
-/** What stands for these conditions in a cursor, so that a cursor is not used under others. */
+/** A text for these conditions in a cursor, so that a cursor is not used with other conditions. */
 export function fingerprint(filter: LogFilter): string {
   return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 12);
 }
@@ -95,7 +95,7 @@ function readList(name: string, texts: readonly (string | undefined)[]): readonl
   return list;
 }
 
-/** Each word in quotes: nothing of what a person types is an operator of FTS5. The last one may be a beginning. */
+/** Each word in quotes, so that no input is an operator of FTS5. The last one may be a prefix. */
 function asWords(text: string): string {
   const words = text.trim().split(/\s+/).slice(0, MAX_LIST);
   return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ') + (/[\w]$/.test(text) ? '*' : '');

@@ -19,7 +19,7 @@ export interface LogIngestOptions {
   readonly log: Logger;
   /** Wall clock, ms. */
   readonly now: () => number;
-  /** Told what has been committed, oldest first. */
+  /** Called with the committed records, oldest first. */
   readonly onStored: (records: readonly LogRecord[]) => void;
 }
 
@@ -30,7 +30,7 @@ interface Shipper {
   lastSeq: number;
 }
 
-/** Takes log lines from their shippers (shared/rpc/logs.ts), stores them in batches, and says what is on disk. */
+/** Receives log lines from the shippers (shared/rpc/logs.ts), stores them in batches, and acknowledges those on disk. */
 export class LogIngest {
   readonly #options: LogIngestOptions;
   readonly #server: Server;
@@ -88,7 +88,7 @@ export class LogIngest {
     });
   }
 
-  /** @throws Error for a line that is no hello */
+  /** @throws Error for a line that is not a hello */
   #meet(socket: Socket, line: string): Shipper {
     const hello: unknown = JSON.parse(line);
     const id =
@@ -106,7 +106,7 @@ export class LogIngest {
     const match = NUMBERED.exec(line);
     if (match === null) throw new Error('a line without its number');
     const seq = Number(match[1]);
-    if (seq <= shipper.lastSeq) return; // sent again, and here already
+    if (seq <= shipper.lastSeq) return; // sent again, but already stored
     shipper.lastSeq = seq;
     const record = readLogLine(match[2] ?? '', 'unknown', this.#options.now());
     shipper.waiting.push({ seq, record });
@@ -125,7 +125,7 @@ export class LogIngest {
       this.#options.store.append(shipper.id, records);
       this.#failed = false;
     } catch (error) {
-      // A full disk: the shipper keeps what was not acknowledged and sends it again on its next connection.
+      // A full disk: the shipper keeps unacknowledged lines and sends them again on its next connection.
       if (!this.#failed) this.#options.log.error(`log store: ${messageOf(error)}`);
       this.#failed = true;
       shipper.socket.destroy();

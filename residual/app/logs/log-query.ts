@@ -3,11 +3,11 @@ import { ApiError } from '../../../shared/errors.ts';
 import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 
-/** Counting stops here: a number that large tells as much as the exact one, and the exact one costs a scan. */
+/** Counting stops here: an exact number would need a full scan. */
 const MAX_COUNTED = 100_000;
 const EVENT_SEVERITIES = LOG_LEVELS;
 const MAX_BUCKETS = 5000;
-/** Records that may have been stored before others of an earlier time. */
+/** How many records may be stored out of time order. */
 const LATE_ROWS = 50_000;
 
 export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] as const;
@@ -30,7 +30,7 @@ interface Where {
   readonly values: readonly SQLInputValue[];
 }
 
-/** Reads the database, newest first, on a connection that cannot write. */
+/** Reads the database, newest first, on a read-only connection. */
 export class LogQuery {
   readonly #db: DatabaseSync;
 
@@ -38,7 +38,7 @@ export class LogQuery {
     this.#db = db;
   }
 
-  /** @param cursor where the page before ended, from its `next` @throws ApiError E_NOT_FOUND for another filter's cursor */
+  /** @param cursor `next` of the page before @throws ApiError E_NOT_FOUND for the cursor of another filter */
   page(filter: LogFilter, limit: number, cursor: string | null, offset = 0): Page {
     const rows = [...this.#rows(filter, limit + 1, cursor, offset)];
     const more = rows.length > limit;
@@ -58,7 +58,7 @@ export class LogQuery {
     yield* this.#rows(filter, limit, null, 0);
   }
 
-  /** How many records fit, null when more than 100 000 do. */
+  /** How many records match, null for more than 100 000. */
   count(filter: LogFilter): number | null {
     const { sql, values } = whereOf(filter, null);
     const row = this.#db
@@ -187,7 +187,7 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
   if (filter.minLevel !== null && filter.kind === 'logs') add('t.level >= ?', filter.minLevel);
   if (filter.minLevel !== null && filter.kind === 'events') add('t.severity >= ?', filter.minLevel);
   if (filter.text !== null && filter.kind === 'logs') {
-    // Numbers rise with time but for what came late: a word is looked for from a little before the window on.
+    // Row ids rise with time, except for late records: the text search starts a little before the window.
     const from = `rowid >= coalesce((SELECT id FROM logs WHERE ts_us >= ? ORDER BY ts_us LIMIT 1), 9e15) - ${LATE_ROWS}`;
     const range = filter.fromUs === null ? '' : ` AND ${from}`;
     add(
@@ -207,7 +207,7 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
 function readCursor(cursor: string, filter: LogFilter): { readonly ts: number; readonly id: number } {
   const [ts, id, mark] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (mark !== fingerprint(filter) || !/^\d{1,17}$/.test(ts ?? '') || !/^\d{1,17}$/.test(id ?? ''))
-    throw new ApiError('E_NOT_FOUND', 'There is no such cursor under these conditions. Ask without it.');
+    throw new ApiError('E_NOT_FOUND', 'This cursor does not belong to these conditions. Repeat without it.');
   return { ts: Number(ts), id: Number(id) };
 }
 

@@ -31,14 +31,14 @@ export interface LogService {
   stop(): Promise<void>;
 }
 
-/** The log store with everything around it; or, where it is switched off or cannot be opened, routes that say so. */
+/** The log store with its routes; if it is disabled or cannot be opened, the routes say so. */
 export function openLogService(options: LogServiceOptions): LogService {
   if (!options.limits.enabled)
     return absent(new ApiError('E_NOT_IMPLEMENTED', 'The log store is switched off: logging.store.enabled.'));
   try {
     return open(options);
   } catch (error) {
-    // Config, video and the rest of this process must run without it.
+    // Config, video and the rest of this process must work without it.
     options.log.error(`log store: ${messageOf(error)}`);
     return absent(new ApiError('E_STORE', `The log store cannot be opened: ${messageOf(error)}.`));
   }

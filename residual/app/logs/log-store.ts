@@ -4,9 +4,9 @@ import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
 
 const US_PER_DAY = 86_400_000_000;
 const DELETE_BATCH = 2000;
-/** Down to this part of the cap, so that not every new record evicts an old one. */
+/** Records are deleted down to this part of the limit, so that not every new record deletes an old one. */
 const EVICT_TO = 0.85;
-/** Deletions of one pass; the rest waits for the next, so that no pass holds the process up for long. */
+/** Deletions of one pass; the rest waits for the next, so that no pass blocks the process for long. */
 const MAX_BATCHES = 20;
 
 export interface NumberedRecord {
@@ -32,7 +32,7 @@ export interface StoreStats {
   };
   readonly oldest_ts_us: number | null;
   readonly newest_ts_us: number | null;
-  /** What the store keeps at most. */
+  /** The limits of the store. */
   readonly limits: { readonly max_mb: number; readonly max_age_days: number };
 }
 
@@ -71,13 +71,13 @@ export class LogStore {
     );
   }
 
-  /** The newest record of a shipper that is on disk, 0 for one that is new. */
+  /** The newest record of a shipper on disk, 0 for a new shipper. */
   lastSeq(shipper: string): number {
     const row = this.#db.prepare('SELECT last_seq FROM shippers WHERE id = ?').get(shipper);
     return row === undefined ? 0 : Number(row['last_seq']);
   }
 
-  /** Stores records and how far their shipper has come, in one transaction. */
+  /** Stores records and the number of the shipper's newest one, in one transaction. */
   append(shipper: string, records: readonly NumberedRecord[]): void {
     const last = records.at(-1);
     if (last === undefined) return;
@@ -108,7 +108,7 @@ export class LogStore {
     this.#insertEvent.run(this.#nowUs(), this.#session, kind, source, severity, JSON.stringify(detail));
   }
 
-  /** Values of one moment. */
+  /** Stores the values of one moment. */
   metrics(values: Readonly<Record<string, number>>): void {
     const at = this.#nowUs();
     this.#transaction(() => {
@@ -117,13 +117,10 @@ export class LogStore {
     });
   }
 
-  /**
-   * A new stretch of time begins. An open one of the same kind that was never closed (the power went) ends where its newest
-   * record is.
-   */
+  /** Opens a session. An open session of the same kind that was never closed (power cut) ends at its newest record. */
   beginSession(kind: SessionKind, reason: string, meta: Readonly<Record<string, unknown>> = {}): void {
     this.#transaction(() => {
-      // A flight ends with its boot at the latest.
+      // A new boot also ends an open flight.
       const open = this.#db
         .prepare("SELECT id, started_us FROM sessions WHERE ended_us IS NULL AND (kind = ? OR ? = 'boot')")
         .all(kind, kind);
@@ -153,7 +150,7 @@ export class LogStore {
     else this.#flight = null;
   }
 
-  /** Goes on with the boot session of this run of the node, if there is one: only the residual was restarted. */
+  /** Continues the boot session of this run of the node, if there is one: only the residual was restarted. */
   resumeBoot(bootId: string): boolean {
     const row = this.#db
       .prepare(
@@ -165,7 +162,7 @@ export class LogStore {
     return true;
   }
 
-  /** Goes on with a flight that was open when the residual was restarted. */
+  /** Continues a flight that was open when the residual was restarted. */
   resumeFlight(): boolean {
     const row = this.#db
       .prepare("SELECT id FROM sessions WHERE kind = 'flight' AND ended_us IS NULL ORDER BY id DESC LIMIT 1")
@@ -175,7 +172,7 @@ export class LogStore {
     return true;
   }
 
-  /** Deletes what is older than the limit, then the oldest while the file is larger than its cap. */
+  /** Deletes records older than the limit, then the oldest while the file is too large. */
   retain(): { readonly deleted: number } {
     const before = this.#nowUs() - this.#limits.maxAgeDays * US_PER_DAY;
     let deleted = 0;
@@ -230,7 +227,7 @@ export class LogStore {
     this.#db.close();
   }
 
-  /** The narrower of the sessions that are open. */
+  /** The innermost open session. */
   get #session(): number | null {
     return this.#flight ?? this.#boot;
   }
@@ -244,7 +241,7 @@ export class LogStore {
     return id;
   }
 
-  /** No logs are left to evict: the older half of the metrics goes. */
+  /** No logs are left to delete: deletes the older half of the metrics. */
   #evictMetrics(): void {
     this.#db.exec('DELETE FROM metrics WHERE ts_us < (SELECT (min(ts_us) + max(ts_us)) / 2 FROM metrics)');
   }

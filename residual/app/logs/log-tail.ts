@@ -7,11 +7,11 @@ import { entryOf } from './log-entry.ts';
 import type { LogFilter } from './log-filter.ts';
 
 const MAX_READERS = 16;
-/** So that clients leave room for the operator. */
+/** Fewer than MAX_READERS, so that some are left for the operator. */
 const MAX_PER_TOKEN = 4;
 const MAX_BY_TOKENS = 12;
 const KEEP_ALIVE_MS = 15_000;
-/** A reader that is further behind loses entries, and is told how many. */
+/** A reader that is further behind loses entries, and gets their number. */
 const MAX_BEHIND_BYTES = 256 * 1024;
 
 interface Reader {
@@ -39,8 +39,8 @@ export class LogTail {
 
   /**
    * @param replay entries to begin with, oldest first
-   * @param owner for whom
-   * @throws ApiError E_RATE_LIMITED when 16 read already, or 4 of this token
+   * @param owner the principal of the reader
+   * @throws ApiError E_RATE_LIMITED if there are 16 readers already, or 4 of this token
    */
   open(
     filter: LogFilter,
@@ -60,7 +60,7 @@ export class LogTail {
     const reader: Reader = { stream, filter, owner: { kind, id }, lost: 0 };
     this.#readers.add(reader);
     stream.once('close', () => this.#readers.delete(reader));
-    stream.write(': follows\n\n'); // the headers go out at once, also while there is nothing to tell
+    stream.write(': follows\n\n'); // sends the headers at once, even without an entry
     for (const entry of replay) stream.write(`data: ${JSON.stringify(entry)}\n\n`);
     return stream;
   }

@@ -5,25 +5,25 @@ import { messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
 import { redact } from '../shared/process/logger.ts';
 
-/** To blot out less would blot out everything. */
+/** Shorter secrets are not masked, since they would match everywhere. */
 const LEAST_CHARS = 4;
 
-/** Members of the node's files that are secret, whatever they look like. */
+/** Members of the node's files that are always secret. */
 const SECRET_MEMBERS = [
   { file: 'pairing', members: ['api_key'] },
   { file: 'dashboardPin', members: ['pin_hash', 'salt'] },
   { file: 'mcpToken', members: ['salt'] },
 ] as const;
 
-export interface Blotter {
-  /** A line of text without secrets: whatever has the shape of one, and this node's own by their value. */
-  readonly blot: (line: string) => string;
-  /** Secrets of which only the shape could be looked for, and why. */
+export interface Redactor {
+  /** Masks the secrets in a line of text: by pattern, and this node's own by value. */
+  readonly redact: (line: string) => string;
+  /** Files whose secrets could not be read and are only found by pattern, and why. */
   readonly unknown: readonly { readonly file: string; readonly why: string }[];
 }
 
-/** Knows this node's secrets, as far as whoever runs it may read them. */
-export async function makeBlotter(paths: Paths): Promise<Blotter> {
+/** Reads this node's secrets, as far as the user may. */
+export async function makeRedactor(paths: Paths): Promise<Redactor> {
   const unknown: { file: string; why: string }[] = [];
   const read = async (
     file: string,
@@ -43,7 +43,7 @@ export async function makeBlotter(paths: Paths): Promise<Blotter> {
       SECRET_MEMBERS.map(async ({ file, members }) => read(paths[file], (text) => membersOf(text, members))),
     )),
     await read(paths.relaySecret, (text) => [text.trim()]),
-    // A config that is broken is still one that holds a password: the last good copy has it, most likely.
+    // A broken config may contain a password too; the last good copy most likely has it.
     configSecrets((await loadConfig(paths)).config),
   ];
   const forms = [
@@ -54,15 +54,15 @@ export async function makeBlotter(paths: Paths): Promise<Blotter> {
         .flatMap(formsOf),
     ),
   ];
-  // Of two that begin alike the longer one first.
+  // Longer ones first, in case one is a prefix of another.
   forms.sort((a, b) => b.length - a.length);
   return {
-    blot: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
+    redact: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
     unknown,
   };
 }
 
-/** As it is, as JSON writes it, as an address writes it. */
+/** The secret as plain text, in JSON and in a URL. */
 function formsOf(secret: string): readonly string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
 }
