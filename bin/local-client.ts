@@ -1,13 +1,8 @@
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
-
-export interface LocalAnswer {
-  readonly status: number;
-  readonly body: unknown;
-}
+import { type NodePlace, openAnswer, requestNode } from '../shared/http/node-request.ts';
 
 const TIMEOUT_MS = 35_000;
-const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The address of a node: its `control.sock` on this machine, whose file mode is the credential, or host and key. */
 export type NodeAddress =
@@ -26,9 +21,14 @@ export async function callNode(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const answer = await exchange(address, method, path, body, signal);
-  if (answer.status < 400) return answer.body;
-  throw failure(answer);
+  const headers = headersFor(address);
+  const request = { method, path, headers, body, timeoutMs: TIMEOUT_MS, signal };
+  const answer = await requestNode(placeOf(address), request).catch((error: unknown) => {
+    throw failedCall(error, address, signal);
+  });
+  const parsed = parse(answer.bytes.toString());
+  if (answer.status < 400) return parsed;
+  throw failure(answer.status, parsed);
 }
 
 /**
@@ -40,31 +40,21 @@ export async function* streamNode(
   path: string,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const res = await new Promise<IncomingMessage>((resolve, reject) => {
-    const req = request({
-      ...target(address),
-      method: 'GET',
-      path,
-      headers: headersFor(address),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    req.on('error', (error) => reject(failedCall(error, address, signal)));
-    req.on('response', resolve);
-    req.end();
+  const request = { method: 'GET', path, headers: headersFor(address), timeoutMs: 0, signal };
+  const answer: IncomingMessage = await openAnswer(placeOf(address), request).catch((error: unknown) => {
+    throw failedCall(error, address, signal);
   });
-  if ((res.statusCode ?? 0) >= 400) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of res) chunks.push(chunk as Buffer);
-    throw failure({ status: res.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString()) });
-  }
+  const status = answer.statusCode ?? 0;
+  if (status >= 400)
+    throw failure(status, parse(Buffer.concat((await answer.toArray()) as Buffer[]).toString()));
   try {
-    for await (const chunk of res) yield chunk as Buffer;
+    for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
     throw failedCall(error, address, signal);
   }
 }
 
-function failure({ status, body }: LocalAnswer): ApiError {
+function failure(status: number, body: unknown): ApiError {
   const { code, detail, ...extras } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return new ApiError(
     isErrorCode(code) ? code : 'E_INTERNAL',
@@ -73,15 +63,14 @@ function failure({ status, body }: LocalAnswer): ApiError {
   );
 }
 
-function target(address: NodeAddress): { socketPath: string } | { host: string; port: number } {
-  return 'socketPath' in address
-    ? { socketPath: address.socketPath }
-    : { host: address.host, port: address.port };
+function placeOf(address: NodeAddress): NodePlace {
+  if ('socketPath' in address) return address;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return { baseUrl: `http://${host}:${address.port}` };
 }
 
 function headersFor(address: NodeAddress): Readonly<Record<string, string>> {
-  if ('socketPath' in address) return { host: 'localhost' };
-  return address.key === null ? {} : { 'x-svc-key': address.key };
+  return 'socketPath' in address || address.key === null ? {} : { 'x-svc-key': address.key };
 }
 
 function parse(text: string): unknown {
@@ -90,56 +79,6 @@ function parse(text: string): unknown {
   } catch (error) {
     throw new ApiError('E_UPSTREAM', `The node did not answer in JSON: ${messageOf(error)}.`);
   }
-}
-
-async function exchange(
-  address: NodeAddress,
-  method: string,
-  path: string,
-  body: unknown,
-  signal: AbortSignal | undefined,
-): Promise<LocalAnswer> {
-  const payload = body === undefined ? null : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const req = request({
-      ...target(address),
-      method,
-      path,
-      ...(signal === undefined ? {} : { signal }),
-      timeout: TIMEOUT_MS,
-      headers: {
-        ...headersFor(address),
-        ...(payload === null
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
-      },
-    });
-    req.on('timeout', () =>
-      req.destroy(new ApiError('E_TIMEOUT', `The node did not answer within ${TIMEOUT_MS} ms.`)),
-    );
-    req.on('error', (error) => reject(failedCall(error, address, signal)));
-    req.on('response', (res) => {
-      // The node died, or the request was aborted, in the middle of the answer.
-      res.on('error', (error) => reject(failedCall(error, address, signal)));
-      const chunks: Buffer[] = [];
-      let size = 0;
-      res.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MAX_BYTES)
-          req.destroy(new ApiError('E_UPSTREAM', `The answer is larger than ${MAX_BYTES} bytes.`));
-        chunks.push(chunk);
-      });
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        try {
-          resolve({ status: res.statusCode ?? 0, body: parse(text) });
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
-    req.end(payload ?? undefined);
-  });
 }
 
 /** Node's own AbortError has no reason; the signal has one. */

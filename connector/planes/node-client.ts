@@ -1,3 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { type NodeAnswer, requestNode } from '../../shared/http/node-request.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 
@@ -23,11 +26,10 @@ export interface NodeRequest {
 export interface NodeBytes {
   readonly bytes: Buffer;
   readonly mediaType: string;
-  readonly headers: Headers;
+  readonly headers: IncomingHttpHeaders;
 }
 
 const TIMEOUT_MS = 8000;
-const MAX_BYTES = 16 * 1024 * 1024;
 
 /** @param host `host`, `host:port`, `[v6]:port` or an http(s) URL. @throws Error for anything else */
 export function baseUrlOf(host: string): string {
@@ -65,30 +67,22 @@ export class NodeClient {
   /** @throws Denial */
   async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
     const { method, path, body, timeoutMs = TIMEOUT_MS } = request;
-    const late = AbortSignal.timeout(timeoutMs);
-    let response: Response;
-    let bytes: Buffer;
-    try {
-      response = await fetch(`${this.target.baseUrl}${path}`, {
-        method,
-        headers: {
-          accept: 'application/json, image/jpeg',
-          ...this.#credential(principal),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        redirect: 'error', // a credential follows nobody
-        signal: signal === undefined ? late : AbortSignal.any([late, signal]),
-      });
-      bytes = await readAll(response);
-    } catch (error) {
-      if (error instanceof Denial) throw error;
-      if (signal?.aborted === true) throw new Denial('cancelled');
-      const cause = late.aborted ? `no answer within ${timeoutMs} ms` : causeOf(error);
-      throw new Denial('rest_down', `The node ${this.target.id} does not answer: ${cause}.`, { path, cause });
-    }
-    if (!response.ok) throw denialOf(response, bytes, path, principal);
-    return { bytes, mediaType: response.headers.get('content-type') ?? '', headers: response.headers };
+    const headers = { accept: 'application/json, image/jpeg', ...this.#credential(principal) };
+    const place = { baseUrl: this.target.baseUrl };
+    const answer = await requestNode(place, { method, path, headers, body, timeoutMs, signal }).catch(
+      (error: unknown) => {
+        if (signal?.aborted === true) throw new Denial('cancelled');
+        const cause = causeOf(error, timeoutMs);
+        const sentence = `The node ${this.target.id} does not answer: ${cause}.`;
+        throw new Denial('rest_down', sentence, { path, cause });
+      },
+    );
+    if (answer.status < 200 || answer.status > 299) throw denialOf(answer, path, principal);
+    return {
+      bytes: answer.bytes,
+      mediaType: answer.headers['content-type'] ?? '',
+      headers: answer.headers,
+    };
   }
 
   #credential(principal: Principal): Readonly<Record<string, string>> {
@@ -97,19 +91,7 @@ export class NodeClient {
   }
 }
 
-async function readAll(response: Response): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Denial('rest_down', `The node answered more than ${MAX_BYTES} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function denialOf(response: Response, bytes: Buffer, path: string, principal: Principal): Denial {
-  const { status } = response;
+function denialOf({ status, headers, bytes }: NodeAnswer, path: string, principal: Principal): Denial {
   const body = errorBody(bytes);
   const said = typeof body['detail'] === 'string' ? body['detail'] : undefined;
   const code = typeof body['code'] === 'string' ? body['code'] : null;
@@ -141,7 +123,7 @@ function denialOf(response: Response, bytes: Buffer, path: string, principal: Pr
     case 429:
       return new Denial('rate_limited', said, {
         ...detail,
-        retryAfterMs: Number(response.headers.get('retry-after') ?? 1) * 1000,
+        retryAfterMs: Number(headers['retry-after'] ?? 1) * 1000,
       });
     case 501:
       return new Denial('not_supported', said, detail);
@@ -161,9 +143,8 @@ function errorBody(bytes: Buffer): Readonly<Record<string, unknown>> {
   }
 }
 
-/** fetch puts the reason into `cause`. */
-function causeOf(error: unknown): string {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown; readonly message?: unknown } };
-  if (typeof cause?.code === 'string') return cause.code;
-  return typeof cause?.message === 'string' ? cause.message : String(error);
+function causeOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof ApiError && error.code === 'E_TIMEOUT') return `no answer within ${timeoutMs} ms`;
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof ApiError || code === undefined ? messageOf(error) : code;
 }

@@ -34,7 +34,7 @@ export const videoTools: readonly Tool[] = [
         signal,
       );
       return {
-        value: { captured_at: headers.get('x-captured-at'), mime_type: mediaType, bytes: bytes.length },
+        value: { captured_at: headers['x-captured-at'] ?? null, mime_type: mediaType, bytes: bytes.length },
         image: { data: bytes, mimeType: mediaType },
       };
     },

@@ -1,3 +1,4 @@
+import { within } from '../async/within.ts';
 import { messageOf } from '../errors.ts';
 
 /** What holds a resource: a socket, a timer, a file, a process. What either function returns is awaited. */
@@ -67,9 +68,12 @@ export async function runServices(
 /** A start that is under way when `signal` is aborted may end, within the time of a stop: only then is it known what to stop. */
 async function startOne(service: Service, signal: AbortSignal): Promise<void> {
   const { name, startMs = START_MS, stopMs = STOP_MS } = service;
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  let expire: (error: Error) => void = () => undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    expire = reject;
+  });
   const limit = (ms: number): NodeJS.Timeout =>
-    setTimeout(() => reject(new Error(`${name} did not start within ${ms} ms`)), ms);
+    setTimeout(() => expire(new Error(`${name} did not start within ${ms} ms`)), ms);
   let timer = limit(startMs);
   const hurry = (): void => {
     clearTimeout(timer);
@@ -91,15 +95,11 @@ async function stopAll(
   let ok = true;
   for (const service of services.toReversed()) {
     const { name, stopMs = STOP_MS } = service;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`not within ${stopMs} ms`)), stopMs);
     try {
-      await Promise.race([service.stop?.(), late]);
+      await within(Promise.resolve(service.stop?.()), stopMs, () => new Error(`not within ${stopMs} ms`));
     } catch (error) {
       ok = false;
       onProblem(`${name} did not stop: ${messageOf(error)}`);
-    } finally {
-      clearTimeout(timer);
     }
   }
   return ok;

@@ -1,0 +1,95 @@
+import {
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { ApiError } from '../errors.ts';
+
+/** Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. */
+export type NodePlace = { readonly socketPath: string } | { readonly baseUrl: string };
+
+export interface NodeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; absent for none. */
+  readonly body?: unknown;
+  /** How long the answer may take, ms; 0 for one that is read while it comes. */
+  readonly timeoutMs: number;
+  /** Aborts earlier; its reason is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface NodeAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * One request to a node's API; no redirect is followed, because a credential follows nobody.
+ * @throws ApiError E_TIMEOUT, E_UPSTREAM for an answer over 16 MiB; the system's own error where nobody answers
+ */
+export async function requestNode(place: NodePlace, request: NodeRequest): Promise<NodeAnswer> {
+  const { timeoutMs, signal } = request;
+  const late = AbortSignal.timeout(timeoutMs);
+  const either = signal === undefined ? late : AbortSignal.any([late, signal]);
+  try {
+    const answer = await openAnswer(place, { ...request, signal: either });
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      bytes: await readBounded(answer),
+    };
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    if (late.aborted) throw new ApiError('E_TIMEOUT', `The node did not answer within ${timeoutMs} ms.`);
+    throw error;
+  }
+}
+
+/** The answer as it comes, once its head is there. @throws the system's own error where nobody answers */
+export async function openAnswer(place: NodePlace, request: NodeRequest): Promise<IncomingMessage> {
+  const { method, path, headers, body, signal } = request;
+  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const options: RequestOptions = {
+    method,
+    path,
+    headers: {
+      ...('socketPath' in place ? { host: 'localhost' } : {}),
+      ...headers,
+      ...(payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  };
+  return new Promise((resolve, reject) => {
+    const req = requestTo(place, options);
+    req.on('error', reject);
+    req.on('response', resolve);
+    req.end(payload);
+  });
+}
+
+function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof httpRequest> {
+  if ('socketPath' in place) return httpRequest({ ...options, socketPath: place.socketPath });
+  const { protocol, hostname, port } = new URL(place.baseUrl);
+  const at = { ...options, host: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }) };
+  return protocol === 'https:' ? httpsRequest(at) : httpRequest(at);
+}
+
+async function readBounded(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new ApiError('E_UPSTREAM', `The answer is larger than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
