@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { Backoff } from '../../shared/async/backoff.ts';
+import { Retry } from '../../shared/async/retry.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import { readLogLine } from '../../shared/rpc/logs.ts';
 
@@ -23,7 +23,7 @@ interface Queued {
 export class LogShipper {
   readonly #path: string;
   readonly #id = randomUUID();
-  readonly #backoff = new Backoff(100, 5000);
+  readonly #retry = new Retry(() => this.#connect(), { firstMs: 100, capMs: 5000 });
   #queue: Queued[] = [];
   #chars = 0;
   #seq = 0;
@@ -31,7 +31,6 @@ export class LogShipper {
   #sent = 0;
   #socket: Socket | null = null;
   #greeted = false;
-  #retry: NodeJS.Timeout | null = null;
   #stopped = false;
   #lost = 0;
   /** Lines that never reached the store. */
@@ -43,7 +42,7 @@ export class LogShipper {
   }
 
   start(): void {
-    this.#connect();
+    this.#retry.start();
   }
 
   /** Resolves when the store has everything, or after `ms`. */
@@ -55,7 +54,7 @@ export class LogShipper {
       });
     }
     this.#stopped = true;
-    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry.stop();
     this.#socket?.destroy();
   }
 
@@ -106,14 +105,14 @@ export class LogShipper {
       this.#socket = null;
       this.#greeted = false;
       this.#sent = 0;
-      if (!this.#stopped) this.#retry = setTimeout(() => this.#connect(), this.#backoff.next());
+      this.#retry.again();
     });
   }
 
   #acknowledged({ ack }: { readonly ack?: unknown }): void {
     if (typeof ack !== 'number') return;
     this.#greeted = true;
-    this.#backoff.reset();
+    this.#retry.worked();
     let done = 0;
     while (done < this.#queue.length && (this.#queue[done]?.seq ?? Infinity) <= ack) {
       this.#chars -= this.#queue[done]?.line.length ?? 0;

@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { Backoff } from '../async/backoff.ts';
+import { Retry } from '../async/retry.ts';
 import { ApiError, isErrorCode, messageOf } from '../errors.ts';
 import { LineSplitter } from './lines.ts';
 import { listenUnix } from './socket-file.ts';
@@ -157,11 +157,9 @@ export interface RpcClientOptions {
 export class RpcClient {
   readonly #options: RpcClientOptions;
   readonly #pending = new Map<number, Pending>();
-  readonly #backoff = new Backoff(50, 250);
+  readonly #retry = new Retry(() => void this.#open(), { firstMs: 50, capMs: 250 });
   #socket: Socket | null = null;
   #connected = false;
-  #retry: NodeJS.Timeout | null = null;
-  #stopped = true;
   #lastId = 0;
 
   constructor(options: RpcClientOptions) {
@@ -173,8 +171,7 @@ export class RpcClient {
   }
 
   start(): void {
-    this.#stopped = false;
-    this.#open();
+    this.#retry.start();
   }
 
   /** Connects once; when the connection ends there is no other. @throws Error the system's own, for example ENOENT */
@@ -183,8 +180,7 @@ export class RpcClient {
   }
 
   stop(): void {
-    this.#stopped = true;
-    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry.stop();
     this.#socket?.destroy();
   }
 
@@ -215,7 +211,7 @@ export class RpcClient {
     const splitter = new LineSplitter(MAX_LINE_CHARS);
     socket.on('connect', () => {
       this.#connected = true;
-      this.#backoff.reset();
+      this.#retry.worked();
       this.#options.onConnection?.(true);
     });
     socket.on('data', (chunk: Buffer) => {
@@ -241,7 +237,7 @@ export class RpcClient {
       pending.reject(new ApiError('E_UPSTREAM', `${this.#options.peer} went away before it answered.`));
     }
     if (was) this.#options.onConnection?.(false);
-    if (!this.#stopped) this.#retry = setTimeout(() => this.#open(), this.#backoff.next());
+    this.#retry.again();
   }
 
   #receive(line: string): void {

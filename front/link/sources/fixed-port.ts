@@ -1,4 +1,4 @@
-import { Backoff } from '../../../shared/async/backoff.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -25,26 +25,28 @@ export interface FixedPortOptions {
  */
 export class FixedPort {
   readonly #options: FixedPortOptions;
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  readonly #retry: Retry;
   #byId: string | null = null;
-  #timer: Timer | null = null;
   #found: ((found: FoundPort) => void) | null = null;
   #lastProblem = '';
 
   constructor(options: FixedPortOptions) {
     this.#options = options;
+    const { clock } = options;
+    const after = (ms: number, run: () => void): Timer => clock.after(ms, run);
+    this.#retry = new Retry(() => this.#try(), { firstMs: FIRST_RETRY_MS, capMs: LAST_RETRY_MS, after });
   }
 
   /** Calls `found` once, with an open port, which the caller owns from then on. */
   start(found: (found: FoundPort) => void): void {
     this.#found = found;
-    this.#backoff.reset();
-    this.#try();
+    this.#retry.worked();
+    this.#retry.start();
   }
 
   stop(): void {
     this.#found = null;
-    this.#timer?.cancel();
+    this.#retry.stop();
   }
 
   #try(): void {
@@ -53,8 +55,7 @@ export class FixedPort {
       // Logged once, not every 2 s.
       if (problem !== this.#lastProblem) this.#options.log.warn(`${this.#options.path}: ${problem}`);
       this.#lastProblem = problem;
-      if (this.#found === null) return;
-      this.#timer = this.#options.clock.after(this.#backoff.next(), () => this.#try());
+      this.#retry.again();
     });
   }
 

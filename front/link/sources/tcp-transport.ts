@@ -1,5 +1,5 @@
 import type { NetConnectOpts, Socket } from 'node:net';
-import { Backoff } from '../../../shared/async/backoff.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -32,7 +32,7 @@ export class TcpTransport implements Transport {
   readonly baud = null;
   readonly counters = newTransportCounters();
   readonly #options: TcpTransportOptions;
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  readonly #retry: Retry;
   #events: TransportEvents | null = null;
   #socket: Socket | null = null;
   #open = false;
@@ -43,6 +43,9 @@ export class TcpTransport implements Transport {
 
   constructor(options: TcpTransportOptions) {
     this.#options = options;
+    const { clock } = options;
+    const after = (ms: number, run: () => void): Timer => clock.after(ms, run);
+    this.#retry = new Retry(() => this.#connect(), { firstMs: FIRST_RETRY_MS, capMs: LAST_RETRY_MS, after });
   }
 
   get open(): boolean {
@@ -55,11 +58,12 @@ export class TcpTransport implements Transport {
 
   start(events: TransportEvents): void {
     this.#events = events;
-    this.#connect();
+    this.#retry.start();
   }
 
   async stop(): Promise<void> {
     this.#events = null;
+    this.#retry.stop();
     this.#timer?.cancel();
     const socket = this.#socket;
     if (socket === null) return;
@@ -89,7 +93,7 @@ export class TcpTransport implements Transport {
     socket.on('connect', () => this.#opened(socket));
     socket.on('data', (chunk: Buffer) => {
       this.#lastByteAt = clock.now();
-      this.#backoff.reset(); // not at 'connect': a port that accepts and closes at once would be retried without a pause
+      this.#retry.worked(); // not at 'connect': a port that accepts and closes at once would be retried without a pause
       this.#events?.onData(chunk);
     });
     // 'close' follows and tries again; the reason is logged once, not every 4 s.
@@ -123,7 +127,7 @@ export class TcpTransport implements Transport {
       this.#report('connection closed');
       this.#events.onClose();
     }
-    this.#timer = this.#options.clock.after(this.#backoff.next(), () => this.#connect());
+    this.#retry.again();
   }
 
   #report(problem: string): void {

@@ -1,5 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
-import { Backoff } from '../../../shared/async/backoff.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -40,7 +40,7 @@ export class UdpTransport implements Transport {
   readonly baud = null;
   readonly counters = newTransportCounters();
   readonly #options: UdpTransportOptions;
-  readonly #backoff = new Backoff(FIRST_RETRY_MS, LAST_RETRY_MS);
+  readonly #retry: Retry;
   #events: TransportEvents | null = null;
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
@@ -53,6 +53,9 @@ export class UdpTransport implements Transport {
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
+    const { clock } = options;
+    const after = (ms: number, run: () => void): Timer => clock.after(ms, run);
+    this.#retry = new Retry(() => this.#open(), { firstMs: FIRST_RETRY_MS, capMs: LAST_RETRY_MS, after });
     this.#watch = new SendWatch(options.clock, (error) => {
       if (this.#socket !== null) this.#fail(this.#socket, error);
     });
@@ -72,11 +75,12 @@ export class UdpTransport implements Transport {
 
   start(events: TransportEvents): void {
     this.#events = events;
-    this.#open();
+    this.#retry.start();
   }
 
   async stop(): Promise<void> {
     this.#events = null;
+    this.#retry.stop();
     this.#timer?.cancel();
     const socket = this.#socket;
     this.#socket = null;
@@ -129,7 +133,7 @@ export class UdpTransport implements Transport {
         return;
       }
       this.#ready = true;
-      this.#backoff.reset();
+      this.#retry.worked();
       const { address, port: remotePort } = socket.remoteAddress();
       this.#meet({ address, port: remotePort });
     });
@@ -138,7 +142,7 @@ export class UdpTransport implements Transport {
   #listening(): void {
     const { clock, host, port, log } = this.#options;
     this.#ready = true;
-    this.#backoff.reset();
+    this.#retry.worked();
     log.info(`waiting for a flight controller on udp:${host}:${port}`);
     this.#timer = clock.every(LOOK_MS, () => {
       if (this.#peer !== null && clock.now() - this.#heardAt >= EXPIRE_MS) this.#part();
@@ -179,7 +183,7 @@ export class UdpTransport implements Transport {
 
   #fail(socket: Socket, error: Error): void {
     if (this.#socket !== socket) return;
-    const { mode, host, port, log, clock } = this.#options;
+    const { mode, host, port, log } = this.#options;
     const problem = messageOf(error);
     if (problem !== this.#lastProblem)
       log.warn(`${mode === 'listen' ? 'udp' : 'udpout'}:${host}:${port}: ${problem}`);
@@ -189,6 +193,6 @@ export class UdpTransport implements Transport {
     this.#timer?.cancel();
     socket.close();
     this.#part();
-    if (this.#events !== null) this.#timer = clock.after(this.#backoff.next(), () => this.#open());
+    this.#retry.again();
   }
 }
