@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -98,19 +99,23 @@ describe('faults that pass, and copies that fail', () => {
     const headers = { 'x-svc-key': KEY };
     const minted = await node.post('/api/mcp/tokens', { scopes: ['read'] }, headers);
     const token = { 'x-svc-mcp-token': String(minted.body['token']) };
-    expect((await node.fetch('/api/status', { headers: token })).status).to.equal(200);
+    // All over one connection: for another one the front has no descriptor.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const statusOf = async (path: string, credential: Record<string, string>): Promise<number> =>
+      (await node.request(path, { headers: credential }).agent(agent)).status;
+    expect(await statusOf('/api/status', token)).to.equal(200);
     const limit = async (soft: number): Promise<unknown> =>
       run('prlimit', ['--pid', String(node.pid('svc-control')), `--nofile=${soft}:`]);
     await limit(3);
     await utimes(node.paths.pairing, new Date(), new Date());
     await says(node, 'pairing: the file cannot be read at the moment');
-    // On the connection that is open already.
-    expect((await node.fetch('/api/telemetry', { headers })).status).to.equal(200);
-    expect((await node.fetch('/api/telemetry', { headers: token })).status).to.equal(200);
-    expect((await node.json('/api/pairing/info')).body).to.include({ paired: true });
+    expect(await statusOf('/api/telemetry', headers)).to.equal(200);
+    expect(await statusOf('/api/telemetry', token)).to.equal(200);
+    expect((await node.request('/api/pairing/info').agent(agent)).body).to.include({ paired: true });
     await limit(1024);
     expect(node.service('svc-control').restarts).to.equal(0);
-    expect((await node.fetch('/api/status', { headers })).status).to.equal(200);
+    expect(await statusOf('/api/status', headers)).to.equal(200);
+    agent.destroy();
     await node.stop();
   });
 
