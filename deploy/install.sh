@@ -29,15 +29,16 @@ if [ -z "$destdir$force" ] && [ -x /usr/local/bin/svc ] && systemctl is-active -
   exit 1
 fi
 
-# The new tree stands beside the old one until it is complete. Where mv can exchange the two (coreutils 9.5) a power cut leaves
-# one of them in place; elsewhere there is a moment between two renames in which none is, and this script is to be run again.
+# The new tree stands beside the old one until it is complete. If mv can exchange the two (coreutils 9.5), a power cut
+# leaves one of them in place; otherwise there is a moment between two renames with neither, and this script must be run
+# again.
 opt=$destdir/opt
 mkdir -p "$opt"
 new=$opt/.svc.new
 rm -rf "$new"
 mkdir "$new"
 cp -R "$root/dist" "$root/node_modules" "$new/"
-# Not what libraries bring for people who write programs: types, source maps, descriptions, tests, headers.
+# Without the developer files of libraries: types, source maps, descriptions, tests, headers.
 find "$new/node_modules" -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' \) \
   ! -iname 'licen[cs]e*' -delete
 rm -rf "$new"/node_modules/*/test "$new"/node_modules/*/examples
@@ -51,7 +52,7 @@ exec /opt/svc/node_modules/.bin/node /opt/svc/bin/svc.js "$@"
 COMMAND
 chmod 0755 "$new/bin/svc"
 cp -R "$root/package.json" "$root/README.md" "$root/SECURITY.md" "$root/LICENSE" "$root/docs" "$new/"
-# Whatever the umask of the checkout was, the user svc has to read it.
+# The user svc must be able to read it, whatever the umask of the checkout was.
 chmod -R u=rwX,go=rX "$new"
 sync -f "$new"
 if [ -d "$opt/svc" ]; then
@@ -91,6 +92,6 @@ else
 fi
 systemctl daemon-reload
 systemctl enable svc-helper.socket svc.service
-# The socket takes a helper of the version before with it.
+# This also stops a running helper of the former version.
 systemctl restart svc-helper.socket
 systemctl restart svc.service

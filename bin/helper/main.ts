@@ -1,6 +1,6 @@
 /**
- * svc-helper: the only privileged code of the node. It keeps no state and listens on nothing but its Unix socket, which one user
- * may open: systemd's, that user being svc (svc-helper.socket), or, started by a supervisor that is root, its own.
+ * svc-helper: the only privileged code of the node. It keeps no state and listens only on a Unix socket that one user may open:
+ * systemd's socket for the user svc (svc-helper.socket), or its own if a supervisor that runs as root has started it.
  */
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,18 +13,18 @@ import { named } from '../../shared/process/services.ts';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
 import { operationMethods } from './operations.ts';
 
-/** Where programs are looked for; the caller's PATH does not matter. Tests put programs of their own first. */
+/** Where programs are searched; the caller's PATH is ignored. Tests put programs of their own first. */
 const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 const MAX_LINE_CHARS = 4096;
 
-/** The socket that systemd listens on for this process, null where it was started in another way. */
+/** The socket that systemd listens on for this process, null if it was started in another way. */
 function inheritedSocket(env: NodeJS.ProcessEnv): number | null {
   return env['LISTEN_PID'] === String(process.pid) && env['LISTEN_FDS'] === '1' ? FIRST_FD : null;
 }
 
-/** Who may write the folder could put a socket of his own in the place of ours, and hear what is asked of root. */
+/** A user who can write the folder could replace our socket, and receive the requests to root. */
 async function checkFolder(folder: string): Promise<void> {
   const { uid, mode } = await stat(folder);
   if (uid !== 0 && uid !== process.getuid?.())

@@ -15,7 +15,7 @@ if (process.argv.includes('--help')) process.stdout.write(`${USAGE}\n`);
 else await runProcess(log, async () => build(parseOptions(process.argv.slice(2))));
 
 async function build(options: SimOptions): Promise<Program> {
-  // A device that is pulled out is the end of the flight, and no failure: it exits as if it had been told to.
+  // An unplugged device ends the flight and is not a failure: exits as on SIGTERM.
   const fleet = new Fleet(options, log, () => process.kill(process.pid, 'SIGTERM'));
   const onMessage = (message: unknown): void => {
     if (!isFaultMessage(message)) return;

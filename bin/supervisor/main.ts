@@ -1,7 +1,7 @@
 /**
- * svc-supervisor: starts, watches and stops the processes of one node.
- * With --demo (`npm start`) its files lie below `.svc/` in the checkout, the flight controller is the simulated one unless
- * the config says otherwise, and one short screen tells how to use it.
+ * svc-supervisor: starts, watches and stops the processes of one node. With --demo (`npm start`) its files lie below `.svc/` in
+ * the checkout, the flight controller is the simulated one unless the config says otherwise, and one short screen shows how to
+ * use it.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ const { values: flags } = parseArgs({
     demo: { type: 'boolean', default: false },
     ground: { type: 'boolean', default: false },
     'no-residual': { type: 'boolean', default: false },
-    // Run svc-helper too, as --demo does when it is root; elsewhere a unit of systemd's brings it.
+    // Run svc-helper too, as --demo does for root; otherwise systemd starts it.
     helper: { type: 'boolean', default: false },
     // For tests: times of the watch in ms, and memory ceilings in MiB, as JSON.
     'watch-limits': { type: 'string' },
@@ -60,7 +60,7 @@ async function anyFreePort(): Promise<number> {
   });
 }
 
-/** The config that a demo node begins with; from then on it is the operator's file. */
+/** The first config of a demo node; later changes belong to the operator. */
 async function seedDemoConfig(paths: Paths): Promise<void> {
   if (existsSync(paths.config)) return;
   const ground = `agent:\n  profile: ground-station\napi:\n  port: ${GROUND_PORT}\n`;
@@ -86,7 +86,7 @@ async function makeDirectories(paths: Paths): Promise<void> {
   }
 }
 
-/** A config file that is in force is kept as the copy to fall back on; without the copy the node runs all the same. */
+/** Copies a config file that is in force as the last good copy; the node also runs without the copy. */
 async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger): Promise<void> {
   if (text === null || text.trim() === '') return;
   await writeAtomic(paths.configLastGood, text, 0o600).catch((error: unknown) =>
@@ -132,8 +132,8 @@ async function supervise(
   const asked = new AbortController();
   const askToStop = (reason: string): void => {
     if (asked.signal.aborted) return;
-    // Before anything else: the children get all of the time there is. A restart in place is none of systemd's business; told
-    // that the node stops, it would kill the new one after TimeoutStopSec.
+    // First, so that the children have all of the time. Not for a restart in place: systemd would kill the new process after
+    // TimeoutStopSec.
     if (!again) systemd.stopping();
     if (!flags.demo) log.info(`stopping: ${reason}`);
     asked.abort();
@@ -141,10 +141,10 @@ async function supervise(
   let times = 0;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      again = false; // who ends the node while it begins anew means it
+      again = false; // a stop during a restart wins
       askToStop(signal);
       if (++times < 2) return;
-      supervisor.kill(); // a second one means now
+      supervisor.kill(); // a second one kills at once
       process.exit(1);
     });
   }
@@ -190,7 +190,7 @@ async function supervise(
   const services = [
     { name: 'systemd', start: () => systemd.start(), stop: async () => systemd.end() },
     { name: 'log file', stop: async () => sink?.close() },
-    // Nothing is waited for: the store ends with the others.
+    // It does not wait: the store ends with the others.
     { name: 'log shipper', start: () => shipper?.start(), stop: async () => shipper?.stop(0) },
     named('processes', supervisor, { stopMs: 25_000 }),
     {
@@ -210,13 +210,13 @@ async function supervise(
   if (again) beginAnew();
 }
 
-/** The same process id for systemd and for the terminal, another program in it: nothing of the old one remains. */
+/** Replaces the program and keeps the process id for systemd and the terminal. */
 function beginAnew(): void {
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve?.(process.execPath, args, process.env);
 }
 
-/** What a person at the terminal needs to know when a process of the demo node ended by itself. */
+/** The message for a person at the terminal when a process of the demo node has ended by itself. */
 function complain(supervisor: Supervisor, name: string, state: string): void {
   const status = supervisor.child(name)?.status();
   const words = status?.last_words ?? [];

@@ -15,24 +15,27 @@ import { type ChildSpec, type DeclaredChild, SupervisedChild, type WatchLimits }
 import { ChildRecord } from './orphans.ts';
 
 const OWN_NAME = 'svc-supervisor';
-/** So many extensions no board of this kind has room for. */
+/** More extensions than a board can run. */
 const MAX_DECLARED = 16;
 const NAME = /^svc-[a-z0-9-]{1,40}$/;
 
 export interface SupervisorOptions {
-  /** Every process of a node, with whether the config wants it now, in start order; stopped with the last one first, so that the front drains while the others still answer. */
+  /**
+   * Every process of a node in start order, and whether the config enables it; stopped in reverse, so that svc-control can
+   * finish requests while the others still answer.
+   */
   readonly plan: () => Promise<readonly ChildSpec[]>;
   readonly socketPath: string;
-  /** Where it writes down whom it runs, for the next supervisor. */
+  /** The file with the list of its processes, for the next supervisor. */
   readonly recordPath: string;
   readonly onLine: (line: string) => void;
   readonly onState: (name: string, state: ChildState) => void;
-  /** Somebody asked for the whole node to begin anew. */
+  /** Called when a restart of the whole node is requested. */
   readonly onRestartSelf: () => void;
   readonly limits: WatchLimits;
 }
 
-/** Runs the processes of the node, and answers for them on supervisor.sock. */
+/** Runs the processes of the node, and serves supervisor.sock. */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #children: readonly SupervisedChild[] = [];
@@ -73,9 +76,9 @@ export class Supervisor {
   }
 
   /**
-   * Runs these besides those of the plan, from now on and no others: what is new is started, what is gone is stopped, what
-   * has changed is stopped and started anew, what is the same goes on. Each has its memory ceiling, and is restarted,
-   * parked and stopped like any other. Resolves when all have been started and those that had to go are gone.
+   * Replaces the declared processes, which run besides those of the plan: new ones are started, missing ones stopped, changed
+   * ones restarted, the same ones keep running. Each has its memory ceiling, and is restarted, parked and stopped like any
+   * other. Resolves when all have been started or stopped.
    * @throws ApiError E_INVALID_VALUE: nothing was changed; E_DRAINING when the node stops
    */
   async declare(children: readonly DeclaredChild[]): Promise<void> {
@@ -96,7 +99,7 @@ export class Supervisor {
       .filter(({ name }) => !kept.some(({ spec }) => spec.name === name))
       .map((spec) => this.#create(spec));
     this.#declared = [...kept, ...fresh];
-    // Before the others in the list, because it is stopped from its end: the front goes first.
+    // Before the others in the list, which is stopped in reverse: svc-control stops first.
     this.#children = [...fresh, ...this.#children.filter((child) => !leaving.includes(child))];
     for (const child of fresh) child.start();
     this.#tell();
@@ -111,12 +114,12 @@ export class Supervisor {
     await this.#server.stop();
   }
 
-  /** Ends everything at once: somebody asked twice. */
+  /** Kills everything at once, after a second stop signal. */
   kill(): void {
     for (const child of this.#children) child.kill();
   }
 
-  /** Every process runs, or was given up for the moment: nothing more is to be waited for. */
+  /** Whether every process runs or is parked, so that there is nothing to wait for. */
   get settled(): boolean {
     return this.#children.every(({ state }) => state === 'running' || state === 'parked');
   }
@@ -163,8 +166,8 @@ export class Supervisor {
   }
 
   /**
-   * Restarts a process as the config wants it now: it, and what follows it, is started where it did not run before, and
-   * stopped where it is no longer wanted.
+   * Restarts a process with the present config; it and the processes that depend on it are started or stopped if the config has
+   * changed.
    * @throws ApiError E_NOT_FOUND, E_TIMEOUT, E_DRAINING
    */
   async #restart(name: string): Promise<Restarted> {
@@ -213,7 +216,7 @@ export class Supervisor {
   }
 }
 
-/** @param taken the names of other processes. @returns a sentence, null where nothing is wrong */
+/** @param taken the names of other processes. @returns a sentence, null if there is no problem */
 function problemOf(children: readonly DeclaredChild[], taken: readonly string[]): string | null {
   if (children.length > MAX_DECLARED) return `At most ${MAX_DECLARED} processes can be declared.`;
   const seen = new Set(taken);

@@ -53,11 +53,11 @@ import { VehicleView } from './vehicle-view.ts';
 
 type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
 
-/** Who may set a PIN without knowing the present one. */
+/** The kinds of caller that may set a PIN without the present one. */
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
 
 const monotonic = (): number => performance.now();
-/** How long being ready waits for svc-link, which may be away for longer. */
+/** How long readiness waits for svc-link, which may be away for longer. */
 const READY_MS = 2000;
 
 async function build(init: Init, log: Logger): Promise<Program> {
@@ -170,7 +170,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };
-  // Alone, without a supervisor, there is no secret and so nobody to forward to.
+  // Without a supervisor there is no secret, so nothing can be forwarded.
   const proof = withResidual ? connectionProof(init.secret) : null;
   const proxy =
     proof === null
@@ -179,7 +179,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const front = new FrontServer({
     state,
     budgets,
-    // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
+    // Each handler is typed by its own row, and called only with input that passed the row's schemas.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     // As with the handlers: each is typed by its own row.
     socketHandlers: new Map(
@@ -214,7 +214,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     log,
   });
 
-  // Stopped from below: the requests in flight still need what stands above the server.
+  // Stopped in reverse order: requests in flight still need the services above the server.
   const services = [
     named('audit', audit),
     { name: 'peer locks', start: async () => budgets.restore(await locks.read()), stop: () => locks.stop() },
@@ -235,7 +235,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     },
     named('open sockets', sockets),
     named('principal watch', principalWatch),
-    // Requests are served already; but whoever waits for this process to be ready expects it to know the vehicle.
+    // Requests are served already, but a ready process should know the vehicle.
     { name: 'first state', start: async (signal: AbortSignal) => vehicle.first(READY_MS, signal) },
     named('mDNS', config.discovery.mdns ? advertiser : {}),
   ];

@@ -21,10 +21,10 @@ import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 
-/** What the radio hands over on a ground station (docs/contract.md 7); it has no flight controller on a serial port. */
+/** The input from the radio on a ground station (docs/contract.md 7); it has no flight controller on a serial port. */
 const FROM_RADIO = 'udp:0.0.0.0:14550';
 
-/** `mavlink.source` as an address of its own: what `auto` is on a ground station, and where the supervisor's simulator listens. */
+/** The address behind `mavlink.source`: for `auto` on a ground station, and for the supervisor's simulator. */
 function sourceOf({ agent, mavlink: { source } }: Config): string {
   if (source === 'sim') return `tcp:127.0.0.1:${process.env['SVC_SIM_PORT'] ?? ''}`;
   return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
@@ -74,7 +74,7 @@ async function build(log: Logger): Promise<Program> {
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
   const addresses = configured.filter((address) => {
-    // On a ground station the vehicle comes in where a drone lets ground stations in.
+    // On a ground station the vehicle uses the port that a drone has for ground stations.
     const taken = from.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
     if (taken) log.info(`no ground stations on UDP ${address.port}: it is the source`);
     return !taken;

@@ -21,9 +21,12 @@ export interface AppParts {
   readonly rows: readonly Row[];
   /** By row id. */
   readonly handlers: ReadonlyMap<string, Handler<Row>>;
-  /** What the front shows on each connection; null where this process was started alone, and then nobody is believed. */
+  /**
+   * The proof that svc-control sends on each connection; null if this process was started alone, and then every request is
+   * refused.
+   */
   readonly proof: string | null;
-  /** Ends what these principals have opened. @returns for whom something is still open */
+  /** Ends the things that these principals have opened. @returns the principals that still have something open */
   readonly end: (ids: ReadonlySet<string>) => Promise<readonly Principal[]>;
   readonly log: Logger;
 }
@@ -35,20 +38,20 @@ type Marked = Response<unknown, Marks>;
 /** One middleware of the residual. */
 type Step = (req: Request, res: Marked, next: NextFunction) => void | Promise<void>;
 
-// Kept on the socket, so that a connection proves itself once.
+// Stored on the socket, so that the proof is checked once per connection.
 const PROVEN = Symbol('proven');
 
 /**
- * The residual's HTTP side. Only the front speaks to it: each connection proves that, and each request carries what the front
- * decided; without both there is no answer but 401. Row, parameters and body were decided upon already, so here is only the
- * work. One router a domain, with its rows by path and method.
+ * The residual's HTTP side. Only svc-control may use it: each connection needs the proof and each request the decision;
+ * otherwise the answer is 401. Row, parameters and body are already checked, so only the work is left. One router per domain,
+ * with its rows by path and method.
  */
 export function createApp({ rows, handlers, proof, end, log }: AppParts): ReturnType<typeof express> {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  app.set('env', 'production'); // should Express ever answer an error itself, then without a stack trace
+  app.set('env', 'production'); // no stack trace if Express ever answers an error itself
   app.use(fromFront(proof));
   app.use(endedPrincipals(end));
   for (const domain of Map.groupBy(rows, ({ feature }) => feature).values())
@@ -58,21 +61,18 @@ export function createApp({ rows, handlers, proof, end, log }: AppParts): Return
   return app;
 }
 
-/**
- * What the front decided about this request.
- * @throws ApiError E_UNAUTHENTICATED for who is not the front, or does not say what was decided
- */
+/** The decision about this request. @throws ApiError E_UNAUTHENTICATED if it is not from svc-control, or has no decision */
 export function markOf(req: IncomingMessage, proof: string | null): Mark {
   const socket = req.socket as typeof req.socket & { [PROVEN]?: true };
   if (socket[PROVEN] !== true && !isProof(req.headers[PROOF_HEADER], proof))
     throw new ApiError('E_UNAUTHENTICATED', 'Only the front speaks to this socket.');
   socket[PROVEN] = true;
   const mark = decodeMark(req.headers[PRINCIPAL_HEADER]);
-  if (mark === null) throw new ApiError('E_UNAUTHENTICATED', 'The request does not say what was decided.');
+  if (mark === null) throw new ApiError('E_UNAUTHENTICATED', 'The request has no decision.');
   return mark;
 }
 
-/** What a handler is called with. @param body undefined for an upgrade */
+/** The arguments of a handler. @param body undefined for an upgrade */
 export function callOf(req: IncomingMessage, { params, principal, forced }: Mark, body: unknown): Call<Row> {
   const target = req.url ?? '';
   const query = target.indexOf('?');
@@ -156,7 +156,7 @@ function misrouted(_req: Request, res: Marked): never {
   throw disagreement(res.locals.mark, 'no row');
 }
 
-/** The request was let in as one row and would be served as another: then nobody has decided about what it would do. */
+/** The request was allowed as one row but would be served as another, about which nothing was decided. */
 function disagreement(mark: Mark, routed: string): Error {
   return new Error(`decided as ${mark.row}, routed as ${routed}`);
 }

@@ -51,7 +51,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   };
   const server = createResidualServer({
     rows: ROWS,
-    // Each handler is typed by its own row; the server calls it with what that row's schemas let through.
+    // Each handler is typed by its own row, and called only with input that passed the row's schemas.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     upgrades: new Map(), // no WebSocket row of the residual is built yet
     proof: connectionProof(secret),
@@ -60,7 +60,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   });
   let closed: Promise<unknown> = Promise.resolve();
   const services = [
-    // The streams of the logs and of the video keep connections open, and end with those.
+    // Log and video streams keep connections open, and end with these services.
     { name: 'connections', stop: async () => closed },
     named('logs', logs),
     named('video', video),

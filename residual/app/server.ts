@@ -17,7 +17,7 @@ export interface ResidualOptions extends AppParts {
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
 }
 
-/** The server on the residual's socket. How long a body may take is the front's to say. */
+/** The server on the residual's socket. svc-control enforces the body time-out. */
 export function createResidualServer(options: ResidualOptions): Server {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, createApp(options));
   server.maxConnections = MAX_CONNECTIONS;

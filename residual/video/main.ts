@@ -23,7 +23,7 @@ async function build(log: Logger): Promise<Program> {
   const { agent, video } = config;
   const spec = videoAddress(config);
   const clock = systemVideoClock();
-  // A ground station receives from the radio; what it has, it does not send back.
+  // A ground station receives video from the radio and does not send it back.
   const sends = agent.profile === 'drone' && video.radio !== '';
   const engine = new Engine({
     open: () =>
@@ -42,7 +42,7 @@ async function build(log: Logger): Promise<Program> {
       directory: recordingsDirectory(config, paths),
       reserveBytes: video.recording.reserve_mb * 1e6,
     },
-    // 60 ms and 20 MB that a node without viewers does not spend.
+    // Loaded on demand: it takes 60 ms and 20 MB, which a node without viewers does not need.
     openViewer: async (offer, hooks) =>
       (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
     socketPath: paths.videoSocket,

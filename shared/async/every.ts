@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.ts';
 
 /**
- * A timer callback whose error is told and goes no further: nobody stands above a timer, so that one read that fails for want
- * of a descriptor would end the process. The same error is told once until the callback has worked again.
+ * Wraps a timer callback so that its errors become warnings: an uncaught error in a timer would end the process, for example
+ * when no descriptor is left. The same error is reported once until the callback has succeeded again.
  * @param name what the callback does, for the warning
  */
 export function contained(name: string, work: () => unknown): () => void {

@@ -1,14 +1,14 @@
-/** Runs what it is given one after the other, in the order in which it was asked. Whoever asks from outside bounds it by `size`. */
+/** Runs functions one after the other, in the order of the calls. The caller limits the queue by `size`. */
 export class Serial {
   #tail: Promise<unknown> = Promise.resolve();
   #size = 0;
 
-  /** How much is running or waiting. */
+  /** How many are running or waiting. */
   get size(): number {
     return this.#size;
   }
 
-  /** @returns what `work` gives when its turn comes; its error goes to the caller alone, and the next in line still runs */
+  /** @returns the result of `work`; an error goes only to the caller, and the next function still runs */
   async run<T>(work: () => T | Promise<T>): Promise<T> {
     this.#size++;
     const turn = this.#tail.then(work).finally(() => {
@@ -18,7 +18,7 @@ export class Serial {
     return turn;
   }
 
-  /** Resolves when all that was asked for by now has ended. */
+  /** Resolves when all functions queued so far have ended. */
   async idle(): Promise<void> {
     await this.#tail;
   }

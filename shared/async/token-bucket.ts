@@ -1,10 +1,10 @@
 export interface Rate {
   readonly perSecond: number;
-  /** How many at once after a pause. */
+  /** The largest burst after a pause. */
   readonly burst: number;
 }
 
-/** Lets through `perSecond` on average and `burst` at once. Times are of a monotonic clock, ms. */
+/** Allows `perSecond` on average and `burst` at once. Times are of a monotonic clock, ms. */
 export class TokenBucket {
   readonly #rate: Rate;
   #tokens: number;
@@ -16,14 +16,14 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** @returns false, and takes nothing, where there is none */
+  /** @returns false, and takes nothing, if there is no token */
   take(now: number): boolean {
     if (this.waitMs(now) > 0) return false;
     this.#tokens--;
     return true;
   }
 
-  /** How long until there is one; 0 where there is. */
+  /** ms until there is a token; 0 if there is one. */
   waitMs(now: number): number {
     const { perSecond, burst } = this.#rate;
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) / 1000) * perSecond);

@@ -1,5 +1,5 @@
 /**
- * What `work` gives, if it does so in time; what comes later is let go.
+ * The result of `work`, if it comes in time; a later result is ignored.
  * @throws what `work` throws, and `late()` after `ms`
  */
 export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {

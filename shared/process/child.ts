@@ -1,6 +1,6 @@
 /**
  * The contract between the supervisor and the processes it runs, over Node's own IPC channel:
- *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret never stands in an environment
+ *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret is never in an environment variable
  *   child -> supervisor  {type: 'ready', info}      once, when the child serves
  *   supervisor -> child  {type: 'ping', seq}        child -> supervisor {type: 'pong', seq}
  * SIGTERM means stop. A closed channel means that the supervisor is dead: the child stops too, so that nothing outlives it.
@@ -10,11 +10,11 @@ import { messageOf } from '../errors.ts';
 import type { Logger } from './logger.ts';
 import { runServices, type Service } from './services.ts';
 
-/** What every child is told before it starts. */
+/** The message to every child before it starts. */
 export interface Init {
   /** Shared by the processes of this run of the node; empty when a process runs alone. */
   readonly secret: string;
-  /** `os.uptime()` of the moment the node started, seconds: a clock that every process shares and nobody can set. */
+  /** `os.uptime()` of the moment the node started, seconds: a clock that all processes share and that cannot be set. */
   readonly nodeStartedAt: number;
 }
 
@@ -23,7 +23,7 @@ export type FromChild =
   | { readonly type: 'ready'; readonly info: Readonly<Record<string, unknown>> }
   | { readonly type: 'pong'; readonly seq: number };
 
-/** What a process is made of: its services in start order, and what it tells the supervisor once all of them run. */
+/** The parts of a process: its services in start order, and the message to the supervisor when all of them run. */
 export interface Program {
   readonly services: readonly Service[];
   readonly info?: () => Readonly<Record<string, unknown>>;
@@ -34,13 +34,13 @@ const STOP_TIMEOUT_MS = 8000;
 
 /**
  * Runs one process of the node under the supervisor (or alone, with an empty secret, for a developer) until it is asked to
- * stop, which may be while it starts.
- * Exit codes: 0 stopped on request, 1 failed, 75 (EX_TEMPFAIL) a resource is taken and a retry may help.
- * @param build makes the parts; what has to be started and stopped stands in the list that it gives
+ * stop, which may be while it starts. Exit codes: 0 stopped on request, 1 failed, 75 (EX_TEMPFAIL) a resource is taken and a
+ * retry may help.
+ * @param build makes the parts; its list has everything that must be started and stopped
  */
 export async function runProcess(log: Logger, build: (init: Init) => Promise<Program>): Promise<void> {
   const supervised = process.send !== undefined;
-  process.umask(0o077); // files and sockets are private until somebody widens them on purpose
+  process.umask(0o077); // files and sockets are private by default
   process.on('uncaughtException', (error) => die(log, error));
   process.on('unhandledRejection', (error) => die(log, error));
   // Ctrl-C reaches the whole foreground group; the supervisor decides the order in which its children stop.
@@ -55,7 +55,7 @@ export async function runProcess(log: Logger, build: (init: Init) => Promise<Pro
       log.error(`did not stop within ${STOP_TIMEOUT_MS} ms`);
       process.exit(1);
     }, STOP_TIMEOUT_MS);
-    process.once('SIGTERM', () => process.exit(1)); // a second one means now
+    process.once('SIGTERM', () => process.exit(1)); // a second one ends the process at once
     asked.abort(new Error(reason));
   };
   process.once('SIGTERM', () => stop('SIGTERM'));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 /**
  * Memory of a process in MiB: shared pages by its share (PSS), or all of its resident pages (RSS) on a kernel without
- * smaps_rollup; null for a process that ended or that is not ours to look at.
+ * smaps_rollup; null for a process that has ended or that we may not read.
  */
 export async function memoryOf(pid: number): Promise<number | null> {
   const pss = /^Pss:\s+(\d+) kB/m.exec(await read(`/proc/${pid}/smaps_rollup`))?.[1];
@@ -20,5 +20,5 @@ function mib(kib: string): number {
 }
 
 async function read(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => ''); // it ended meanwhile, or is another user's
+  return readFile(path, 'utf8').catch(() => ''); // it has ended, or belongs to another user
 }

@@ -12,9 +12,9 @@ export interface RunOptions {
 }
 
 /**
- * Runs a program with an argument vector, without a shell, and gives its standard output.
+ * Runs a program with an argument list, without a shell, and returns its standard output.
  * @param ms how long it may take; then it is killed
- * @throws ApiError E_NOT_IMPLEMENTED (extra `missing`) where there is no such program, E_TIMEOUT, E_UPSTREAM with its last words
+ * @throws ApiError E_NOT_IMPLEMENTED (extra `missing`) if there is no such program, E_TIMEOUT, E_UPSTREAM with its last output
  */
 export async function runProgram(
   program: string,
@@ -23,7 +23,7 @@ export async function runProgram(
   { env, maxBytes = MAX_OUTPUT_BYTES }: RunOptions = {},
 ): Promise<string> {
   const name = basename(program);
-  // SIGKILL: one that takes no notice of a SIGTERM would keep the caller waiting.
+  // SIGKILL: a program that ignores SIGTERM would keep the caller waiting.
   const options = { timeout: ms, maxBuffer: maxBytes, killSignal: 'SIGKILL', env } as const;
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -38,7 +38,7 @@ export async function runProgram(
   });
 }
 
-/** The refusal where a program is not installed. */
+/** The error for a program that is not installed. */
 export function missing(program: string): ApiError {
   return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${program}.`, { missing: program });
 }

@@ -1,11 +1,11 @@
 import { within } from '../async/within.ts';
 import { messageOf } from '../errors.ts';
 
-/** What holds a resource: a socket, a timer, a file, a process. What either function returns is awaited. */
+/** The owner of a resource: a socket, a timer, a file, a process. The results of both functions are awaited. */
 export interface Part {
-  /** @param signal aborted when the process shall stop: what takes long gives up, and may throw whatever it likes */
+  /** @param signal aborted when the process must stop: a long start ends early then, and may throw any error */
   start?(signal: AbortSignal): unknown;
-  /** Also called for one whose start failed or was given up half-way. */
+  /** Also called if the start failed or was aborted. */
   stop?(): unknown;
 }
 
@@ -20,7 +20,7 @@ export interface Service extends Part, Limits {
   readonly name: string;
 }
 
-/** Only against one that hangs: how long a start takes depends on the machine, and the supervisor watches the whole process. */
+/** Only for a start that hangs: the normal time depends on the machine, and the supervisor watches the whole process. */
 const START_MS = 60_000;
 const STOP_MS = 5000;
 
@@ -30,12 +30,13 @@ export function named(name: string, part: Part, limits: Limits = {}): Service {
 }
 
 /**
- * Starts the services in their order, waits until `signal` is aborted, and stops them with the last one first. Aborted in the
- * middle of a start, it stops what has begun. One that fails to stop, or hangs, does not keep the others from it.
+ * Starts the services in their order, waits until `signal` is aborted, and stops them in reverse order. If it is aborted in the
+ * middle of a start, it stops the services started so far. A service that fails to stop, or hangs, does not prevent the others
+ * from stopping.
  * @param onReady called once all run
- * @param onProblem told in a sentence what did not stop
+ * @param onProblem called with a sentence for each service that did not stop
  * @returns whether all stopped
- * @throws what the start of a service threw, once those before it have stopped
+ * @throws the error of a service's start, after the services before it have stopped
  */
 export async function runServices(
   services: readonly Service[],
@@ -60,12 +61,14 @@ export async function runServices(
       await stopAll(begun, onProblem);
       throw error;
     }
-    // A start that was given up on request has not failed.
+    // A start that was aborted on request has not failed.
   }
   return stopAll(begun, onProblem);
 }
 
-/** A start that is under way when `signal` is aborted may end, within the time of a stop: only then is it known what to stop. */
+/**
+ * A start that is under way when `signal` is aborted may finish, within the time of a stop: only then is it known what to stop.
+ */
 async function startOne(service: Service, signal: AbortSignal): Promise<void> {
   const { name, startMs = START_MS, stopMs = STOP_MS } = service;
   let expire: (error: Error) => void = () => undefined;

@@ -5,11 +5,11 @@ import { compileValidator, createAjv } from '../schemas/validator.ts';
 import { RpcClient, type RpcMethod, RpcServer, type RpcServerOptions } from './rpc.ts';
 
 /**
- * A contract is what one process answers to the others on its socket. Both ends are typed by it: `clientOf` has a function for
- * each method, `serverOf` a handler for each, and checks what comes in.
+ * A contract lists the methods and events of one process's socket. It gives the types of both ends: `clientOf` has a function
+ * for each method, `serverOf` a handler for each, and validates the parameters.
  */
 
-/** A type beside a value; at run time there is nothing in it. */
+/** Carries a type only; empty at run time. */
 export interface Shape<T> {
   readonly of?: T;
 }
@@ -19,7 +19,7 @@ export function shape<T>(): Shape<T> {
 }
 
 export interface Method<Params, Result> {
-  /** The server refuses what does not fit. */
+  /** The server refuses invalid parameters. */
   readonly schema: JsonSchema;
   readonly params: Shape<Params>;
   readonly result: Shape<Result>;
@@ -27,7 +27,7 @@ export interface Method<Params, Result> {
   readonly timeoutMs: number;
 }
 
-/** As it is for who only reads it. */
+/** The read-only form of a type. */
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /** @param schema of the parameters; their type is derived from it */
@@ -43,7 +43,7 @@ export interface Contract {
   /** The process that answers, for example `svc-link`. */
   readonly server: string;
   readonly methods: Readonly<Record<string, Method<unknown, unknown>>>;
-  /** What the server tells every client unasked, by name. */
+  /** The events that the server sends to every client, by name. */
   readonly events: Readonly<Record<string, Shape<unknown>>>;
 }
 
@@ -76,10 +76,10 @@ export type Told<C extends Contract> = {
 
 export interface ClientOptions<C extends Contract> {
   readonly path: string;
-  /** An event that nobody listens for is let go. */
+  /** An event without a listener is ignored. */
   readonly listeners?: Listeners<C>;
   readonly onConnection?: (connected: boolean) => void;
-  /** What calls throw while the server is away, instead of `E_UPSTREAM_DOWN`. */
+  /** The error of calls while the server is away, instead of `E_UPSTREAM_DOWN`. */
   readonly away?: () => ApiError;
 }
 
@@ -96,7 +96,7 @@ export function clientOf<C extends Contract>(
   contract: C,
   { listeners = {}, away, ...options }: ClientOptions<C>,
 ): Client<C> {
-  // The events of our own process are as its server is typed, and some come ten times a second: they are not checked.
+  // Events come from our own, typed server, and some ten times a second, so they are not validated.
   const byName = new Map(Object.entries<((data: never) => void) | undefined>(listeners));
   const rpc = new RpcClient({
     ...options,
@@ -151,17 +151,17 @@ export function callsTo<C extends Contract>(contract: C, rpc: Pick<RpcClient, 'c
     name,
     async (params: unknown) => rpc.call(name, params, timeoutMs),
   ]);
-  // Our own process answers as its handlers are typed, so the answer is not checked a second time.
+  // Answers come from our own, typed handlers, so they are not validated.
   return Object.fromEntries(calls) as Calls<C>;
 }
 
-/** For `RpcServerOptions.methods`: parameters that do not fit are answered with `E_INVALID_VALUE` (extra `errors`). */
+/** For `RpcServerOptions.methods`: invalid parameters are answered with `E_INVALID_VALUE` (extra `errors`). */
 export function methodsOf<C extends Contract>(
   { server, methods }: C,
   handlers: Handlers<C>,
 ): Readonly<Record<string, RpcMethod>> {
   const ajv = createAjv();
-  // Each handler is typed by its own method; it is called with what that method's schema let through.
+  // Each handler is typed by its own method, and called only with parameters that passed its schema.
   const untyped = handlers as unknown as Readonly<Record<string, RpcMethod>>;
   const checked = Object.entries(methods).map(([name, { schema }]): [string, RpcMethod] => {
     const validate = compileValidator(ajv, schema);

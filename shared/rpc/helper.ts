@@ -1,8 +1,8 @@
 import { type Contract, method, shape } from './contract.ts';
 
 /**
- * Units beside our own processes that may be seen and restarted over the API: the radio, the hotspot, the Wi-Fi client.
- * Nothing else of the machine is.
+ * The only units, besides our own processes, that can be listed and restarted over the API: the radio, the hotspot, the Wi-Fi
+ * client.
  */
 export const UNITS = [
   'svc-wfb',
@@ -14,19 +14,19 @@ export const UNITS = [
 ] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** What an operation answers that succeeded; one that did not is an error. */
+/** The answer of a successful operation; a failed one is an error. */
 export interface Done {
   readonly done: true;
 }
 
 /**
- * What svc-helper does for the node as root, each operation by running one program. It takes one at a time and refuses a second
- * with `E_BUSY`. The time-outs leave room for a helper that systemd starts only now.
+ * The operations of svc-helper, which runs one program as root for each. It does one at a time and refuses a second with
+ * `E_BUSY`. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
   server: 'svc-helper',
   methods: {
-    /** Answered when systemd has been told. Whether the vehicle is armed is the caller's to ask. */
+    /** Answered when systemd has accepted it. The caller checks whether the vehicle is armed. */
     power: method(
       {
         type: 'object',
@@ -47,7 +47,7 @@ export const HELPER = {
       shape<Done>(),
       23_000,
     ),
-    /** One label of DNS (RFC 1123). It cannot begin with a hyphen, so no program takes it for an option. */
+    /** One label of DNS (RFC 1123). It cannot begin with a hyphen, so it cannot be taken for an option. */
     host_name: method(
       {
         type: 'object',

@@ -35,7 +35,7 @@ export interface Telemetry {
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
   rc: { channels: number[] | null; rssi: number | null };
   throttle: number | null;
-  /** The estimator of position and attitude; variances as MAVLink has them (front/link/vehicle/ekf.ts says what `ok` means). */
+  /** The estimator of position and attitude; variances as in MAVLink (`ok` is explained in front/link/vehicle/ekf.ts). */
   ekf: {
     source: 'EKF_STATUS_REPORT' | 'ESTIMATOR_STATUS' | null;
     ok: boolean | null;
@@ -52,14 +52,14 @@ export interface Telemetry {
   };
   /** EXTENDED_SYS_STATE */
   landed_state: 'on_ground' | 'in_air' | 'takeoff' | 'landing' | null;
-  /** Sequence numbers of items; `total` and `state` are null where the vehicle does not tell them. */
+  /** Sequence numbers of items; `total` and `state` are null if the vehicle does not send them. */
   mission: {
     current: number | null;
     reached: number | null;
     total: number | null;
     state: 'none' | 'not_started' | 'active' | 'paused' | 'complete' | null;
   };
-  /** The message that a value is from, where there are two. */
+  /** The message that a value comes from, if there are two. */
   sources: {
     position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | null;
     battery: 'SYS_STATUS' | 'BATTERY_STATUS' | null;
@@ -74,17 +74,17 @@ export interface Telemetry {
 /** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */
 export type Armed = boolean | 'unknown';
 
-/** What is wrong with the link, for people. */
+/** A problem of the link, for people. */
 export interface LinkProblem {
   code: /** `mavlink.source` leads to one of the node's own endpoints, and is not opened. */
     | 'source_is_own_endpoint'
-    /** What the node sends to the source comes back from it. */
+    /** The node's own frames to the source come back from it. */
     | 'source_loops'
     /** An endpoint for ground stations could not be opened; it is tried again. */
     | 'endpoint_closed'
     /** The vehicle signs what it sends, with a key that the node does not have. */
     | 'signing_lost';
-  /** A sentence that says what it is and what to do. */
+  /** A sentence with the problem and what to do. */
   detail: string;
 }
 
@@ -147,12 +147,12 @@ export interface ParamsSnapshot extends ParamsProgress {
   params: Record<string, { value: number; type: number; index: number }>;
 }
 
-/** After the vehicle told the value that was asked for. */
+/** The answer after the vehicle has reported the new value. */
 export interface ParamWriteResult {
   name: string;
   value: number;
   ack: boolean;
-  /** What the vehicle told last; null when it never told. */
+  /** The last value that the vehicle reported; null if there was none. */
   cached_value: number | null;
   /** MAV_PARAM_TYPE */
   type: number;
@@ -161,7 +161,7 @@ export interface ParamWriteResult {
 /** Signing between this node and the flight controller. */
 export interface SigningState {
   capability: SigningCapability;
-  /** The vehicle's SIGNING_REQUIRE; null where it has none, or has not told. */
+  /** The vehicle's SIGNING_REQUIRE; null if it has none, or has not sent it. */
   require: boolean | null;
   /** Counted since svc-link started. */
   counters: {
@@ -212,25 +212,25 @@ export interface CommandResult {
     result_name: string | null;
     accepted: boolean;
     /**
-     * The vehicle's words when it was not accepted: its newest while the command was under way and shortly after, or what it
-     * told before of what keeps it from arming.
+     * The vehicle's reason if it was not accepted: its newest text during the command and shortly after, or an earlier failed
+     * arming check.
      */
     statustext?: string;
     /** All of its reasons, oldest first, at most 8. */
     reasons?: string[];
   };
-  /** The flight mode that did it, where the vehicle refused the command for it, or has none. */
+  /** The flight mode that was used, if the vehicle refused the command or does not have it. */
   mode?: string;
 }
 
 /**
- * How a client of `mavlink.sock` begins, in one line that is answered by one line with a FeedReply; then MAVLink goes both ways.
- * What it may do has been decided by the edge.
+ * The first line of a client of `mavlink.sock`, answered by one line with a FeedReply; then MAVLink goes both ways. The edge
+ * has decided what the client may do.
  */
 export interface FeedHello {
   /** Shown in the diagnostics. */
   readonly name: string;
-  /** False: what it sends is dropped and counted. */
+  /** False: its frames are dropped and counted. */
   readonly write: boolean;
   /** The armed guard on the wire is overridden. */
   readonly force: boolean;
@@ -246,7 +246,7 @@ export interface EndpointStatus {
   open: boolean;
   /** Why it is not open, in words; null while it is. */
   problem: string | null;
-  /** Peers that found no room. */
+  /** Peers refused because of the limit. */
   peers_turned_away: number;
   peers: PeerStatus[];
 }
@@ -262,9 +262,9 @@ export interface PeerStatus {
   rx_bytes: number;
   /** The flight controller's side was closed or full. */
   rx_dropped: number;
-  /** Kept from the vehicle by the armed guard, or because the peer may only read. */
+  /** Refused by the armed guard, or because the peer is read-only. */
   rx_refused: number;
-  /** Kept from the vehicle because the peer sends more than 1000 frames a second. */
+  /** Refused because the peer sends more than 1000 frames a second. */
   rx_limited: number;
   /** The vehicle's own frames, sent back. */
   rx_looped: number;
@@ -277,11 +277,14 @@ const NOTHING = { type: 'object', additionalProperties: false } as const;
 /** The armed guard was overridden. */
 const force = { type: 'boolean' } as const;
 
-/** What svc-link answers on `link.sock`. Commands and writes are errors with what the vehicle said; E_NO_FC without one. */
+/**
+ * The contract of svc-link on `link.sock`. Refused commands and writes are errors with the vehicle's reason; E_NO_FC without a
+ * vehicle.
+ */
 export const LINK = {
   server: 'svc-link',
   methods: {
-    /** Sends a command and answers with the vehicle's verdict. A caller that hangs up takes back what was not sent yet. */
+    /** Sends a command and answers with the vehicle's result. If the caller disconnects, unsent frames are cancelled. */
     command: method(
       {
         type: 'object',
@@ -299,7 +302,10 @@ export const LINK = {
       25_000,
     ),
     params: method(NOTHING, shape<ParamsSnapshot>(), 5000),
-    /** Answered once the vehicle told the value. Three sends with their read-backs take 6 s; a few others may be before it. */
+    /**
+     * Answered after the vehicle has reported the value. Three sends with their read-backs take 6 s; other writes may be queued
+     * before it.
+     */
     param_set: method(
       {
         type: 'object',
@@ -311,7 +317,7 @@ export const LINK = {
       25_000,
     ),
     signing: method(NOTHING, shape<SigningState>(), 2000),
-    /** Two sends, 5 s of listening, and taking it back. */
+    /** Time for two sends, 5 s of waiting, and the restore. */
     signing_enrol: method(
       {
         type: 'object',

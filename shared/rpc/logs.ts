@@ -3,10 +3,10 @@
  *   shipper -> store  {"shipper": "<id>"}   once; the id lives as long as the shipper's process
  *   store -> shipper  {"ack": n}            at once, and after every commit: all up to number n is on disk
  *   shipper -> store  `n <line>`            n counts up by one; the line as a process wrote it to stderr
- * A line that was not acknowledged is sent again on the next connection, and one that is known already is not stored twice.
+ * A line without an acknowledgement is sent again on the next connection; a line that is already stored is not stored twice.
  */
 
-/** What a process of ours writes to stderr, as far as the store knows its members. */
+/** A log line of our processes, with the members that the store knows. */
 export interface LogRecord {
   /** Microseconds since 1970. */
   readonly tsUs: number;
@@ -14,7 +14,7 @@ export interface LogRecord {
   readonly source: string;
   readonly level: LogLevel;
   readonly message: string;
-  /** Members beyond those. */
+  /** All other members. */
   readonly fields: Readonly<Record<string, unknown>> | null;
 }
 
@@ -29,16 +29,16 @@ const ALIASES: Readonly<Record<string, LogLevel>> = {
   fatal: 'error',
 };
 
-/** The level that a name means, ours or another logger's; null for none. */
+/** Our level for a level name, also of other loggers; null if unknown. */
 export function logLevelOf(name: string): LogLevel | null {
   return LOG_LEVELS.find((level) => level === name) ?? ALIASES[name] ?? null;
 }
 
 /**
- * Reads one line of stderr. What is not our JSON (a crash of Node itself, a library's print) is a record of its own, level
- * warn, since nobody classified it.
- * @param source the process it came from, for a line that does not say
- * @param nowMs when it came, for a line that does not say
+ * Reads one line of stderr. A line that is not our JSON (a crash of Node itself, output of a library) is a record of its own
+ * with level warn, since its level is unknown.
+ * @param source the process that wrote it, for a line without one
+ * @param nowMs when it was received, for a line without a time
  */
 export function readLogLine(line: string, source: string, nowMs: number): LogRecord {
   const value = parse(line);

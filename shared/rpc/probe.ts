@@ -2,12 +2,12 @@ import { lstat } from 'node:fs/promises';
 import { connect } from 'node:net';
 
 /**
- * What is at the path of a Unix socket. `dead`: nobody listens, it was left behind; `silent`: somebody does, but does not take the
- * connection in time; `closed`: not for this user; `other`: a file, a link, a pipe.
+ * The state of a Unix socket's path. `dead`: no process listens, the file is left over; `silent`: a process listens but does
+ * not accept in time; `closed`: no permission; `other`: a file, a link, a pipe.
  */
 export type SocketState = 'absent' | 'live' | 'dead' | 'silent' | 'closed' | 'other';
 
-/** @throws Error the system's own, where it says nothing of the socket (no descriptor left, a folder that may not be searched) */
+/** @throws Error the system's own, if it does not concern the socket (no descriptor left, no permission for the folder) */
 export async function probeSocket(path: string, timeoutMs: number): Promise<SocketState> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

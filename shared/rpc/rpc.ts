@@ -39,9 +39,9 @@ function parse(line: string): Wire | null {
 
 export interface RpcServerOptions {
   readonly path: string;
-  /** Who may open the socket, by its file's mode; 0660 unless told. */
+  /** Mode of the socket file, which decides who may open it; default 0660. */
   readonly mode?: number;
-  /** A socket that listens already, instead of one at `path`: systemd's. */
+  /** A listening socket from systemd, instead of one at `path`. */
   readonly fd?: number | null;
   /** The longest request, characters. */
   readonly maxLineChars?: number;
@@ -109,7 +109,7 @@ export class RpcServer {
   }
 
   async #serve(socket: Socket, line: string, signal: AbortSignal): Promise<void> {
-    // Nothing behind a line that was none of ours is served: the body of an HTTP request could be a call.
+    // After an invalid line nothing is served: the body of an HTTP request could be a call.
     if (socket.destroyed) return;
     const wire = parse(line);
     if (wire === null || typeof wire.method !== 'string') {
@@ -117,7 +117,7 @@ export class RpcServer {
       return;
     }
     const reply = await this.#answer(wire.method, wire.params, signal);
-    // Who asks without end and reads no answer would fill our memory.
+    // A client that sends requests and reads no answers would fill our memory.
     if (socket.writableLength > MAX_QUEUED_BYTES) socket.destroy();
     if (!socket.destroyed) socket.write(`${JSON.stringify({ id: wire.id, ...reply })}\n`);
   }
@@ -126,7 +126,7 @@ export class RpcServer {
     const run = Object.hasOwn(this.#options.methods, method) ? this.#options.methods[method] : undefined;
     try {
       if (run === undefined) {
-        this.#options.onError(new Error(`asked for a method that is none: ${method.slice(0, 64)}`));
+        this.#options.onError(new Error(`unknown method: ${method.slice(0, 64)}`));
         throw new ApiError('E_NOT_IMPLEMENTED', `no method ${method.slice(0, 64)}`);
       }
       return { result: (await run(params, signal)) ?? null };
@@ -147,7 +147,7 @@ interface Pending {
 
 export interface RpcClientOptions {
   readonly path: string;
-  /** What the peer is called in error sentences, for example `svc-link`. */
+  /** The peer's name in error messages, for example `svc-link`. */
   readonly peer: string;
   readonly onEvent?: (event: string, data: unknown) => void;
   readonly onConnection?: (connected: boolean) => void;
@@ -174,7 +174,7 @@ export class RpcClient {
     this.#retry.start();
   }
 
-  /** Connects once; when the connection ends there is no other. @throws Error the system's own, for example ENOENT */
+  /** Connects once, without reconnecting. @throws Error the system's own, for example ENOENT */
   async connectOnce(): Promise<void> {
     await once(this.#open(), 'connect');
   }
@@ -186,7 +186,7 @@ export class RpcClient {
 
   /**
    * @param timeoutMs an answer that takes longer is `E_TIMEOUT`
-   * @throws ApiError the peer's own error, `E_UPSTREAM_DOWN` when it is away, `E_UPSTREAM` when it went away meanwhile
+   * @throws ApiError the peer's own error, `E_UPSTREAM_DOWN` if it is away, `E_UPSTREAM` if it disconnected during the call
    */
   async call(method: string, params: unknown, timeoutMs: number): Promise<unknown> {
     const socket = this.#socket;
@@ -234,7 +234,7 @@ export class RpcClient {
     for (const [id, pending] of this.#pending) {
       clearTimeout(pending.timer);
       this.#pending.delete(id);
-      pending.reject(new ApiError('E_UPSTREAM', `${this.#options.peer} went away before it answered.`));
+      pending.reject(new ApiError('E_UPSTREAM', `${this.#options.peer} disconnected before it answered.`));
     }
     if (was) this.#options.onConnection?.(false);
     this.#retry.again();

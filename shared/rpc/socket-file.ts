@@ -6,9 +6,9 @@ import { probeSocket } from './probe.ts';
 const PROBE_TIMEOUT_MS = 1000;
 
 /**
- * Makes `path` free for a listening Unix socket.
- * A socket that nobody answers on is left over from a killed process and is removed. A live peer, or anything that is
- * not a socket (a file, a symbolic link, a FIFO), is an error: we neither steal nor follow it.
+ * Makes `path` free for a listening Unix socket. A socket without a listener is left over from a killed process and is removed.
+ * A live peer, or anything that is not a socket (a file, a symbolic link, a FIFO), is an error: it is neither replaced nor
+ * followed.
  */
 async function clear(path: string): Promise<void> {
   const state = await probeSocket(path, PROBE_TIMEOUT_MS);

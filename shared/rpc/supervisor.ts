@@ -1,6 +1,8 @@
 import { type Contract, method, shape } from './contract.ts';
 
-/** `waiting`: it ended and is started again shortly; `parked`: it ended too often and is tried again once in a while. */
+/**
+ * `waiting`: it has ended and is started again shortly; `parked`: it ended too often and is tried again at longer intervals.
+ */
 export type ChildState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
 
 /** One process of the node. */
@@ -16,23 +18,23 @@ export interface ChildStatus {
   readonly last_words: readonly string[];
 }
 
-/** A restart that was asked for: the process before, null where none ran, and its running successor. */
+/** The result of a restart: the old process, null if none ran, and the new one. */
 export interface Restarted {
   readonly pid_before: number | null;
-  /** Null where the config no longer wants the process: it was stopped. */
+  /** Null if the config no longer has the process: it was stopped. */
   readonly pid_after: number | null;
 }
 
 const NOTHING = { type: 'object', additionalProperties: false } as const;
 
-/** What svc-supervisor answers on `supervisor.sock`. */
+/** The contract of svc-supervisor on `supervisor.sock`. */
 export const SUPERVISOR = {
   server: 'svc-supervisor',
   methods: {
     /** The supervisor first, then its processes in the order in which they start. */
     status: method(NOTHING, shape<{ readonly services: readonly ChildStatus[] }>(), 2000),
     /**
-     * Answered once the successor runs. The process is restarted as the config wants it now. Errors: E_NOT_FOUND, E_TIMEOUT
+     * Answered when the new process runs. The process is restarted with the present config. Errors: E_NOT_FOUND, E_TIMEOUT
      * after 20 s, E_DRAINING while the node stops.
      */
     restart: method(
@@ -45,7 +47,7 @@ export const SUPERVISOR = {
       shape<Restarted>(),
       25_000,
     ),
-    /** The whole node begins anew, with the same process id; answered before. */
+    /** Restarts the whole node, with the same process id; answered before that. */
     restart_self: method(NOTHING, shape<{ readonly accepted: true }>(), 2000),
   },
   events: {

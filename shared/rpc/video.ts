@@ -2,7 +2,7 @@ import { PRINCIPAL_KINDS, type Principal } from '../auth/principal.ts';
 import { SCOPES } from '../auth/scopes.ts';
 import { type Contract, method, shape } from './contract.ts';
 
-/** What the encoder is to do. */
+/** The settings of the encoder. */
 export interface Profile {
   readonly width: number;
   readonly height: number;
@@ -10,7 +10,7 @@ export interface Profile {
   readonly bitrate_kbps: number;
 }
 
-/** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: the config wants none. */
+/** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: disabled in the config. */
 export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
 
 export interface PipelineStatus {
@@ -18,9 +18,9 @@ export interface PipelineStatus {
   /** Why it is lost. */
   readonly problem: string | null;
   readonly source: string | null;
-  /** Null where the source brings H.264 by itself, and before the first frame. */
+  /** Null if the source sends H.264 itself, and before the first frame. */
   readonly encoder: string | null;
-  /** What the encoder does at the moment; null as for `encoder`. */
+  /** The present settings of the encoder; null as for `encoder`. */
   readonly profile: Profile | null;
   /** Measured over two seconds; null when nothing comes. */
   readonly fps: number | null;
@@ -42,7 +42,7 @@ export interface RecordingStatus {
 }
 
 export interface Recorded extends RecordingStatus {
-  /** All files of it: a change of the picture's size begins a new one. */
+  /** All its files: a change of the picture's size starts a new one. */
   readonly files: readonly string[];
   readonly stopped_at: string;
 }
@@ -52,7 +52,7 @@ export interface RadioStatus {
   readonly to: string;
   readonly packets: number;
   readonly bytes: number;
-  /** Packets that the kernel did not take. */
+  /** Packets that the kernel did not accept. */
   readonly failed: number;
 }
 
@@ -77,7 +77,7 @@ export interface Snapshot {
   readonly captured_at: string;
 }
 
-/** What succeeded without anything to tell. */
+/** The answer of a success without data. */
 export interface Done {
   readonly done: true;
 }
@@ -88,12 +88,12 @@ const whole = { type: 'integer', minimum: 1 } as const;
 const id = { type: 'string', minLength: 1, maxLength: 64 } as const;
 const CALL_MS = 5000;
 
-/** What svc-video answers on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
+/** The contract of svc-video on `video.sock`. Errors: E_NO_PIPELINE while no pictures come. */
 export const VIDEO = {
   server: 'svc-video',
   methods: {
     status: method(NOTHING, shape<EngineStatus>(), CALL_MS),
-    /** Answers with what the encoder does once it does it. */
+    /** Answers with the encoder's settings when they are in use. */
     profile: method(
       {
         type: 'object',
@@ -120,8 +120,8 @@ export const VIDEO = {
     /** Errors: E_RECORDING_NOT_ACTIVE. */
     record_stop: method(NOTHING, shape<Recorded>(), CALL_MS),
     /**
-     * Answers an SDP offer; from then on the viewer stands in `status`, and ends with the connection that it was opened on.
-     * Who may watch, and how many, the caller has decided. Errors: E_BAD_REQUEST.
+     * Answers an SDP offer; from then on the viewer is listed in `status`, and ends with the connection that it was opened on.
+     * The caller decides who may watch, and how many. Errors: E_BAD_REQUEST.
      */
     viewer_open: method(
       {
@@ -129,7 +129,7 @@ export const VIDEO = {
         required: ['id', 'owner', 'offer'],
         properties: {
           id,
-          /** A Principal; it is only kept. */
+          /** A Principal; it is only stored. */
           owner: {
             type: 'object',
             required: ['kind', 'id', 'scopes'],
@@ -158,7 +158,7 @@ export const VIDEO = {
       shape<Done>(),
       CALL_MS,
     ),
-    /** Those that are there; `why` is for the log. */
+    /** Ends those that exist; `why` is for the log. */
     viewers_end: method(
       {
         type: 'object',

@@ -31,7 +31,7 @@ export interface CoreDeps {
   readonly openApi: () => string;
   readonly deviceId: string;
   readonly audit: () => AuditState;
-  /** As GET /api/video; null where there is nobody to ask. */
+  /** As GET /api/video; null without svc-residual. */
   readonly video: () => Promise<unknown>;
   readonly log: Logger;
 }
@@ -100,7 +100,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
   };
 }
 
-/** The text of GET /api/status, made again when something in it is another: clients poll it, several at a time. */
+/** The text of GET /api/status, only made again after a change, since several clients poll it. */
 function statusTexts(deps: CoreDeps): () => string {
   // os.uptime() opens a file each time, this does not.
   const offset = uptime() - performance.now() / 1000 - deps.nodeStartedAt;
@@ -159,16 +159,16 @@ function linkHint(link: VehicleView['state']): string {
 async function answers(path: string): Promise<boolean> {
   return probeSocket(path, PROBE_MS).then(
     (state) => state === 'live',
-    () => false, // it cannot be told, so nobody should count on it
+    () => false, // it is not known, so clients should not rely on it
   );
 }
 
-/** As timedatectl says; null where there is none to ask. */
+/** As timedatectl reports; null if it is missing. */
 async function ntpSynced(): Promise<boolean | null> {
   try {
     const said = await runProgram('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], PROBE_MS);
     return said.trim() === '' ? null : said.trim() === 'yes';
   } catch {
-    return null; // no timedatectl, or no bus to ask over: not known, and null says so
+    return null; // no timedatectl or no bus: unknown
   }
 }

@@ -7,7 +7,7 @@ import type { TicketStore } from '../stores/tickets.ts';
 
 type PairingHandlers = HandlersOf<typeof pairingRows, 'front'>;
 
-/** How far the caller of a public row may be believed. */
+/** How far the caller of a public row is trusted. */
 export interface Caller {
   /** On-box, control.sock, pairing key or a valid session. */
   readonly trusted: boolean;
@@ -42,7 +42,7 @@ export function dashboardHandlers(
     'dashboard.pin.set.post': async (call) => {
       const { trusted, gate } = caller(call);
       const { pin: next, current_pin: current } = call.body;
-      // Whoever changed the PIN knows it: a fresh session in place of the one that the change ended.
+      // The caller knows the new PIN: opens a new session instead of the one that the change ended.
       const session = await pin.set(next, { current, trusted, gate, peer: call.peer }, async () =>
         sessions.open(),
       );

@@ -8,7 +8,7 @@ export function mcpHandlers(store: TokenStore): HandlersOf<typeof mcpRows, 'fron
     'mcp.status.get': () => store.status(),
 
     'mcp.tokens.post': async ({ body, principal }) => {
-      // The row keeps them out; a token that begets tokens would outlive its own revocation.
+      // The row refuses them already; a token that can mint tokens would outlive its own revocation.
       if (principal.kind === 'token' || principal.kind === 'session') throw new ApiError('E_SCOPE');
       return store.mint({
         label: body.label ?? '',

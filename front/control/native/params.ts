@@ -60,7 +60,7 @@ export function paramHandlers(vehicle: VehicleView): ParamHandlers {
   };
 }
 
-/** The first failure ends a list: what came before it is written, what comes after was not tried. */
+/** The first failure ends a list: parameters before it are written, those after it are not tried. */
 function stoppedAt(
   name: string,
   error: unknown,

@@ -10,7 +10,7 @@ import type { Helper } from '../node/helper.ts';
 import { listUnits, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
-/** The answer goes out before the process that gives it ends. */
+/** Delay, so that the answer goes out before this process ends. */
 const PARTING_MS = 200;
 
 const FRONT = 'svc-control';
@@ -68,7 +68,7 @@ export function serviceHandlers({ supervisor, helper, vehicle, log }: ServiceDep
     return new Reply(202, { status: 'accepted', name: SUPERVISOR.server, pid_before: null, pid_after: null });
   };
   const power = async (action: 'reboot' | 'poweroff', forced: boolean): Promise<unknown> => {
-    // Asked at the edge too; it may have armed since (docs/threat-model.md J7).
+    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
     if (!forced && refusesWhile(vehicle.armed))
       throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
     await helper.power({ action });

@@ -24,7 +24,7 @@ export function signingHandlers(vehicle: VehicleView): SigningHandlers {
       if ((await link.signing({})).require === null) {
         throw new ApiError(
           'E_NOT_FOUND',
-          'The flight controller has no parameter SIGNING_REQUIRE, or has not told it.',
+          'The flight controller has no parameter SIGNING_REQUIRE, or has not sent it.',
         );
       }
       await link.param_set({ name: 'SIGNING_REQUIRE', value: require ? 1 : 0, force: forced });
@@ -50,7 +50,7 @@ export function signingHandlers(vehicle: VehicleView): SigningHandlers {
   };
 }
 
-/** A caller that names its vehicle means that one and no other. */
+/** If the caller names a vehicle, it must be the connected one. */
 function checkTarget(name: string, asked: number | undefined, there: number | null): void {
   if (asked === undefined || there === null || asked === there) return;
   throw new ApiError('E_IDENTITY', `${name} is ${there} on the vehicle that is connected, not ${asked}.`);

@@ -2,12 +2,12 @@ import { ApiError } from '../../../shared/errors.ts';
 import { type Calls, type Client, clientOf } from '../../../shared/rpc/contract.ts';
 import { type EngineStatus, VIDEO, type ViewerStatus } from '../../../shared/rpc/video.ts';
 
-/** svc-video as the residual sees it. */
+/** The residual's client of svc-video. */
 export class EngineClient {
   readonly #client: Client<typeof VIDEO>;
   #status: EngineStatus | null = null;
 
-  /** @param onStatus svc-video said how it is; `isNew` when it is the first time since it is there */
+  /** @param onStatus called with each status of svc-video; `isNew` for the first one of a connection */
   constructor(socketPath: string, onStatus: (status: EngineStatus, isNew: boolean) => void) {
     this.#client = clientOf(VIDEO, {
       path: socketPath,
@@ -33,17 +33,17 @@ export class EngineClient {
     this.#client.stop();
   }
 
-  /** What svc-video last said; null while it is away. */
+  /** The last status of svc-video; null while it is away. */
   get status(): EngineStatus | null {
     return this.#status;
   }
 
-  /** Who watches. */
+  /** The present viewers. */
   get viewers(): readonly ViewerStatus[] {
     return this.#status?.viewers ?? [];
   }
 
-  /** What it can be asked for; E_NO_PIPELINE while it is away. */
+  /** The calls of svc-video; E_NO_PIPELINE while it is away. */
   get calls(): Calls<typeof VIDEO> {
     return this.#client.calls;
   }

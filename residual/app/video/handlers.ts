@@ -14,11 +14,11 @@ export interface VideoDeps {
   readonly recordings: Recordings;
   readonly cameras: () => CameraList;
   readonly maxViewers: number;
-  /** The config wants no video. */
+  /** Video is disabled in the config. */
   readonly off: boolean;
 }
 
-/** What is known of a pipeline that does not answer: nothing. */
+/** The status of a pipeline that does not answer: all unknown. */
 const UNKNOWN = {
   problem: null,
   source: null,
@@ -58,7 +58,7 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
     'video.profile.post': async ({ body: { profile, holder, lease_s: seconds } }) => {
       if (holder !== undefined) return service.hold(holder, profile, seconds ?? LEASE_SECONDS.default);
       if (seconds === undefined) return service.moveBase(profile);
-      throw new ApiError('E_INVALID_VALUE', 'lease_s means nothing without a holder.', {
+      throw new ApiError('E_INVALID_VALUE', 'lease_s needs a holder.', {
         errors: [{ path: '/holder', message: 'is missing' }],
       });
     },
@@ -94,7 +94,7 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
   };
 }
 
-/** Without a pipeline there is no picture either: the code says what the caller asked for. */
+/** Without a pipeline there is no picture either: answers with the code for pictures. */
 async function snapshot(
   engine: EngineClient,
 ): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {

@@ -1,8 +1,8 @@
 import { ApiError } from '../../../shared/errors.ts';
 
 /**
- * Who wants the full picture, and until when (docs/contract.md 8).
- * The node shows `hero` while any lease is live, and the base profile otherwise.
+ * The leases of clients that need the full picture (docs/contract.md 8). The node shows `hero` while any lease is live, and the
+ * base profile otherwise.
  */
 
 export type ProfileName = 'hero' | 'thumbnail';
@@ -11,12 +11,12 @@ export interface Lease {
   readonly holder: string;
   readonly profile: 'hero';
   readonly lease_s: number;
-  /** Unix time of its lapse, ms. */
+  /** Unix time of its end, ms. */
   readonly expiresAt: number;
 }
 
 export const LEASE_SECONDS = { least: 5, most: 120, default: 30 } as const;
-/** The node's own vision; nobody else may hold a lease by this name. */
+/** Reserved for the node's own vision; other clients cannot use this name. */
 export const RESERVED_HOLDER = 'vision';
 const MAX_LEASES = 64;
 
@@ -35,7 +35,7 @@ export class LeaseBook {
     return this.#base;
   }
 
-  /** Moves the base profile; live leases stay. */
+  /** Sets the base profile; leases stay. */
   moveBase(profile: ProfileName): void {
     this.#base = profile;
   }
@@ -43,7 +43,7 @@ export class LeaseBook {
   /**
    * Creates or renews the holder's lease; `thumbnail` releases it.
    * @param seconds 5 to 120, counted from now
-   * @throws ApiError E_INVALID_VALUE for the reserved holder, E_RATE_LIMITED when 64 others hold one
+   * @throws ApiError E_INVALID_VALUE for the reserved holder, E_RATE_LIMITED if there are 64 others
    */
   hold(holder: string, profile: ProfileName, seconds: number): void {
     if (holder === RESERVED_HOLDER) {
@@ -70,12 +70,12 @@ export class LeaseBook {
     this.#leases.set(holder, { holder, profile, lease_s: seconds, expiresAt });
   }
 
-  /** Does nothing where there is none. */
+  /** Does nothing if there is none. */
   release(holder: string): void {
     this.#leases.delete(holder);
   }
 
-  /** Live leases, the next to lapse first. A lease lapses at its very millisecond. */
+  /** The leases, the next to end first. A lease ends exactly at its millisecond. */
   live(): readonly Lease[] {
     const now = this.#now();
     for (const { holder, expiresAt } of this.#leases.values()) {
@@ -84,7 +84,7 @@ export class LeaseBook {
     return [...this.#leases.values()].toSorted((a, b) => a.expiresAt - b.expiresAt);
   }
 
-  /** What the encoder is to do now. */
+  /** The profile that the encoder must use now. */
   get wanted(): ProfileName {
     return this.live().length > 0 ? 'hero' : this.#base;
   }

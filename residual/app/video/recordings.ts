@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 
-/** The files that video leaves behind: recordings (.mp4) and stored pictures (.jpg), in one folder. */
+/** The stored files of video: recordings (.mp4) and pictures (.jpg), in one folder. */
 
 export interface StoredFile {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface StoredFile {
 }
 
 const KINDS = { '.mp4': 'recording', '.jpg': 'snapshot' } as const;
-// Oldest first out: a client that stores pictures for ever must not fill the disk.
+// The oldest are deleted first: a client that keeps storing pictures must not fill the disk.
 const MAX_SNAPSHOTS = 500;
 const MAX_LISTED = 2000;
 
@@ -32,7 +32,7 @@ export class Recordings {
       if (error.code === 'ENOENT') return []; // nothing was recorded yet
       throw error;
     });
-    // Names begin with their time; only so many are looked at.
+    // Names begin with their time; only the newest are read.
     const newest = names
       .filter((name) => kindOf(name) !== null)
       .toSorted()
@@ -49,7 +49,7 @@ export class Recordings {
   }
 
   /**
-   * Opens one for reading; whoever gets it closes it. Never what a link in the folder leads to.
+   * Opens one for reading; the caller closes it. Links are not followed.
    * @throws ApiError E_NOT_FOUND
    */
   async open(name: string): Promise<FileHandle> {
@@ -72,11 +72,11 @@ export class Recordings {
     await unlink(join(this.directory, name));
   }
 
-  /** Writes one picture whole or not at all. @returns what was stored */
+  /** Writes one picture completely or not at all. @returns the stored file */
   async storeSnapshot(jpeg: Buffer, capturedAt: string): Promise<StoredFile> {
     await mkdir(this.directory, { recursive: true, mode: 0o750 });
     const free = await this.freeBytes();
-    // As large as the picture again, so that what else writes on this disk is not the one to fail.
+    // Keeps the picture's size free as a reserve for other writers on this disk.
     if (free !== null && free < 2 * jpeg.length) throw new ApiError('E_DISK_FULL');
     const name = `${capturedAt.replaceAll(/[-:]/g, '')}.jpg`;
     await writeAtomic(join(this.directory, name), jpeg, 0o640);
@@ -84,7 +84,7 @@ export class Recordings {
     return this.find(name);
   }
 
-  /** Bytes that are free for whoever is not root; null where the folder is not there yet. */
+  /** Free bytes for users other than root; null if the folder does not exist yet. */
   async freeBytes(): Promise<number | null> {
     const found = await statfs(this.directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null;
@@ -103,7 +103,7 @@ export class Recordings {
     const kind = kindOf(name);
     if (kind === null) return null;
     const found = await lstat(join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null; // deleted meanwhile
+      if (error.code === 'ENOENT') return null; // deleted since
       throw error;
     });
     if (found === null || !found.isFile()) return null;

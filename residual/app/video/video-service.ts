@@ -21,22 +21,22 @@ export interface AppliedProfile extends Profile {
 export interface VideoServiceOptions {
   readonly engine: EngineClient;
   readonly profiles: Readonly<Record<ProfileName, Profile>>;
-  /** Where the base profile is kept. */
+  /** The file with the base profile. */
   readonly file: string;
   /** Unix time, ms. */
   readonly now: () => number;
   readonly log: Logger;
 }
 
-/** Keeps the encoder at what the leases and the base profile ask for, also over a restart of svc-video. */
+/** Keeps the encoder at the profile of the leases or the base profile, also after a restart of svc-video. */
 export class VideoService {
   readonly #options: VideoServiceOptions;
   readonly #leases: LeaseBook;
   #applied: { readonly name: ProfileName; readonly profile: Profile } | null = null;
   #lapse: NodeJS.Timeout | null = null;
-  /** svc-video has given pictures since it is there. */
+  /** svc-video has sent pictures since it started. */
   #began = false;
-  /** A recording that somebody started and nobody stopped: it goes on after svc-video died. */
+  /** A recording that was started and not stopped: it continues after a crash of svc-video. */
   #recording: string | null | undefined = undefined;
 
   private constructor(options: VideoServiceOptions, base: ProfileName) {
@@ -52,7 +52,7 @@ export class VideoService {
     if (this.#lapse !== null) clearTimeout(this.#lapse);
   }
 
-  /** To be told what svc-video says. */
+  /** Call it with each status of svc-video. */
   heard(status: EngineStatus, isNew: boolean): void {
     if (isNew) {
       this.#applied = null;
@@ -79,7 +79,7 @@ export class VideoService {
     try {
       await writeAtomic(this.#options.file, JSON.stringify({ base_profile: profile }), 0o600);
     } catch (error) {
-      throw new ApiError('E_STORE', `The base profile cannot be kept: ${messageOf(error)}.`);
+      throw new ApiError('E_STORE', `The base profile cannot be stored: ${messageOf(error)}.`);
     }
     this.#leases.moveBase(profile);
     return this.#apply();
@@ -120,14 +120,11 @@ export class VideoService {
     return status;
   }
 
-  /** Before anything changes: a lease that no encoder follows would be a lie. */
+  /** Called before any change: a lease without an encoder would have no effect. */
   #check(): void {
     const status = this.checkRunning();
     if (status.encoder === null)
-      throw new ApiError(
-        'E_NO_PIPELINE',
-        'The pictures come encoded from the drone; its profile is set there.',
-      );
+      throw new ApiError('E_NO_PIPELINE', 'The drone encodes the pictures; set the profile there.');
   }
 
   async #apply(): Promise<AppliedProfile> {
@@ -152,7 +149,7 @@ export class VideoService {
     };
   }
 
-  /** At the next lapse the encoder goes back by itself. */
+  /** When the next lease ends, the encoder changes back by itself. */
   #schedule(): void {
     if (this.#lapse !== null) clearTimeout(this.#lapse);
     const next = this.#leases.live()[0];
@@ -167,10 +164,10 @@ export class VideoService {
   }
 
   #resume(hint: string | null): void {
-    this.#options.log.warn('video: svc-video died while it recorded; the recording goes on in a new file');
+    this.#options.log.warn('video: svc-video died during a recording; it continues in a new file');
     this.#options.engine.calls.record_start({ hint }).catch((error: unknown) => {
       this.#recording = undefined;
-      this.#options.log.error(`video: the recording cannot go on: ${messageOf(error)}`);
+      this.#options.log.error(`video: the recording cannot continue: ${messageOf(error)}`);
     });
   }
 }
@@ -181,10 +178,10 @@ async function readBase(file: string, log: Logger): Promise<ProfileName> {
     const base =
       typeof stored === 'object' && stored !== null && 'base_profile' in stored ? stored.base_profile : null;
     if (base === 'hero' || base === 'thumbnail') return base;
-    log.error(`video: ${file} holds no base profile; hero it is`);
+    log.error(`video: ${file} has no base profile; using hero`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.error(`video: ${file}: ${messageOf(error)}; hero it is`);
+      log.error(`video: ${file}: ${messageOf(error)}; using hero`);
   }
   return 'hero';
 }

@@ -16,7 +16,7 @@ import { VideoService } from './video-service.ts';
 
 export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
-  /** Ends what these principals watch. @returns who else watches */
+  /** Ends the playbacks of these principals. @returns the other viewers */
   end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
   start(): void;
   stop(): void;
@@ -29,7 +29,7 @@ export interface VideoOptions {
   readonly cameras: () => CameraList;
 }
 
-/** Everything that the residual does about video: svc-video's client, profiles and leases, viewers, files. */
+/** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
 export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
   const { video } = config;
   const engine = new EngineClient(paths.videoSocket, (status, isNew) => service.heard(status, isNew));
@@ -63,7 +63,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     },
     stop() {
       service.stop();
-      engine.stop(); // what is watched over this connection ends with it
+      engine.stop(); // this also ends the playbacks of the connection
     },
   };
 }

@@ -6,7 +6,7 @@ import type { EngineClient } from '../video/engine-client.ts';
 export interface WhepOptions {
   readonly engine: EngineClient;
   readonly maxViewers: number;
-  /** Throws ApiError E_NO_PIPELINE where there is nothing to watch. */
+  /** Throws ApiError E_NO_PIPELINE if there is no video. */
   readonly check: () => void;
 }
 
@@ -18,12 +18,12 @@ export interface Opened {
 }
 
 /**
- * The signalling of WHEP (draft-ietf-wish-whep): who may watch, and whose playback is whose. The playbacks themselves are
- * svc-video's, which tells of each that comes and goes before it answers; where svc-video is away there are none.
+ * The signalling of WHEP (draft-ietf-wish-whep): who may watch, and the owner of each playback. svc-video runs the playbacks
+ * and reports each start and end before it answers; while svc-video is away there are none.
  */
 export class WhepService {
   readonly #options: WhepOptions;
-  /** Who is about to watch, by session, and whether he has ended meanwhile. */
+  /** Sessions that are being opened, with their owner, and whether the owner has ended since. */
   readonly #opening = new Map<string, { readonly owner: Principal; ended: boolean }>();
 
   constructor(options: WhepOptions) {
@@ -59,11 +59,11 @@ export class WhepService {
    */
   async trickle(id: string, fragment: string, ifMatch: string | null, caller: Principal): Promise<void> {
     this.#find(id, caller);
-    // What a client sends that restarts ICE (RFC 9725 4.3.2).
+    // The If-Match value of an ICE restart (RFC 9725 4.3.2).
     if (ifMatch === '*')
       throw new ApiError(
         'E_INVALID_VALUE',
-        'ICE restarts are not supported. End this session and offer anew.',
+        'ICE restarts are not supported. End this session and send a new offer.',
       );
     if (ifMatch !== null && ifMatch !== etagOf(id)) throw new ApiError('E_PRECONDITION');
     await this.#options.engine.calls.viewer_trickle({ id, fragment });
@@ -75,7 +75,7 @@ export class WhepService {
     await this.#options.engine.calls.viewers_end({ ids: [id], why: 'ended by the client' });
   }
 
-  /** Ends what these principals watch. @returns who else watches */
+  /** Ends the playbacks of these principals. @returns the other viewers */
   async endOf(ids: ReadonlySet<string>): Promise<readonly Principal[]> {
     const { engine } = this.#options;
     for (const opening of this.#opening.values()) if (ids.has(opening.owner.id)) opening.ended = true;
@@ -85,7 +85,7 @@ export class WhepService {
     return engine.viewers.map(({ owner }) => owner);
   }
 
-  /** A token sees only what it opened itself; for everybody else every session is the operator's. */
+  /** A token sees only its own sessions; other callers see all. */
   #find(id: string, caller: Principal): void {
     const found = this.#options.engine.viewers.find((viewer) => viewer.id === id);
     const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
@@ -95,7 +95,7 @@ export class WhepService {
 
 const ENDED = 'its credential has ended';
 
-/** A session is never changed, so its id says all. */
+/** A session never changes, so the id is enough. */
 function etagOf(id: string): string {
   return `"${createHash('sha256').update(id).digest('hex').slice(0, 16)}"`;
 }

@@ -3,7 +3,7 @@ import { AVERROR_EAGAIN, AVERROR_EOF } from 'node-av/constants';
 
 /** Small helpers over FFmpeg's return codes. */
 
-/** @throws Error `<what>: <FFmpeg's words>` for a negative code */
+/** @throws Error `<what>: <FFmpeg's message>` for a negative code */
 export function must(code: number, what: string): number {
   if (code < 0) throw new Error(`${what}: ${FFmpegError.strerror(code)}`);
   return code;

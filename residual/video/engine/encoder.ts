@@ -20,7 +20,7 @@ const X264 = {
   'x264-params': 'repeat-headers=1:annexb=1:scenecut=0',
 } as const;
 const HARDWARE = ['h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'] as const;
-// More than any encoder of ours keeps back; beyond it the pictures are lost.
+// More pictures than our encoders buffer; beyond it they count as lost.
 const MAX_INSIDE = 16;
 
 interface Times {
@@ -33,7 +33,7 @@ export class H264Encoder {
   #profile: Profile;
   readonly #context: CodecContext;
   readonly #packet = new Packet();
-  /** By presentation time: what the encoder holds back. */
+  /** Pictures inside the encoder, by presentation time. */
   readonly #inside = new Map<bigint, Times>();
   #parameterSets: Buffer | null = null;
 
@@ -45,8 +45,8 @@ export class H264Encoder {
   }
 
   /**
-   * Opens the first encoder that can be had: of the hardware ones for `auto`, then libx264.
-   * @throws Error with each one's reason when none opens
+   * Opens the first encoder that works: for `auto` the hardware ones, then libx264. @throws Error with the reason of each if
+   * none opens
    */
   static async open(choice: EncoderChoice, profile: Profile): Promise<H264Encoder> {
     const names = choice === 'auto' ? [...HARDWARE, 'libx264'] : [choice];
@@ -87,7 +87,7 @@ export class H264Encoder {
     return this.#profile;
   }
 
-  /** Takes over what can change without a new stream. @returns false when a new encoder is needed */
+  /** Applies the settings that can change without a new stream. @returns false if a new encoder is needed */
   adapt(profile: Profile): boolean {
     const { width, height, fps } = this.#profile;
     if (profile.width !== width || profile.height !== height || profile.fps !== fps) return false;
@@ -99,7 +99,7 @@ export class H264Encoder {
     return true;
   }
 
-  /** @param frame in YUV 4:2:0 of the profile's size. @throws Error when the encoder fails; it is of no more use then */
+  /** @param frame in YUV 4:2:0 of the profile's size. @throws Error if the encoder fails; it must not be used afterwards */
   async encode(
     frame: Frame,
     { capturedAt, at }: Omit<Picture, 'frame'>,

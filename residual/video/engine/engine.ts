@@ -34,7 +34,7 @@ export interface EngineOptions {
 
 const STATUS_MS = 1000;
 
-/** One pipeline and all that lives on its pictures: the viewers, the radio, the recorder, the snapshot. */
+/** One pipeline and the users of its pictures: viewers, radio, recorder, snapshot. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #pipeline: Pipeline;
@@ -136,7 +136,7 @@ export class Engine {
     return this.#recorder.start(hint);
   }
 
-  /** The raw picture where we have it; what came encoded is decoded for it. */
+  /** Uses the raw picture if there is one; an encoded one is decoded. */
   async #snapshot(): Promise<Snapshot> {
     if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
     const raw = this.#pipeline.latest;

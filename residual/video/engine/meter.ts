@@ -11,7 +11,7 @@ export class Meter {
     this.#forget(at);
   }
 
-  /** @returns null where there is too little to measure: fewer than two frames within two seconds */
+  /** @returns null if there are fewer than two frames within two seconds */
   read(now: number): { readonly fps: number; readonly kbps: number } | null {
     this.#forget(now);
     const first = this.#samples[0];

@@ -1,11 +1,11 @@
 import type { Frame } from 'node-av';
 
-/** What flows through the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
+/** The pictures in the engine. Times: `at` of the monotonic clock that all processes share, `capturedAt` of the wall. */
 
-/** One raw picture. Whoever is handed it may use it until it returns; to keep it, clone the frame. */
+/** One raw picture. A receiver may use it until it returns; to keep it, clone the frame. */
 export interface Picture {
   readonly frame: Frame;
-  /** Unix time of capture, ms; of arrival where the source does not tell. */
+  /** Unix time of capture, ms; of arrival if the source does not report it. */
   readonly capturedAt: number;
   /** CLOCK_MONOTONIC at capture, microseconds. */
   readonly at: number;

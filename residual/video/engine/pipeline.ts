@@ -19,7 +19,7 @@ export interface PipelineOptions {
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
-  /** Pictures come, or come no more. */
+  /** Called when pictures begin or stop to come. */
   readonly onState: () => void;
 }
 
@@ -38,7 +38,7 @@ interface Applying {
   readonly reject: (error: Error) => void;
 }
 
-/** Source, scaler, encoder: begun anew when the camera is lost, and changed in flight when another profile is wanted. */
+/** Source, scaler, encoder: restarted when the camera is lost, and changed without a restart for another profile. */
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #stopped = new AbortController();
@@ -104,7 +104,7 @@ export class Pipeline {
   }
 
   /**
-   * Resolves with what the encoder does once a picture went through it.
+   * Resolves with the encoder's settings after a picture was encoded with them.
    * @throws ApiError E_NO_PIPELINE when no pictures come, or they come encoded
    */
   async apply(profile: Profile): Promise<Profile> {
@@ -204,7 +204,7 @@ export class Pipeline {
     return problem;
   }
 
-  /** Takes every picture that is due; one that comes while the encoder is busy is dropped, so that none is ever late. */
+  /** Encodes every picture that is due; pictures that come while the encoder is busy are dropped, so that none is late. */
   #offer(picture: Picture, fail: (why: string) => void): void {
     const period = 1e6 / this.#wanted.fps;
     // A picture may come a little early; more than a quarter of a period is another picture.
@@ -241,14 +241,14 @@ export class Pipeline {
     } finally {
       if (scaled !== frame) scaled.free();
     }
-    if (wanted !== this.#wanted) return; // changed meanwhile: the next picture tells
+    if (wanted !== this.#wanted) return; // changed since: the next picture applies it
     for (const waiting of this.#applying) waiting.resolve(wanted);
     this.#applying.clear();
   }
 
   async #encoderFor(wanted: Profile): Promise<H264Encoder> {
     if (this.#encoder?.adapt(wanted) === true) return this.#encoder;
-    // Until the next one is there, the status tells of the old one: no pictures come encoded, nothing is lost.
+    // Until the next encoder is open, the status shows the old one.
     this.#encoder?.close();
     try {
       this.#encoder = await H264Encoder.open(this.#options.encoder, wanted);

@@ -12,7 +12,7 @@ const HEADER_BYTES = 12;
 // One line a minute at most: nobody listening yet is the normal case before the radio is up.
 const COMPLAIN_MS = 60_000;
 
-/** Sends every picture as RTP to the radio's UDP port (docs/contract.md 7). Nobody waits for it. */
+/** Sends every picture as RTP to the radio's UDP port (docs/contract.md 7). It never blocks. */
 export class RadioSender {
   readonly #socket: Socket;
   readonly #host: string;

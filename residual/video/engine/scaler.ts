@@ -2,14 +2,14 @@ import { Frame, SoftwareScaleContext } from 'node-av';
 import { AV_PIX_FMT_YUV420P, type AVPixelFormat, SWS_BILINEAR } from 'node-av/constants';
 import { must } from './av.ts';
 
-/** Brings pictures into the encoder's size and pixel format. */
+/** Converts pictures to the encoder's size and pixel format. */
 export class Scaler {
   #context: SoftwareScaleContext | null = null;
   #from = '';
 
   /**
-   * @param format planar YUV 4:2:0 unless another is asked for (a JPEG has full range)
-   * @returns `source` itself where nothing is to be done, else a new frame for the caller to free
+   * @param format default planar YUV 4:2:0 (a JPEG has full range)
+   * @returns `source` itself if it already fits, else a new frame for the caller to free
    */
   async scale(
     source: Frame,

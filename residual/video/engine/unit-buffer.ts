@@ -7,7 +7,7 @@ import type { AccessUnit, Picture } from './picture.ts';
 const MAX_UNITS = 180;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** What came since the newest key frame, so that the picture of this moment can be decoded when somebody asks for it. */
+/** The pictures since the newest key frame, so that the present picture can be decoded on request. */
 export class UnitBuffer {
   #units: AccessUnit[] = [];
   #bytes = 0;
@@ -25,7 +25,7 @@ export class UnitBuffer {
     this.#bytes = 0;
   }
 
-  /** @returns the newest picture, its frame for the caller to free; null where no key frame came yet */
+  /** @returns the newest picture, its frame for the caller to free; null before the first key frame */
   async decode(): Promise<Picture | null> {
     const units = this.#units.slice();
     const codec = Codec.findDecoder(AV_CODEC_ID_H264);
@@ -45,7 +45,7 @@ export class UnitBuffer {
           packet.data = unit.data;
           packet.pts = BigInt(Math.round(unit.at));
         }
-        await decoder.sendPacket(unit === null ? null : packet); // a damaged one leaves the picture before it
+        await decoder.sendPacket(unit === null ? null : packet); // after a damaged one the picture before it stays
         packet.unref();
         while ((await decoder.receiveFrame(frame)) >= 0) {
           newest?.frame.free();

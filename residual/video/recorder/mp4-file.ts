@@ -4,7 +4,7 @@ import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/c
 import { dictionary, must } from '../engine/av.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 
-// Each fragment ends with its key frame interval and stands for itself: what was written before a power cut plays.
+// Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
 const MICROSECONDS = new Rational(1, 1_000_000);
 const DEFAULT_DURATION_US = 33_333;
@@ -31,7 +31,7 @@ export class Mp4File {
    * @throws Error with the reason, ENOSPC among them
    */
   static async create(path: string, parameterSets: Buffer): Promise<Mp4File> {
-    // Made by us first, so that nothing that is there already is ever written over, and to have something to fsync.
+    // We create the file first, so that an existing one is never overwritten, and to have a descriptor for fsync.
     const handle = await open(path, 'wx', 0o640);
     const context = new FormatContext();
     try {
@@ -47,13 +47,13 @@ export class Mp4File {
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
       return new Mp4File(context, stream, handle);
     } catch (error) {
-      await context.closeOutput().catch(() => undefined); // the first error is the one to tell
+      await context.closeOutput().catch(() => undefined); // the first error is reported
       await handle.close();
       throw error;
     }
   }
 
-  /** @throws Error when it cannot be written; the file is to be closed then */
+  /** @throws Error if it cannot be written; close the file then */
   async write(unit: AccessUnit): Promise<void> {
     this.#first ??= unit.at;
     const at = Math.max(this.#last + 1, Math.round(unit.at - this.#first));
@@ -87,7 +87,7 @@ export class Mp4File {
     return (await this.#handle.stat()).size;
   }
 
-  /** Ends the last fragment and closes, also where the disk is full: what went before plays all the same. */
+  /** Ends the last fragment and closes, even if the disk is full: the part before stays playable. */
   async close(): Promise<void> {
     try {
       await this.#context.writeTrailer();

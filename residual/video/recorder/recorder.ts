@@ -10,14 +10,14 @@ import { Mp4File } from './mp4-file.ts';
 
 export interface RecorderOptions {
   readonly directory: string;
-  /** Free space that is left alone. */
+  /** Free space at which recording stops. */
   readonly reserveBytes: number;
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly requestKey: () => void;
 }
 
-// Four seconds at 30 pictures a second: a disk that is further behind does not catch up.
+// Four seconds at 30 pictures a second: a disk that is slower will not catch up.
 const MAX_QUEUED = 120;
 
 interface Session {
@@ -54,7 +54,7 @@ export class Recorder {
   }
 
   /**
-   * Begins with the next key frame, which is asked for.
+   * Starts with the next key frame, which it requests.
    * @param hint goes into the name
    * @throws ApiError E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE
    */
@@ -102,7 +102,7 @@ export class Recorder {
     };
   }
 
-  /** Never waits: pictures queue up while the disk is busy, and beyond the bound the recording ends. */
+  /** Never waits: pictures are queued while the disk is busy, and if the queue is full the recording ends. */
   push(unit: AccessUnit): void {
     const session = this.#session;
     if (session === null) return;
@@ -127,7 +127,7 @@ export class Recorder {
     await this.#checkSpace();
   }
 
-  /** A key frame with other parameter sets cannot stand in the same file. */
+  /** A key frame with other parameter sets cannot be in the same file. */
   async #fit(session: Session, unit: AccessUnit): Promise<void> {
     const sets = parameterSets(unit.data);
     if (sets === null || session.sets?.equals(sets) === true) return;
@@ -146,7 +146,7 @@ export class Recorder {
     if (bavail * bsize < reserveBytes) {
       throw new ApiError(
         'E_DISK_FULL',
-        `${directory} has ${Math.floor((bavail * bsize) / 1e6)} MB left; recording leaves ${Math.round(reserveBytes / 1e6)} MB alone.`,
+        `${directory} has ${Math.floor((bavail * bsize) / 1e6)} MB left; recording needs more than ${Math.round(reserveBytes / 1e6)} MB.`,
       );
     }
   }
@@ -156,7 +156,7 @@ export class Recorder {
     this.#session = null;
     this.#problem = why;
     this.#options.log.error(`video: recording ${session.name} ended: ${why}`);
-    void this.#writes.run(async () => this.#close(session)); // tells its own errors
+    void this.#writes.run(async () => this.#close(session)); // logs its own errors
   }
 
   async #close(session: Session): Promise<void> {
@@ -180,7 +180,7 @@ function describe({ name, startedAt, seconds, bytes }: Session): RecordingStatus
   };
 }
 
-/** `20261121T014500.123Z`: sorts by time, and holds nothing that a path or a URL must encode. */
+/** `20261121T014500.123Z`: sorts by time, and needs no encoding in a path or URL. */
 function stamp(timeMs: number): string {
   return new Date(timeMs).toISOString().replaceAll(/[-:]/g, '');
 }

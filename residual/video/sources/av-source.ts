@@ -6,15 +6,15 @@ import type { SourceSink, VideoSource } from './source.ts';
 
 /** A camera that FFmpeg opens and decodes: V4L2 or RTSP. */
 export interface AvInput {
-  /** What a person reads; no password in it. */
+  /** Name for people, without a password. */
   readonly name: string;
   readonly url: string;
-  /** FFmpeg's name of the input format; null lets it find out. */
+  /** FFmpeg's name of the input format; null: detect it. */
   readonly format: string | null;
   readonly options: Readonly<Record<string, string | number>>;
 }
 
-// As much as H.264 with the worst damage needs before it decodes again; more is a camera that sends something else.
+// More errors than damaged H.264 can cause: the camera sends another format.
 const MAX_BAD_PACKETS = 300;
 
 export class AvSource implements VideoSource {
@@ -62,7 +62,7 @@ export class AvSource implements VideoSource {
     signal: AbortSignal,
   ): Promise<void> {
     const codec = Codec.findDecoder(stream.codecpar.codecId);
-    if (codec === null) throw new Error('no decoder for what it sends');
+    if (codec === null) throw new Error('no decoder for its format');
     const decoder = new CodecContext();
     decoder.allocContext3(codec);
     const packet = new Packet();
@@ -84,7 +84,7 @@ export class AvSource implements VideoSource {
           const capturedAt = this.#clock.wall();
           const at = this.#clock.micros();
           const sent = await decoder.sendPacket(packet);
-          // Damaged by loss on the way: the next key frame mends it.
+          // Damaged by packet loss: the next key frame repairs it.
           bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;
           if (bad > MAX_BAD_PACKETS) must(sent, 'decode');
           while ((await decoder.receiveFrame(frame)) >= 0) {

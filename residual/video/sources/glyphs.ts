@@ -1,4 +1,4 @@
-/** A 5 by 7 dot font for what the test picture writes; each number is one row, its lowest five bits the dots. */
+/** A 5 by 7 dot font for the text in the test picture; each number is one row, its lowest five bits the dots. */
 const ROWS: Readonly<Record<string, readonly number[]>> = {
   '0': [14, 17, 19, 21, 25, 17, 14],
   '1': [4, 12, 4, 4, 4, 4, 14],

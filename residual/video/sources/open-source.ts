@@ -22,16 +22,16 @@ export interface SourceDeps {
 // Microseconds; FFmpeg's own limits, below the engine's.
 const RTSP_TIMEOUT_US = 3_000_000;
 
-/** What a ground station receives from the radio (docs/contract.md 7). */
+/** The video that a ground station receives from the radio (docs/contract.md 7). */
 const FROM_RADIO: VideoAddress = { kind: 'rtp', host: '0.0.0.0', port: 5600 };
 
-/** Where this node's pictures come from. @throws Error naming the key where `video.source` is none of its forms */
+/** The source of this node's pictures. @throws Error naming the key if `video.source` is invalid */
 export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>): VideoAddress {
   const address = started('video.source', video.source, parseVideoSource);
   return address.kind === 'auto' && agent.profile === 'ground-station' ? FROM_RADIO : address;
 }
 
-/** The source for one attempt; null where there is none at the moment. */
+/** The source for one attempt; null if there is none at the moment. */
 export function openVideoSource(spec: VideoAddress, deps: SourceDeps): VideoSource | null {
   const { clock, size, cameras } = deps;
   switch (spec.kind) {

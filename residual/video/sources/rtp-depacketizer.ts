@@ -13,7 +13,7 @@ interface Header {
 export interface RtpCounters {
   /** Sequence numbers that never came. */
   lost: number;
-  /** Datagrams that are no RTP, come too late or belong to another sender. */
+  /** Datagrams that are not RTP, come too late or are from another sender. */
   refused: number;
 }
 
@@ -23,7 +23,7 @@ const FIRST_DYNAMIC_TYPE = 96;
 const MAX_UNIT_BYTES = 4 * 1024 * 1024;
 const SILENCE_US = 1_000_000;
 
-/** @returns null where the datagram is no RTP */
+/** @returns null if the datagram is not RTP */
 function parse(datagram: Buffer): Header | null {
   const [first = 0, second = 0] = datagram;
   if (datagram.length < HEADER_BYTES || first >> 6 !== 2 || (second & 127) < FIRST_DYNAMIC_TYPE) return null;
@@ -44,7 +44,7 @@ function parse(datagram: Buffer): Header | null {
   };
 }
 
-/** The payloads of packetization mode 1: a stranger's datagrams must not take the sender's place. */
+/** Whether it is a payload of packetization mode 1: other datagrams must not replace the sender. */
 function isH264(first: number): boolean {
   const type = first & 0x1f;
   return (first & 0x80) === 0 && ((type >= 1 && type <= NAL.stapA) || type === NAL.fuA);
@@ -62,7 +62,7 @@ export class RtpDepacketizer {
   #ssrc: number | null = null;
   #heardAt = 0;
 
-  /** @param onUnit an access unit in Annex B, less what was lost of it */
+  /** @param onUnit an access unit in Annex B, without lost parts */
   constructor(onUnit: (unit: Buffer, key: boolean) => void) {
     this.#onUnit = onUnit;
   }
@@ -90,7 +90,7 @@ export class RtpDepacketizer {
     if (header.marker) this.#flush();
   }
 
-  /** The first sender holds until it has been silent for a second: two at once would make one broken picture. */
+  /** The first sender is used until it has been silent for a second: two at once would make a broken picture. */
   #isOurs({ ssrc }: Header, at: number): boolean {
     if (this.#ssrc !== ssrc) {
       if (this.#ssrc !== null && at - this.#heardAt < SILENCE_US) return false;

@@ -6,7 +6,9 @@ import type { SourceSink, VideoSource } from './source.ts';
 // A key frame arrives as a burst; the kernel's default buffer of 200 kB would lose its end.
 const RECEIVE_BYTES = 2 * 1024 * 1024;
 
-/** H.264 in RTP over UDP: what a ground station's radio hands over. It is passed on as it is, never decoded and encoded again. */
+/**
+ * H.264 in RTP over UDP: the input from a ground station's radio. It is passed on unchanged, never decoded and encoded again.
+ */
 export class RtpSource implements VideoSource {
   readonly name: string;
   readonly #clock: VideoClock;

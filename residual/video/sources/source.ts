@@ -1,6 +1,6 @@
 import type { AccessUnit, Picture } from '../engine/picture.ts';
 
-/** Raw pictures, which the engine encodes, or H.264 that somebody else encoded. */
+/** Raw pictures, which the engine encodes, or H.264 that is encoded already. */
 export interface SourceSink {
   readonly onPicture: (picture: Picture) => void;
   readonly onUnit: (unit: AccessUnit) => void;
@@ -8,7 +8,7 @@ export interface SourceSink {
 
 /** One attempt to get pictures. */
 export interface VideoSource {
-  /** What a person reads: `/dev/video0`, `rtsp://10.0.0.5/live`; never with a password. */
+  /** Name for people: `/dev/video0`, `rtsp://10.0.0.5/live`; never with a password. */
   readonly name: string;
   /**
    * Runs until the signal aborts (resolves) or the source is lost (rejects with a sentence).

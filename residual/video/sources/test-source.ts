@@ -6,7 +6,7 @@ import type { VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 import { TestPicture } from './test-picture.ts';
 
-/** A camera that is none: the moving test picture with its clock, at a steady rate. */
+/** The moving test picture with its clock, at a steady rate, instead of a camera. */
 export class TestSource implements VideoSource {
   readonly name = 'test';
   readonly #clock: VideoClock;
@@ -34,7 +34,7 @@ export class TestSource implements VideoSource {
       const at = this.#clock.micros();
       picture.draw({ y, u, v, strides: [strideY, strideU, strideV] }, capturedAt, number);
       sink.onPicture({ frame, capturedAt, at });
-      // The next due moment that is still to come: a stall skips frames instead of sending a burst.
+      // The next due time in the future: after a stall, frames are skipped instead of sent in a burst.
       number = Math.max(number + 1, Math.ceil(((this.#clock.micros() - began) * fps) / 1e6));
       const wait = (began + (number * 1e6) / fps - this.#clock.micros()) / 1000;
       await delay(Math.max(0, wait), undefined, { signal }).catch(() => undefined); // aborted: the loop ends

@@ -1,9 +1,9 @@
-/** The few things that we read in SDP by ourselves (RFC 8866, RFC 8840). */
+/** The few parts of SDP that we parse ourselves (RFC 8866, RFC 8840). */
 
 /** Lets the browser show a picture as soon as it is decoded, instead of building up a buffer. */
 export const PLAYOUT_DELAY = 'http://www.webrtc.org/experiments/rtp-hdrext/playout-delay';
 
-/** The id under which a header extension was agreed; null where it was not. */
+/** The negotiated id of a header extension; null if there is none. */
 export function extensionId(sdp: string, uri: string): number | null {
   for (const line of sdp.split(/\r?\n/)) {
     const [, id, name] = /^a=extmap:(\d{1,3})(?:\/\w+)? (\S+)/.exec(line) ?? [];
@@ -12,7 +12,7 @@ export function extensionId(sdp: string, uri: string): number | null {
   return null;
 }
 
-/** Whether the answer accepts to send H.264 video. */
+/** Whether we send H.264 video according to the answer. */
 export function sendsH264(answer: string): boolean {
   return /^m=video [1-9]/m.test(answer) && /^a=rtpmap:\d+ H264\/90000/im.test(answer);
 }
@@ -23,7 +23,7 @@ export interface Fragment {
   readonly ufrag: string | null;
 }
 
-// A browser has a handful; a thousand lines are somebody's mistake.
+// A browser has a handful; a thousand lines are a mistake.
 const MAX_CANDIDATES = 64;
 
 /** An `application/trickle-ice-sdpfrag` body. */

@@ -16,7 +16,7 @@ const GATHER_MS = 2000;
 const H264 = {
   mimeType: 'video/H264',
   clockRate: 90_000,
-  // Constrained baseline, which every browser decodes; level 3.1 is exceeded silently as all senders do.
+  // Constrained baseline, which every browser decodes; our pictures exceed level 3.1, as those of all senders do.
   parameters: 'level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
   rtcpFeedback: [{ type: 'nack' }, { type: 'nack', parameter: 'pli' }],
 } as const;
@@ -24,11 +24,11 @@ const H264 = {
 const NO_DELAY = Buffer.alloc(3);
 
 export interface ViewerHooks {
-  /** The viewer cannot go on without a key frame. */
+  /** Called when the viewer needs a key frame. */
   readonly onKeyWanted: () => void;
   readonly onConnected: () => void;
   readonly onGone: (why: string) => void;
-  /** Something came from the viewer. */
+  /** Called for each packet from the viewer. */
   readonly onHeard: () => void;
 }
 
@@ -58,7 +58,7 @@ export class Viewer {
   }
 
   /**
-   * Answers an offer. No STUN or TURN server is asked: the node's own addresses are the candidates.
+   * Answers an offer. No STUN or TURN server is used: the node's own addresses are the candidates.
    * @param random 0 to 1
    * @throws ApiError E_BAD_REQUEST for an offer that cannot be read or does not want H.264
    */
@@ -92,12 +92,12 @@ export class Viewer {
     return this.#connected;
   }
 
-  /** The ICE credentials of the offer; a fragment with others asks for a restart. */
+  /** The ICE credentials of the offer; a fragment with other ones is an ICE restart. */
   isSameIce(ufrag: string | null): boolean {
     return ufrag === null || ufrag === this.#remoteUfrag;
   }
 
-  /** @throws ApiError E_BAD_REQUEST for a line that is no candidate */
+  /** @throws ApiError E_BAD_REQUEST for a line that is not a candidate */
   async addCandidate(candidate: string): Promise<void> {
     try {
       await this.#peer.addIceCandidate({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
@@ -107,7 +107,7 @@ export class Viewer {
   }
 
   /**
-   * Sends one picture; pictures before the first key frame are left out. Nobody waits for it.
+   * Sends one picture; pictures before the first key frame are left out. It never blocks.
    * @param timestamp of the RTP clock
    */
   send(parts: readonly RtpPart[], timestamp: number, key: boolean): void {
@@ -120,7 +120,7 @@ export class Viewer {
         header.extensions = [{ id: this.#delayId, payload: NO_DELAY }];
       }
       this.#sequence = (this.#sequence + 1) & 0xffff;
-      // A packet that cannot be sent is a lost packet; the end of the connection is told by its state.
+      // A packet that cannot be sent is a lost packet; the connection's state reports its end.
       this.#sender.sendRtp(new RtpPacket(header, payload)).catch(() => undefined);
     }
   }

@@ -23,7 +23,7 @@ export interface ViewersOptions {
 const LIMITS = {
   /** From the answer to the first connection. */
   connectMs: 10_000,
-  /** A browser reports every second or so; one that vanished is dropped within ten. */
+  /** A browser reports about every second; a silent one is dropped within ten. */
   silenceMs: 8000,
   /** As long as a dashboard session. */
   lifeMs: 24 * 3600 * 1000,
@@ -34,11 +34,11 @@ interface Session extends ViewerStatus {
   readonly viewer: Viewer;
   readonly openedAt: number;
   heardAt: number;
-  /** Takes our listener off the connection that it was opened on. */
+  /** Removes our listener from the connection that it was opened on. */
   readonly release: () => void;
 }
 
-/** The WebRTC playbacks: who watches, until when, and the pictures for each of them. */
+/** The WebRTC playbacks: their owners, their time limits, and their pictures. */
 export class Viewers {
   readonly #options: ViewersOptions;
   readonly #sessions = new Map<string, Session>();
@@ -53,7 +53,7 @@ export class Viewers {
   }
 
   /**
-   * @param connection aborted when whoever opens it has hung up: nobody is left then who could end it with its owner
+   * @param connection aborted when the caller disconnects: then the playback could not be ended with its owner any more
    * @throws ApiError E_BAD_REQUEST
    */
   async open(
@@ -99,12 +99,12 @@ export class Viewers {
     if (!viewer.isSameIce(ufrag))
       throw new ApiError(
         'E_INVALID_VALUE',
-        'ICE restarts are not supported. End this session and offer anew.',
+        'ICE restarts are not supported. End this session and send a new offer.',
       );
     for (const candidate of candidates) await viewer.addCandidate(candidate);
   }
 
-  /** Ends those of them that are there. */
+  /** Ends those that exist. */
   end(ids: readonly string[], why: string): void {
     for (const id of ids) this.#end(id, why);
   }
