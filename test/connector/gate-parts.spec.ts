@@ -104,7 +104,7 @@ describe('the operator-present signal', () => {
       await mkdir(`${home}/d`);
       await writeFile(`${home}/d/presence.json`, 'null', { mode: 0o600 });
       expect(() => presenceAge(operatorFiles({ SVC_OPERATOR_DIR: `${home}/d` }), at(1))).to.throw(
-        /no object/,
+        /not a JSON object/,
       );
     } finally {
       await removeDir(home);

@@ -501,7 +501,7 @@ describe('the connector and a real node', function () {
     ['a bad target', ['--target', 'x'], /agent, local-fleet, fleet/],
     ['fleet mode', ['--target', 'fleet', '--gcs', 'prod'], /not in this build/],
     ['an unknown flag', ['--target', 'agent', '--bogus'], /bogus/],
-    ['a bad port', ['--target', 'agent', '--http-port', 'eighty'], /no port/],
+    ['a bad port', ['--target', 'agent', '--http-port', 'eighty'], /not a port/],
     ['an empty fleet', ['--target', 'local-fleet', '/nonexistent.json'], /there is no node/],
   ];
   for (const [what, args, sentence] of usage) {

@@ -141,7 +141,7 @@ describe('each config key is in force once what the answer names was restarted',
 
   it('features.residual', async () => {
     await apply('features.residual', false);
-    expect((await get('/api/config')).body['detail']).to.match(/without the residual/);
+    expect((await get('/api/config')).body['detail']).to.match(/no residual process/);
     await undo('features.residual', true);
   });
 
