@@ -102,33 +102,16 @@ function endedPrincipals(end: AppParts['end']): Step {
   };
 }
 
+/** Express's functions for the methods of rows; `get` serves HEAD too. */
+const VERBS = { ANY: 'all', GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
+
 function routerOf(rows: readonly Row[], handlers: ReadonlyMap<string, Handler<Row>>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const row of literalsFirst(rows)) {
     const handler = handlers.get(row.id);
     if (handler === undefined || row.method === 'WS') continue;
     const route = router.route(expressPath(row.path));
-    const answer = serve(row, handler);
-    switch (row.method) {
-      case 'ANY':
-        route.all(answer);
-        break;
-      case 'GET':
-        route.get(answer); // and HEAD
-        break;
-      case 'POST':
-        route.post(answer);
-        break;
-      case 'PUT':
-        route.put(answer);
-        break;
-      case 'PATCH':
-        route.patch(answer);
-        break;
-      case 'DELETE':
-        route.delete(answer);
-        break;
-    }
+    route[VERBS[row.method]](serve(row, handler));
   }
   return router;
 }
@@ -147,18 +130,22 @@ function expressPath(path: string): string {
 function serve(row: Row, handler: Handler<Row>) {
   return async (req: Request, res: Marked): Promise<void> => {
     const { mark } = res.locals;
-    if (mark.row !== row.id) throw disagreement(mark, row.id);
+    checkRouted(mark, row.id);
     sendValue(res, await handler(callOf(req, mark, await bodyOf(req, row))));
   };
 }
 
-function misrouted(_req: Request, res: Marked): never {
-  throw disagreement(res.locals.mark, 'no row');
+function misrouted(_req: Request, res: Marked): void {
+  checkRouted(res.locals.mark, undefined);
 }
 
-/** The request was allowed as one row but would be served as another, about which nothing was decided. */
-function disagreement(mark: Mark, routed: string): Error {
-  return new Error(`decided as ${mark.row}, routed as ${routed}`);
+/**
+ * A request that was allowed as one row and would be served as another: nothing was decided about that one.
+ * @param routed id of the row that its method and path lead to
+ * @throws Error
+ */
+export function checkRouted(mark: Mark, routed: string | undefined): void {
+  if (mark.row !== routed) throw new Error(`decided as ${mark.row}, routed as ${routed ?? 'no row'}`);
 }
 
 async function bodyOf(req: IncomingMessage, row: Row): Promise<unknown> {

@@ -96,6 +96,8 @@ function checkRow(row: Row): void {
     throw new Error(`${at}: a read cannot need ${row.scope}`);
   }
   if (!write && row.bodyKind !== 'none') throw new Error(`${at}: a read takes no body`);
+  // Only the residual reads raw bytes.
+  if (row.lane === 'front' && row.bodyKind === 'raw') throw new Error(`${at}: a raw body in the front`);
   if (row.access === 'ws' && row.ticket === null) throw new Error(`${at}: no ticket scope`);
   if (row.bodyKind !== 'none' && row.limits.bodyBytes === 0)
     throw new Error(`${at}: a body with a limit of 0 bytes`);

@@ -109,6 +109,7 @@ describe('the route table', () => {
         /match the same paths/,
       ],
       ['a socket without a ticket scope', [{ ...status, method: 'WS', access: 'ws' }], /no ticket scope/],
+      ['raw bytes for the front', [{ ...unpair, bodyKind: 'raw' }], /a raw body in the front/],
       [
         'a body with no room',
         [{ ...unpair, limits: { bodyBytes: 0, bodyMs: 1000, timeoutMs: 1 } }],

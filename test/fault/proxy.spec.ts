@@ -270,6 +270,33 @@ describe('the residual alone', () => {
     expect(await ask(headers, false, '/api/config?a=1')).to.equal(200);
   });
 
+  it('refuses an upgrade that was decided as one row and comes in as another', async () => {
+    const upgrade = async (path: string): Promise<number> => {
+      const req = request({
+        socketPath: join(dir, 'residual.sock'),
+        path,
+        headers: {
+          connection: 'upgrade',
+          upgrade: 'websocket',
+          [PROOF_HEADER]: connectionProof(SECRET) ?? '',
+          [PRINCIPAL_HEADER]: encodeMark({
+            row: 'vision.detections.ws.ws',
+            params: {},
+            forced: false,
+            principal: { kind: 'key', id: 'pairing-key', scopes: null },
+          }),
+        },
+      });
+      req.end();
+      const [res] = (await once(req, 'response')) as [IncomingMessage];
+      await once(res.resume(), 'end');
+      return res.statusCode ?? 0;
+    };
+    expect(await upgrade('/api/vision/detections/ws')).to.equal(501); // its own row: nothing stands behind it
+    expect(await upgrade('/api/plugins/example/x/ws')).to.equal(500);
+    expect(await upgrade('/api/nowhere')).to.equal(500);
+  });
+
   it('a process without a secret believes nobody', () => {
     expect(connectionProof('')).to.equal(null);
     expect(isProof('', null)).to.equal(false);

@@ -225,22 +225,13 @@ export class ResidualProxy {
     if (raw === undefined && req.headers['transfer-encoding'] !== undefined)
       headers['transfer-encoding'] = 'chunked';
     req.headers = headers;
-    const forwarded: Forwarded = {
-      pass,
-      req,
-      raw,
-      fail: next,
-      deadline: this.#deadline(row, 0),
-      request: null,
-    };
+    const forwarded = this.#await(req, pass, raw, next);
     if (raw === undefined && hasBody(req)) {
       forwarded.deadline = this.#deadline(row, row.limits.bodyMs);
       req.once('end', () => {
         forwarded.deadline = this.#deadline(row, 0);
       });
     }
-    (req as Tagged)[FORWARDED] = forwarded;
-    this.#waiting.add(forwarded);
     // Already answered (its body came too late), or the client disconnected: later errors have no receiver.
     res.once('close', () => {
       delete (req as Tagged)[FORWARDED];
@@ -268,16 +259,7 @@ export class ResidualProxy {
   ): void {
     const { connection, upgrade } = req.headers;
     req.headers = { ...this.#headersFor(req, pass), connection, upgrade };
-    const forwarded: Forwarded = {
-      pass,
-      req,
-      raw: undefined,
-      fail,
-      deadline: this.#deadline(pass.row, 0),
-      request: null,
-    };
-    (req as Tagged)[FORWARDED] = forwarded;
-    this.#waiting.add(forwarded);
+    this.#await(req, pass, undefined, fail);
     this.#upgraded++;
     const release = this.#options.principalWatch.onEnd(pass.principal, () => socket.destroy());
     socket.once('close', () => {
@@ -285,6 +267,20 @@ export class ResidualProxy {
       release();
     });
     this.#proxy.upgrade(req, socket as Socket, head);
+  }
+
+  /** From now on the request is answered, or fails when its time is over. */
+  #await(
+    req: IncomingMessage,
+    pass: Pass,
+    raw: Buffer | undefined,
+    fail: (error: ApiError) => void,
+  ): Forwarded {
+    const deadline = this.#deadline(pass.row, 0);
+    const forwarded: Forwarded = { pass, req, raw, fail, deadline, request: null };
+    (req as Tagged)[FORWARDED] = forwarded;
+    this.#waiting.add(forwarded);
+    return forwarded;
   }
 
   #headersFor(req: IncomingMessage, { row, params, principal, forced }: Pass): IncomingMessage['headers'] {
