@@ -7,6 +7,7 @@
 import { higher, isScope, type Scope } from '../auth/scopes.ts';
 import { configLeaf } from '../config/keys.ts';
 import { memberOf } from '../member.ts';
+import { unitName } from '../units.ts';
 
 /** `keyonly`: the pairing key, or this machine; `root`: root on the node, so nobody over the API. */
 export type NamedClass = Scope | 'keyonly' | 'root';
@@ -56,7 +57,7 @@ const PARAMETERS: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /** Processes and units that carry the link to the vehicle, or show where it flies (docs/contract.md 1). */
-const LINK_UNITS = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|sim)$/;
+const LINK_OR_PICTURE = /mavlink|supervisor|video|wifibroadcast|wfb|svc-(?:link|sim)$/;
 
 const COMMANDS: Readonly<Record<string, readonly [Scope, string]>> = {
   killswitch: ['destructive', 'stops the motors wherever the vehicle is'],
@@ -77,7 +78,7 @@ export function raisedBy(kind: NamedKind, name: string): Raised | null {
     }
     case 'service': {
       const unit = unitName(name);
-      return LINK_UNITS.test(unit)
+      return LINK_OR_PICTURE.test(unit)
         ? { name: unit, class: 'flight', reason: 'carries the link to the vehicle, or shows where it flies' }
         : null;
     }
@@ -86,16 +87,6 @@ export function raisedBy(kind: NamedKind, name: string): Raised | null {
       return found === undefined ? null : { name, class: found[0], reason: found[1] };
     }
   }
-}
-
-/** `svc-link` for `link`, `SVC_Link.service` and the like: all spellings of a unit have the same class. */
-function unitName(name: string): string {
-  const plain = name
-    .trim()
-    .toLowerCase()
-    .replace(/\.service$/, '')
-    .replaceAll(/[_. ]/g, '-');
-  return plain.startsWith('svc-') || plain.includes('wfb') ? plain : `svc-${plain}`;
 }
 
 // Above every scope.

@@ -1,18 +1,5 @@
+import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
-
-/**
- * The only units, besides our own processes, that can be listed and restarted over the API: the radio, the hotspot, the Wi-Fi
- * client.
- */
-export const UNITS = [
-  'svc-wfb',
-  'svc-wfb-rx',
-  'svc-wfb-relay',
-  'svc-wfb-receiver',
-  'svc-hostapd',
-  'svc-wifi-client',
-] as const;
-export type Unit = (typeof UNITS)[number];
 
 /** The answer of a successful operation; a failed one is an error. */
 export interface Done {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { callsTo } from '../../shared/rpc/contract.ts';
-import { HELPER, UNITS } from '../../shared/rpc/helper.ts';
+import { HELPER } from '../../shared/rpc/helper.ts';
+import { UNITS } from '../../shared/units.ts';
 import { LoneHelper } from '../support/helper.ts';
 import { ROOT } from '../support/node.ts';
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { configLeaves } from '../../shared/config/keys.ts';
 import { raisedBy } from '../../shared/routes/classes.ts';
+import { carriesLink, UNITS, unitName } from '../../shared/units.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -58,6 +59,14 @@ describe('what a request names has a class of its own', () => {
     for (const name of ['link', 'svc-link', 'SVC_Link.service', 'svc.link', 'wfb', 'svc-supervisor'])
       expect(raisedBy('service', name)?.class, name).to.equal('flight');
     expect(raisedBy('service', 'svc-residual')).to.equal(null);
+    // What the armed guard holds back is never a matter of `admin` alone, and both read a name in the same way.
+    for (const profile of ['drone', 'ground-station'] as const)
+      for (const unit of ['svc-link', 'svc-supervisor', ...UNITS].filter((each) =>
+        carriesLink(each, profile),
+      ))
+        expect(raisedBy('service', unit)?.class, unit).to.equal('flight');
+    for (const name of ['link', 'svc_link', 'svc.link.service'])
+      expect(carriesLink(unitName(name), 'drone'), name).to.equal(true);
   });
 
   describe('on a node', () => {

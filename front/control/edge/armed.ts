@@ -2,19 +2,7 @@ import { memberOf } from '../../../shared/member.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
-
-/** Units whose restart interrupts the link to the vehicle (docs/contract.md 1). */
-const LINK_UNITS: Readonly<Record<Profile, ReadonlySet<string>>> = {
-  drone: new Set(['svc-link', 'svc-supervisor']),
-  'ground-station': new Set([
-    'svc-link',
-    'svc-supervisor',
-    'svc-wfb',
-    'svc-wfb-rx',
-    'svc-wfb-relay',
-    'svc-wfb-receiver',
-  ]),
-};
+import { carriesLink, unitName } from '../../../shared/units.ts';
 
 export interface GuardQuestion {
   readonly row: Row;
@@ -34,18 +22,12 @@ export function isGuarded({ row, params, body, profile, profileKeys }: GuardQues
     case 'inner':
       return true;
     case 'guard-if-link':
-      return LINK_UNITS[profile].has(unitName(params['name'] ?? ''));
+      return carriesLink(unitName(params['name'] ?? ''), profile);
     case 'guard-if-profile': {
       const key = memberOf(body, 'key');
       return typeof key !== 'string' || profileKeys.has(key);
     }
   }
-}
-
-/** `link` and `svc-link.service` are `svc-link`. */
-export function unitName(name: string): string {
-  const bare = name.replace(/\.service$/, '');
-  return bare.startsWith('svc-') ? bare : `svc-${bare}`;
 }
 
 /** Unknown counts as armed: without a heartbeat the motors may be running. */

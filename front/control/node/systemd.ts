@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
-import { UNITS } from '../../../shared/rpc/helper.ts';
+import { UNITS } from '../../../shared/units.ts';
 import type { Helper } from './helper.ts';
 
 const SHOW_MS = 3000;
