@@ -71,6 +71,15 @@ describe('kill -9 of anything at any time', function () {
     expect(expected).to.have.length(6);
     const supervisor = expected.find((entry) => entry.includes('supervisor')) ?? '';
     const killed = new Map<string, number>();
+    const put = async (value: string): Promise<Response> =>
+      node.fetch('/api/config', {
+        method: 'PUT',
+        headers: { 'x-svc-key': KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({ key: 'agent.name', value }),
+        signal: AbortSignal.timeout(10_000),
+      });
+    // Where no write comes through between the kills, this one must still be there.
+    expect((await put('round-0')).status).to.equal(200);
     let accepted = 0;
     const end = performance.now() + KILLING_MS;
     for (let round = 0; performance.now() < end; round++) {
@@ -80,13 +89,7 @@ describe('kill -9 of anything at any time', function () {
           ? alive.find(({ pid }) => pid === node.supervisor.pid)
           : alive[Math.floor(random() * alive.length)];
       // A write is on its way while the process dies.
-      const write = node
-        .fetch('/api/config', {
-          method: 'PUT',
-          headers: { 'x-svc-key': KEY, 'content-type': 'application/json' },
-          body: JSON.stringify({ key: 'agent.name', value: `round-${round}` }),
-          signal: AbortSignal.timeout(10_000),
-        })
+      const write = put(`round-${round}`)
         .then(async (answer) => {
           await answer.text();
           if (answer.ok) accepted = round;
