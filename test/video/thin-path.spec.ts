@@ -42,7 +42,7 @@ function feedbackOf(arrivals: readonly Arrival[], vector: boolean): TransportWid
         (_, index) =>
           new StatusVectorChunk({
             symbolSize: 1,
-            symbolList: Array.from({ length: 7 }, (_, at) => statuses[index * 7 + at] ?? LOST),
+            symbolList: Array.from({ length: 7 }, (_none, at) => statuses[index * 7 + at] ?? LOST),
           }),
       )
     : statuses.map((packetStatus) => new RunLengthChunk({ packetStatus, runLength: 1 }));

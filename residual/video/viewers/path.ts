@@ -79,6 +79,7 @@ export class Path {
   #packets = 0;
   #lost = 0;
   #loss: number | null = null;
+  #reported = 0;
   #arrivalKbps: number | null = null;
   #probe: { readonly from: number; readonly count: number; readonly offeredKbps: number } | null = null;
   readonly #probing = new Stretch();
@@ -137,7 +138,8 @@ export class Path {
 
   /** The share of lost packets of a receiver report (RFC 3550 6.4.1), for a viewer without transport-wide feedback. */
   reported(loss: number, now: number): void {
-    if (this.queueMs(now) === null) this.#loss = loss;
+    if (this.queueMs(now) === null) this.#loss = Math.min(loss, this.#reported); // one report alone may be chance
+    this.#reported = loss;
   }
 
   /** The share of packets that were lost lately and not repaired at once; null before the viewer reported any. */
