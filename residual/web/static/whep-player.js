@@ -1,6 +1,5 @@
 // A WHEP client (draft-ietf-wish-whep): one receive-only video track.
 
-const GATHER_MS = 500;
 // A picture that stood still for so long is asked about: a video process that died says no goodbye.
 const ASK_MS = 700;
 const ASK_AGAIN_MS = 1500;
@@ -19,8 +18,9 @@ export async function play(video, url, headers) {
   // As soon as a picture is decoded: this is what somebody flies by.
   if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
   video.srcObject = new MediaStream([receiver.track]);
+  // The node learns our addresses from our own checks: the offer need not wait for them. They follow when they are all known.
+  const gathered = candidatesOf(peer);
   await peer.setLocalDescription(await peer.createOffer());
-  await gathered(peer);
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/sdp' },
@@ -36,17 +36,18 @@ export async function play(video, url, headers) {
     peer.close();
     fetch(session, { method: 'DELETE', headers, keepalive: true }).catch(() => undefined); // the node notices by itself
   };
-  // No candidates: whether the node still has the session. A node that does not answer now may have it.
-  const alive = async () => {
-    const type = { 'content-type': 'application/trickle-ice-sdpfrag' };
-    const answer = await fetch(session, {
+  const trickle = (lines) =>
+    fetch(session, {
       method: 'PATCH',
-      headers: { ...headers, ...type },
-      body: '\r\n',
+      headers: { ...headers, 'content-type': 'application/trickle-ice-sdpfrag' },
+      body: lines.map((line) => `${line}\r\n`).join(''),
     }).catch(() => null);
-    return answer?.status !== 404;
-  };
+  // No candidates: whether the node still has the session. A node that does not answer now may have it.
+  const alive = async () => (await trickle(['']))?.status !== 404;
   await peer.setRemoteDescription({ type: 'answer', sdp: await response.text() });
+  void gathered.then(
+    (candidates) => peer.connectionState !== 'closed' && trickle(fragment(peer, candidates)),
+  );
   const ended = new Promise((resolve) => {
     const finish = () => {
       clearInterval(watch);
@@ -78,13 +79,25 @@ export async function play(video, url, headers) {
   return { ended, stop, peer };
 }
 
-async function gathered(peer) {
-  if (peer.iceGatheringState === 'complete') return;
-  await new Promise((resolve) => {
-    setTimeout(resolve, GATHER_MS);
-    peer.addEventListener(
-      'icegatheringstatechange',
-      () => peer.iceGatheringState === 'complete' && resolve(),
-    );
+/** All our candidates, once they are known. */
+function candidatesOf(peer) {
+  const candidates = [];
+  return new Promise((resolve) => {
+    peer.addEventListener('icecandidate', ({ candidate }) => {
+      if (candidate === null) resolve(candidates);
+      else if (candidate.candidate !== '') candidates.push(candidate.candidate);
+    });
   });
+}
+
+/** The lines of an SDP fragment (RFC 8840). */
+function fragment(peer, candidates) {
+  const credentials = peer.localDescription.sdp.match(/^a=ice-(ufrag|pwd):.*$/gm) ?? [];
+  return [
+    ...credentials.slice(0, 2),
+    'm=video 9 UDP/TLS/RTP/SAVPF 0',
+    'a=mid:0',
+    ...candidates.map((candidate) => `a=${candidate}`),
+    'a=end-of-candidates',
+  ];
 }
