@@ -89,6 +89,7 @@ class FakeEngine {
       recording: this.recording,
       recording_problem: null,
       radio: null,
+      small: null,
       viewers: [],
     };
   }
