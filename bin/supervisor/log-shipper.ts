@@ -112,12 +112,13 @@ export class LogShipper {
   #acknowledged({ ack }: { readonly ack?: unknown }): void {
     if (typeof ack !== 'number') return;
     this.#greeted = true;
-    this.#retry.worked();
     let done = 0;
     while (done < this.#queue.length && (this.#queue[done]?.seq ?? Infinity) <= ack) {
       this.#chars -= this.#queue[done]?.line.length ?? 0;
       done++;
     }
+    // A store that greets, and hangs up on every record because its disk is full, does not work.
+    if (done > 0 || this.#queue.length === 0) this.#retry.worked();
     this.#queue.splice(0, done);
     this.#sent = Math.max(0, this.#sent - done);
     if (this.#lost > 0) {

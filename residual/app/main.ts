@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -23,7 +24,7 @@ import { openVideo } from './video/video.ts';
 
 type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
 
-async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Program> {
+async function build({ secret }: Init, log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -32,8 +33,7 @@ async function build({ secret, nodeStartedAt }: Init, log: Logger): Promise<Prog
   const logs = openLogService({
     paths,
     limits: config.logging.store,
-    // The same for every process of this run of the node.
-    bootId: String(nodeStartedAt),
+    bootId: bootTime().boot_id,
     profile: config.agent.profile,
     log,
   });

@@ -7,6 +7,9 @@ import { connect } from 'node:net';
  */
 export type SocketState = 'absent' | 'live' | 'dead' | 'silent' | 'closed' | 'other';
 
+/** How long a peer that was reached may take to hang up. */
+const GOODBYE_MS = 250;
+
 /** @throws Error the system's own, if it does not concern the socket (no descriptor left, no permission for the folder) */
 export async function probeSocket(path: string, timeoutMs: number): Promise<SocketState> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -17,13 +20,26 @@ export async function probeSocket(path: string, timeoutMs: number): Promise<Sock
   if (!found.isSocket()) return 'other';
   return new Promise((resolve, reject) => {
     const socket = connect(path);
+    let reached = false;
     const end = (state: SocketState): void => {
+      clearTimeout(timer);
       socket.destroy();
-      resolve(state);
+      resolve(reached ? 'live' : state);
     };
-    socket.setTimeout(timeoutMs, () => end('silent'));
-    socket.once('connect', () => end('live'));
+    let timer = setTimeout(() => end('silent'), timeoutMs);
+    socket.once('connect', () => {
+      reached = true;
+      // A server that greets would take a socket that is closed at once for a fault: we wait until it has hung up.
+      clearTimeout(timer);
+      timer = setTimeout(() => end('live'), GOODBYE_MS);
+      socket.once('close', () => end('live'));
+      socket.resume().end();
+    });
     socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (reached) {
+        end('live');
+        return;
+      }
       switch (error.code) {
         case 'ECONNREFUSED':
         case 'ENOENT':
@@ -36,6 +52,7 @@ export async function probeSocket(path: string, timeoutMs: number): Promise<Sock
           end('silent');
           break;
         default:
+          clearTimeout(timer);
           reject(error);
       }
     });

@@ -88,7 +88,10 @@ export class RpcServer {
     this.#clients.add(socket);
     const gone = new AbortController();
     const splitter = new LineSplitter(this.#options.maxLineChars ?? MAX_LINE_CHARS);
-    socket.on('error', (error) => this.#options.onError(error));
+    // EPIPE, ECONNRESET: the peer hung up, which it may do at any time.
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') this.#options.onError(error);
+    });
     socket.on('close', () => {
       this.#clients.delete(socket);
       gone.abort();
@@ -181,7 +184,9 @@ export class RpcClient {
 
   stop(): void {
     this.#retry.stop();
-    this.#socket?.destroy();
+    if (this.#socket === null) return;
+    this.#socket.destroy();
+    this.#closed();
   }
 
   /**
@@ -223,7 +228,10 @@ export class RpcClient {
     });
     // 'close' follows every 'error'; the peer being away is the normal case that the back-off handles.
     socket.on('error', () => undefined);
-    socket.on('close', () => this.#closed());
+    // After stop() and start() the old socket closes when the new one is there already.
+    socket.on('close', () => {
+      if (this.#socket === socket) this.#closed();
+    });
     return socket;
   }
 

@@ -37,13 +37,15 @@ export interface RecordingStatus {
   readonly name: string;
   /** RFC 3339. */
   readonly started_at: string;
+  /** All its files so far, oldest first: a change of the picture's size starts a new one. */
+  readonly files: readonly string[];
+  /** From the first picture on, over all files. */
   readonly duration_seconds: number;
+  /** Of all files, as of the newest key frame; of a closed recording what is on disk. */
   readonly size_bytes: number;
 }
 
 export interface Recorded extends RecordingStatus {
-  /** All its files: a change of the picture's size starts a new one. */
-  readonly files: readonly string[];
   readonly stopped_at: string;
 }
 

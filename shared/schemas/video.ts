@@ -63,12 +63,18 @@ export const profileAnswer = {
 
 const recording = {
   type: ['object', 'null'],
-  required: ['name', 'started_at', 'duration_seconds', 'size_bytes'],
+  required: ['name', 'started_at', 'files', 'duration_seconds', 'size_bytes'],
   properties: {
     name: { type: 'string', description: 'the file that is written at the moment' },
     started_at: { type: 'string', description: 'RFC 3339' },
-    duration_seconds: { type: 'number' },
-    size_bytes: { type: 'integer' },
+    files: {
+      type: 'array',
+      items: { type: 'string' },
+      description:
+        "all its files; a change of the picture's size begins another, and so does a restart of svc-video",
+    },
+    duration_seconds: { type: 'number', description: 'of all its files' },
+    size_bytes: { type: 'integer', description: 'of all its files' },
   },
 } as const;
 
@@ -167,14 +173,9 @@ export const recordStarted = { ...recording, type: 'object' } as const satisfies
 export const recordStopped = {
   ...recording,
   type: 'object',
-  required: [...recording.required, 'files', 'stopped_at'],
+  required: [...recording.required, 'stopped_at'],
   properties: {
     ...recording.properties,
-    files: {
-      type: 'array',
-      items: { type: 'string' },
-      description: "a change of the picture's size begins another",
-    },
     stopped_at: { type: 'string', description: 'RFC 3339' },
   },
 } as const satisfies JsonSchema;

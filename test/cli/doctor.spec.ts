@@ -10,6 +10,7 @@ import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { freePort } from '../support/temp.ts';
+import { TEST_CAMERA } from '../support/video-node.ts';
 
 const execute = promisify(execFile);
 
@@ -22,7 +23,7 @@ interface Check {
 
 describe('svc doctor', () => {
   it('finds nothing failed in a node that runs; finds each thing that is broken, and the node down', async () => {
-    const node = await TestNode.start({ pairing: { key: KEY } });
+    const node = await TestNode.start({ pairing: { key: KEY }, config: TEST_CAMERA });
     const doctor = async (): Promise<{ code: number; checks: readonly Check[] }> => {
       const { code, stdout } = await svc(node.paths, 'doctor', '--json');
       return { code, checks: (JSON.parse(stdout) as { checks: readonly Check[] }).checks };
@@ -30,7 +31,14 @@ describe('svc doctor', () => {
     const failed = (checks: readonly Check[]): readonly string[] =>
       checks.filter(({ result }) => result === 'fail').map(({ name }) => name);
 
+    node.stderr = '';
     const well = await doctor();
+    const bundle = join(node.base, 'bundle.tar.gz');
+    expect((await svc(node.paths, 'support-bundle', '--output', bundle)).code).to.equal(0);
+    // It looks without leaving anything behind: nothing of it is a fault of the node.
+    expect(node.stderr.split('\n').filter((line) => !/^$|"level":"(debug|info)"/.test(line))).to.deep.equal(
+      [],
+    );
     expect(failed(well.checks), JSON.stringify(well.checks)).to.deep.equal([]);
     expect(well.code).to.equal(0);
     expect(well.checks.map(({ name }) => name)).to.include.members([

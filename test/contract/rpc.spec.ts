@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
@@ -11,6 +12,7 @@ import {
   serverOf,
   shape,
 } from '../../shared/rpc/contract.ts';
+import { probeSocket } from '../../shared/rpc/probe.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -42,6 +44,7 @@ describe('a contract between two processes', () => {
   let client: Client<typeof ADDER>;
   let path: string;
   let sums: number[];
+  const errors: unknown[] = [];
 
   beforeEach(async () => {
     dir = await tempDir();
@@ -57,10 +60,11 @@ describe('a contract between two processes', () => {
         never: async () => new Promise<Sum>(() => undefined),
       },
       greeting: () => [['added', { sum: -1 }]],
-      onError: () => undefined,
+      onError: (error) => errors.push(error),
     });
     await server.start();
     sums = [];
+    errors.length = 0;
     client = clientOf(ADDER, { path, listeners: { added: ({ sum }) => sums.push(sum) } });
     await client.connectOnce();
   });
@@ -102,6 +106,65 @@ describe('a contract between two processes', () => {
     const error = await late.connectOnce().catch((reason: unknown) => reason);
     expect(error).to.have.property('code', 'ENOENT');
     await server.start();
+  });
+
+  it('stopped and started at once, it has one connection, and what was under way has failed', async () => {
+    const told: unknown[] = [];
+    let connected = Promise.withResolvers<void>();
+    const twice = new RpcClient({
+      path,
+      peer: ADDER.server,
+      onEvent: (_event, data) => told.push(data),
+      onConnection: (is) => (is ? connected.resolve() : undefined),
+    });
+    twice.start();
+    await connected.promise;
+    connected = Promise.withResolvers();
+    const cut = twice.call('never', {}, 60_000).catch((reason: unknown) => String(reason));
+    twice.stop();
+    twice.start();
+    expect(await cut).to.include('disconnected');
+    await connected.promise;
+    // Longer than the pause after which it would connect again.
+    for (let call = 0; call < 3; call++) await client.calls.never({}).catch(() => undefined);
+    told.length = 0;
+    await client.calls.add({ a: 2, b: 3 });
+    await twice.call('add', { a: 2, b: 4 }, 5000);
+    expect(told).to.deep.equal([{ sum: 5 }, { sum: 6 }]);
+    twice.stop();
+  });
+
+  it('a peer that hangs up without a word is no error', async () => {
+    for (let peer = 0; peer < 20; peer++) {
+      const socket = connect(path);
+      await once(socket, 'connect');
+      socket.destroy();
+    }
+    expect(await client.calls.add({ a: 1, b: 1 })).to.deep.equal({ sum: 2 });
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('a probe hangs up so that a server that greets sees no fault; one that never hangs up is live too', async () => {
+    const polite = join(dir, 'polite.sock');
+    const greeter = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('error', (error) => errors.push(error));
+      socket.write('hello\n'.repeat(1000));
+      if (!stubborn) socket.resume().on('end', () => setImmediate(() => socket.end('bye\n')));
+    });
+    let stubborn = false;
+    greeter.listen(polite);
+    await once(greeter, 'listening');
+    const probed = async (): Promise<Socket> => {
+      const accepted = once(greeter, 'connection') as Promise<[Socket]>;
+      expect(await probeSocket(polite, 1000)).to.equal('live');
+      return (await accepted)[0];
+    };
+    const socket = await probed();
+    if (!socket.closed) await once(socket, 'close');
+    expect(errors).to.deep.equal([]);
+    stubborn = true;
+    (await probed()).destroy();
+    await new Promise((resolve) => greeter.close(resolve));
   });
 
   it('who asks without end and reads no answer is hung up on', async () => {

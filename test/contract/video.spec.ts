@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile, decodeH264, decodeJpeg } from '../support/pictures.ts';
-import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
+import { KEYED, pictures, startVideoNode, TEST_CAMERA, unitsOf } from '../support/video-node.ts';
 
 interface Profile {
   readonly profile: string;
@@ -279,6 +279,63 @@ describe('video', () => {
     expect(answer.statusCode).to.equal(200);
     answer.destroy();
     expect((await get('/api/video')).status).to.equal(200);
+  });
+});
+
+describe('a recording of several parts', () => {
+  let node: TestNode;
+  before(async () => {
+    const small = '  thumbnail: { width: 160, height: 90, fps: 10, bitrate_kbps: 150 }\n';
+    node = await startVideoNode({ config: `${TEST_CAMERA}${small}` });
+  });
+  after(async () => node.stop());
+
+  const parts = async (): Promise<readonly string[]> => {
+    const { body } = await node.json('/api/video', { headers: KEYED });
+    return (body['recording'] as { files: string[] } | null)?.files ?? [];
+  };
+  /** Stops, and checks that the answer is what the disk has. */
+  const stop = async (count: number): Promise<readonly string[]> => {
+    const { status, body } = await node.json('/api/video/record/stop', { method: 'POST', headers: KEYED });
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const files = body['files'] as string[];
+    const written = (await readdir(node.paths.recordings)).filter((name) => name.includes('_whole'));
+    expect(files).to.have.length(count);
+    expect(files.toSorted()).to.deep.equal(written.toSorted());
+    const sizes = await Promise.all(
+      files.map(async (name) => (await stat(join(node.paths.recordings, name))).size),
+    );
+    expect(body['size_bytes']).to.equal(sizes.reduce((sum, size) => sum + size, 0));
+    for (const name of files) await rm(join(node.paths.recordings, name));
+    return files;
+  };
+
+  it('a change of the size, also to a picture of 160 pixels, begins another file that plays; stop names each', async () => {
+    await node.post('/api/video/record/start', { name: 'whole' }, KEYED);
+    while ((await parts()).length < 1);
+    await node.post('/api/video/profile', { profile: 'thumbnail' }, KEYED);
+    while ((await parts()).length < 2);
+    await unitsOf(node, (all) => all.length > 15);
+    const [, name] = await parts();
+    const { body } = await node.json('/api/video', { headers: KEYED });
+    expect(body['recording_problem']).to.equal(null);
+    await copyFile(join(node.paths.recordings, name ?? ''), join(node.base, 'small.mp4'));
+    await stop(2);
+    const { pictures: seen } = await decodeFile(join(node.base, 'small.mp4'));
+    expect(seen[0]).to.include({ width: 160, height: 90 });
+    await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
+  });
+
+  it('svc-video dies during a recording: it goes on in another file, and stop names both', async () => {
+    await node.post('/api/video/record/start', { name: 'whole' }, KEYED);
+    const first = async (): Promise<string | undefined> => (await parts())[0];
+    let before = await first();
+    while (before === undefined) before = await first();
+    await unitsOf(node, (all) => all.length > 40);
+    await node.killAndAwaitSuccessor('svc-video');
+    let after = await first();
+    while (after === undefined || after === before) after = await first();
+    expect(await stop(2)).to.deep.equal([before, after]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -94,7 +94,8 @@ describe('a newcomer: npm start', () => {
     port = await freePort();
     await mkdir(join(dir, '.svc/etc'), { recursive: true });
     // The one thing that a test changes: two suites on one machine cannot both have port 8080.
-    await writeFile(join(dir, '.svc/etc/config.yaml'), `api:\n  port: ${port}\nmavlink:\n  source: sim\n`);
+    const config = `api:\n  port: ${port}\nmavlink:\n  source: sim\nvideo:\n  source: test\n`;
+    await writeFile(join(dir, '.svc/etc/config.yaml'), config);
     node = run(dir, 'npm', ['start']);
     await node.shows('Ctrl-C stops everything.');
   });
@@ -182,6 +183,34 @@ describe('a newcomer: npm start', () => {
     await telemetryUntil((t) => Math.abs((t.position.lat ?? 0) - target.lat) < 0.00003, 'never arrived');
     await accepted('land');
     await telemetryUntil((t) => t.armed === false, 'never disarmed');
+  });
+
+  it('a picture and a recording are stored below .svc, and downloaded whole and in part', async () => {
+    const post = async (path: string): Promise<Response> =>
+      fetch(url(path), { method: 'POST', signal: AbortSignal.timeout(10_000) });
+    let answer = await post('/api/video/snapshot');
+    while (answer.status === 503) answer = await post('/api/video/snapshot'); // no picture yet
+    const { name: picture } = (await answer.json()) as { name: string };
+    await post('/api/video/record/start');
+    const files = async (): Promise<readonly string[]> => {
+      const { recording } = (await get('/api/video')) as unknown as { recording: { files: string[] } | null };
+      return recording?.files ?? [];
+    };
+    while ((await files()).length === 0);
+    const stopped = (await (await post('/api/video/record/stop')).json()) as { name: string };
+    for (const name of [picture, stopped.name]) {
+      const path = `/api/video/recordings/${name}`;
+      const whole = await fetch(url(path));
+      expect(whole.status, name).to.equal(200);
+      const bytes = Buffer.from(await whole.arrayBuffer());
+      const onDisk = await readFile(join(dir, '.svc/state/recordings', name));
+      expect(bytes.equals(onDisk)).to.equal(true);
+      const part = await fetch(url(path), { headers: { range: 'bytes=1-9' } });
+      expect(part.status).to.equal(206);
+      expect(Buffer.from(await part.arrayBuffer()).equals(onDisk.subarray(1, 10))).to.equal(true);
+    }
+    await writeFile(join(dir, '.svc/state/recordings/.hidden.mp4'), 'x');
+    expect((await fetch(url('/api/video/recordings/.hidden.mp4'))).status).to.equal(400);
   });
 
   it('npx svc status, pair, and then a key is needed', async () => {

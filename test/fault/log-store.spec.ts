@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { openLogDatabase } from '../../residual/app/logs/log-database.ts';
 import { LogStore, type NumberedRecord } from '../../residual/app/logs/log-store.ts';
@@ -67,12 +68,88 @@ describe('the log store on disk', () => {
     expect(broken).to.deep.equal(['logs.db.broken-3', 'logs.db.broken-4']);
   });
 
-  it('keeps no more than its size, the newest, and no record older than its age', () => {
+  it('what may pass (no permission, a lock) is no damage: the file stays', async () => {
+    await mkdir(path, { recursive: true }); // cannot be opened, for root too
+    expect(() => openLogDatabase(path, 12_345, LOG)).to.throw('unable to open');
+    expect(await readdir(dirname(path))).to.deep.equal(['logs.db']);
+    await rm(path, { recursive: true });
+    const first = open();
+    first.append('s', records(1, 10, Date.now() * 1000));
+    first.close();
+    const holder = new DatabaseSync(path);
+    holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM logs WHERE id = 1');
+    expect(() => openLogDatabase(path, 12_345, LOG)).to.throw('locked');
+    holder.exec('ROLLBACK');
+    holder.close();
+    const again = open();
+    expect(again.stats().rows.logs).to.equal(10);
+    again.close();
+  });
+
+  it('another version, and tables that are not ours, are set aside', () => {
+    for (const [at, sql] of ['PRAGMA user_version = 99', 'DROP TABLE metrics'].entries()) {
+      open().close();
+      const other = new DatabaseSync(path);
+      other.exec(sql);
+      other.close();
+      const { db, setAside } = openLogDatabase(path, at, LOG);
+      expect(setAside).to.equal(`${path}.broken-${at}`);
+      db.close();
+    }
+  });
+
+  it('a large deletion leaves the process its turn every few milliseconds', async () => {
+    const now = Date.now() * 1000;
+    let at = now;
+    const store = open({ maxBytes: 1 << 30, maxAgeDays: 30 }, () => at);
+    for (let batch = 0; batch < 30; batch++)
+      store.append('s', records(1 + batch * 2000, 2000, now - 31 * DAY_US, 300));
+    for (let second = 0; second < 3000; second++) {
+      at = now - 31 * DAY_US + second * 1e6;
+      store.metrics({ a: 1, b: 2, c: 3, d: 4 });
+    }
+    at = now;
+    // What this thread computes between two turns; a busy machine and a slow disk do not count.
+    const turns: number[] = [];
+    let before = process.threadCpuUsage();
+    const turn = (): void => {
+      const { user, system } = process.threadCpuUsage(before);
+      turns.push((user + system) / 1000);
+      before = process.threadCpuUsage();
+      if (!done) setImmediate(turn);
+    };
+    let done = false;
+    setImmediate(turn);
+    const { deleted } = await store.retain(new AbortController().signal);
+    done = true;
+    expect(deleted).to.equal(60_000);
+    expect(store.stats().rows).to.include({ logs: 0, metrics: 0 });
+    const long = turns.filter((ms) => ms > 10);
+    expect(turns.length).to.be.above(100);
+    expect(long.length / turns.length, `${long.join(' ')} ms`).to.be.below(0.02);
+    expect(Math.max(...long, 0)).to.be.below(50);
+    store.close();
+  });
+
+  it('a deletion ends between two steps when the process stops', async () => {
+    const now = Date.now() * 1000;
+    const store = open(undefined, () => now);
+    store.append('s', records(1, 5000, now - 31 * DAY_US, 300));
+    const stopped = new AbortController();
+    const running = store.retain(stopped.signal);
+    stopped.abort();
+    const { deleted } = await running;
+    expect(deleted).to.be.within(1, 4999);
+    expect(store.stats().rows.logs).to.equal(5000 - deleted);
+    store.close();
+  });
+
+  it('keeps no more than its size, the newest, and no record older than its age', async () => {
     const now = Date.now() * 1000;
     const store = open({ maxBytes: 8 << 20, maxAgeDays: 30 }, () => now);
     store.append('s', records(1, 100, now - 31 * DAY_US));
     for (let at = 0; at < 20; at++) store.append('s', records(101 + at * 2000, 2000, now, 300));
-    for (let pass = 0; pass < 10; pass++) store.retain();
+    await store.retain(new AbortController().signal);
     const { rows, oldest_ts_us: oldest, db_size_bytes: size } = store.stats();
     expect(oldest).to.equal(now);
     expect(rows.logs).to.be.within(1000, 39_000);

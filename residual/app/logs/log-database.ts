@@ -5,7 +5,10 @@ import { messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 const VERSION = 1;
-const BUSY_MS = 5000;
+/** Short, because it holds the process. */
+const BUSY_MS = 250;
+/** Primary result codes of SQLite. */
+const SQLITE = { error: 1, corrupt: 11, notADatabase: 26 } as const;
 /** How many corrupt files are kept for analysis. */
 const KEEP_BROKEN = 2;
 
@@ -50,13 +53,15 @@ export interface OpenDatabase {
 /**
  * Opens the one database of logs, events and metrics: WAL, synchronous NORMAL (a power cut may lose the last moments, never the
  * file). A damaged file, or one of another version, is moved away and a new one created: it is more important that new logs can
- * be written than that old ones can be queried.
+ * be written than that old ones can be queried. With any other error (a full disk, a lock, no permission) the file stays.
+ * @throws Error the system's or SQLite's own; it may pass
  */
 export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenDatabase {
   mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
   try {
     return { db: open(path), setAside: null };
   } catch (error) {
+    if (!isDamage(error)) throw error;
     const aside = `${path}.broken-${nowMs}`;
     log.error(`log store ${path}: ${messageOf(error)}; set aside as ${aside}`);
     for (const suffix of ['', '-wal', '-shm']) moveIfThere(path + suffix, aside + suffix);
@@ -73,7 +78,7 @@ function open(path: string): DatabaseSync {
     db.exec('PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -8192;');
     const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
     if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
-    else if (version !== VERSION) throw new Error(`is of version ${version}, not ${VERSION}`);
+    else if (version !== VERSION) throw new WrongVersion(`is of version ${version}, not ${VERSION}`);
     // Reading the first row of each table finds damage without reading a whole large file.
     for (const table of ['sessions', 'logs', 'events', 'metrics', 'metric_names', 'shippers'])
       db.prepare(`SELECT * FROM ${table} LIMIT 1`).get();
@@ -83,6 +88,17 @@ function open(path: string): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+class WrongVersion extends Error {}
+
+/** Whether an error of `open` says that this file is not, or no longer, our database. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof WrongVersion) return true;
+  const code =
+    typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  // The statements above are right for our tables: SQLITE_ERROR is a table that is not ours.
+  return code === SQLITE.notADatabase || code === SQLITE.corrupt || code === SQLITE.error;
 }
 
 function moveIfThere(from: string, to: string): void {

@@ -1,10 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { every } from '../../../shared/async/every.ts';
+import { Retry } from '../../../shared/async/retry.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { Handler, HandlersOf } from '../../../shared/routes/handler.ts';
 import { logsRows } from '../../../shared/routes/logs.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { logHandlers } from './handlers.ts';
 import { openLogDatabase } from './log-database.ts';
@@ -14,46 +17,121 @@ import { LogStore } from './log-store.ts';
 import { LogTail } from './log-tail.ts';
 
 const RETAIN_MS = 5 * 60_000;
+const CLOCK_MS = 1000;
 const MB = 1024 * 1024;
+const SOURCE = 'svc-residual';
+const SEVERITY = { warn: 3, error: 4 } as const;
 
 export interface LogServiceOptions {
   readonly paths: Paths;
   readonly limits: { readonly enabled: boolean; readonly max_mb: number; readonly max_age_days: number };
-  /** Names this run of the node. */
+  /** The kernel's: names this run of the machine. */
   readonly bootId: string;
   readonly profile: string;
   readonly log: Logger;
 }
 
+type LogHandlers = HandlersOf<typeof logsRows, 'residual'>;
+
 export interface LogService {
-  readonly handlers: HandlersOf<typeof logsRows, 'residual'>;
+  readonly handlers: LogHandlers;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The log store with its routes; if it is disabled or cannot be opened, the routes say so. */
 export function openLogService(options: LogServiceOptions): LogService {
-  if (!options.limits.enabled)
-    return absent(new ApiError('E_NOT_IMPLEMENTED', 'The log store is switched off: logging.store.enabled.'));
-  try {
-    return open(options);
-  } catch (error) {
-    // Config, video and the rest of this process must work without it.
-    options.log.error(`log store: ${messageOf(error)}`);
-    return absent(new ApiError('E_STORE', `The log store cannot be opened: ${messageOf(error)}.`));
+  if (!options.limits.enabled) {
+    const off = new ApiError('E_NOT_IMPLEMENTED', 'The log store is switched off: logging.store.enabled.');
+    return {
+      handlers: handlersBy(() => {
+        throw off;
+      }),
+      start: async () => Promise.resolve(),
+      stop: async () => Promise.resolve(),
+    };
+  }
+  return new RetriedLogService(options);
+}
+
+/** Opens the store again and again until it works: config, video and the rest of this process run without it. */
+class RetriedLogService implements LogService {
+  readonly handlers: LogHandlers;
+  readonly #options: LogServiceOptions;
+  readonly #retry = new Retry(
+    () => {
+      this.#attempt = this.#open();
+    },
+    { firstMs: 1000, capMs: 30_000 },
+  );
+  #attempt: Promise<void> = Promise.resolve();
+  #opened: OpenedLogs | null = null;
+  #problem = 'it is being opened';
+
+  constructor(options: LogServiceOptions) {
+    this.#options = options;
+    this.handlers = handlersBy(() => {
+      if (this.#opened !== null) return this.#opened.handlers;
+      throw new ApiError('E_STORE', `The log store cannot be opened: ${this.#problem}.`);
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#retry.start();
+    await this.#attempt;
+  }
+
+  async stop(): Promise<void> {
+    this.#retry.stop();
+    await this.#attempt;
+    await this.#opened?.stop();
+  }
+
+  async #open(): Promise<void> {
+    try {
+      this.#opened = await openLogs(this.#options);
+    } catch (error) {
+      const problem = messageOf(error);
+      if (problem !== this.#problem) this.#options.log.error(`log store: ${problem}; it is tried again`);
+      this.#problem = problem;
+      this.#retry.again();
+    }
   }
 }
 
-function open({ paths, limits, bootId, profile, log }: LogServiceOptions): LogService {
+interface OpenedLogs {
+  readonly handlers: LogHandlers;
+  stop(): Promise<void>;
+}
+
+async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
+  const { paths, log } = options;
   const { db, setAside } = openLogDatabase(paths.logStore, Date.now(), log);
-  const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1000);
+  let reader: DatabaseSync | null = null;
+  try {
+    reader = new DatabaseSync(paths.logStore, { readOnly: true, timeout: 250 });
+    return await runLogs(options, db, reader, setAside);
+  } catch (error) {
+    reader?.close();
+    db.close();
+    throw error;
+  }
+}
+
+async function runLogs(
+  { paths, limits, bootId, profile, log }: LogServiceOptions,
+  db: DatabaseSync,
+  reader: DatabaseSync,
+  setAside: string | null,
+): Promise<OpenedLogs> {
   const store = new LogStore(
     db,
     paths.logStore,
     { maxBytes: limits.max_mb * MB, maxAgeDays: limits.max_age_days },
-    nowUs,
+    () => Date.now() * 1000,
   );
-  const reader = new DatabaseSync(paths.logStore, { readOnly: true, timeout: 1000 });
+  if (!store.resumeBoot(bootId)) store.beginSession('boot', 'node started', { boot: bootId, profile });
+  if (setAside !== null) store.event('store_set_aside', SOURCE, SEVERITY.error, { file: setAside });
   const tail = new LogTail();
   const ingest = new LogIngest({
     path: paths.logSocket,
@@ -68,41 +146,51 @@ function open({ paths, limits, bootId, profile, log }: LogServiceOptions): LogSe
     log,
     now: () => performance.now(),
   });
-  let timer: NodeJS.Timeout | null = null;
+  await ingest.start();
+  tail.start();
+  recorder.start();
+  const clock = new ClockWatch(
+    Date.now,
+    () => performance.now(),
+    (step) => store.event('clock_stepped', SOURCE, SEVERITY.warn, { ...step }),
+  );
+  const stopped = new AbortController();
+  let retaining: Promise<void> | null = null;
+  const timers = [
+    every(CLOCK_MS, 'clock', () => clock.check()),
+    every(RETAIN_MS, 'log store', async () => {
+      retaining ??= retain(store, stopped.signal, log).finally(() => {
+        retaining = null;
+      });
+      return retaining;
+    }),
+  ];
   return {
     handlers: logHandlers({ query: new LogQuery(reader), store, tail, rows: logsRows, now: Date.now }),
-    async start() {
-      if (!store.resumeBoot(bootId)) store.beginSession('boot', 'node started', { boot: bootId, profile });
-      if (setAside !== null) store.event('store_set_aside', 'svc-residual', 4, { file: setAside });
-      await ingest.start();
-      tail.start();
-      recorder.start();
-      timer = every(RETAIN_MS, 'log store', () => retain(store, log));
-    },
     async stop() {
-      if (timer !== null) clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
+      stopped.abort();
       recorder.stop();
       tail.stop();
       await ingest.stop();
+      await retaining?.catch(() => undefined); // its timer has told
       reader.close();
       store.close();
     },
   };
 }
 
-function retain(store: LogStore, log: Logger): void {
-  const { deleted } = store.retain();
+async function retain(store: LogStore, stopped: AbortSignal, log: Logger): Promise<void> {
+  const { deleted } = await store.retain(stopped);
   if (deleted > 0) log.debug(`log store: ${deleted} old records deleted`);
 }
 
-function absent(error: ApiError): LogService {
-  const refuse = (): never => {
-    throw error;
-  };
-  const built = logsRows.filter((row) => row.built).map(({ id }) => [id, refuse]);
-  return {
-    handlers: Object.fromEntries(built),
-    start: async () => Promise.resolve(),
-    stop: async () => Promise.resolve(),
-  };
+/** Handlers of all built rows that ask at each call who answers. */
+function handlersBy(find: () => LogHandlers): LogHandlers {
+  const built = logsRows.filter((row) => row.built);
+  const handlers = built.map(({ id }): [string, Handler<Row>] => [
+    id,
+    async (call) => (find() as Readonly<Record<string, Handler<Row>>>)[id]?.(call),
+  ]);
+  return Object.fromEntries(handlers) as unknown as LogHandlers;
 }

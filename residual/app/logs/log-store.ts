@@ -1,22 +1,10 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
-
-const US_PER_DAY = 86_400_000_000;
-const DELETE_BATCH = 2000;
-/** Records are deleted down to this part of the limit, so that not every new record deletes an old one. */
-const EVICT_TO = 0.85;
-/** Deletions of one pass; the rest waits for the next, so that no pass blocks the process for long. */
-const MAX_BATCHES = 20;
+import { Retention, type StoreLimits, sizeOf } from './retention.ts';
 
 export interface NumberedRecord {
   readonly seq: number;
   readonly record: LogRecord;
-}
-
-export interface StoreLimits {
-  readonly maxBytes: number;
-  readonly maxAgeDays: number;
 }
 
 export type SessionKind = 'boot' | 'flight';
@@ -172,36 +160,10 @@ export class LogStore {
     return true;
   }
 
-  /** Deletes records older than the limit, then the oldest while the file is too large. */
-  retain(): { readonly deleted: number } {
-    const before = this.#nowUs() - this.#limits.maxAgeDays * US_PER_DAY;
-    let deleted = 0;
-    let batches = 0;
-    const old = this.#db.prepare(
-      'DELETE FROM logs WHERE id IN (SELECT id FROM logs WHERE ts_us < ? ORDER BY ts_us LIMIT ?)',
-    );
-    for (let gone = DELETE_BATCH; gone === DELETE_BATCH && batches < MAX_BATCHES; batches++) {
-      gone = Number(old.run(before, DELETE_BATCH).changes);
-      deleted += gone;
-    }
-    this.#db.prepare('DELETE FROM events WHERE ts_us < ?').run(before);
-    this.#db.prepare('DELETE FROM metrics WHERE ts_us < ?').run(before);
-    this.#db.prepare('DELETE FROM sessions WHERE ended_us < ?').run(before);
-    this.#db.prepare('DELETE FROM shippers WHERE seen_us < ?').run(before);
-    const oldest = this.#db.prepare('DELETE FROM logs WHERE id IN (SELECT id FROM logs ORDER BY id LIMIT ?)');
-    const { maxBytes } = this.#limits;
-    if (this.#usedBytes() > maxBytes) {
-      while (this.#usedBytes() > maxBytes * EVICT_TO && batches++ < MAX_BATCHES) {
-        const gone = Number(oldest.run(DELETE_BATCH).changes);
-        deleted += gone;
-        if (gone < DELETE_BATCH) {
-          this.#evictMetrics();
-          break;
-        }
-      }
-    }
-    if (deleted > 0) this.#db.exec('PRAGMA incremental_vacuum(2000)');
-    return { deleted };
+  /** Deletes what is too old or too much, in short steps. @param stopped ends it between two of them */
+  async retain(stopped: AbortSignal): Promise<{ readonly deleted: number }> {
+    const retention = new Retention(this.#db, this.#path, this.#limits, stopped);
+    return { deleted: await retention.run(this.#nowUs()) };
   }
 
   stats(): StoreStats {
@@ -241,30 +203,14 @@ export class LogStore {
     return id;
   }
 
-  /** No logs are left to delete: deletes the older half of the metrics. */
-  #evictMetrics(): void {
-    this.#db.exec('DELETE FROM metrics WHERE ts_us < (SELECT (min(ts_us) + max(ts_us)) / 2 FROM metrics)');
-  }
-
-  #usedBytes(): number {
-    const pragma = (name: string): number => Number(this.#db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
-    return (
-      (pragma('page_count') - pragma('freelist_count')) * pragma('page_size') + sizeOf(`${this.#path}-wal`)
-    );
-  }
-
   #transaction(work: () => void): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       work();
       this.#db.exec('COMMIT');
     } catch (error) {
-      this.#db.exec('ROLLBACK');
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK'); // a full disk has rolled it back already
       throw error;
     }
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

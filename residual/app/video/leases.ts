@@ -11,7 +11,7 @@ export interface Lease {
   readonly holder: string;
   readonly profile: 'hero';
   readonly lease_s: number;
-  /** Unix time of its end, ms. */
+  /** When it ends, on the book's clock, ms. */
   readonly expiresAt: number;
 }
 
@@ -25,7 +25,7 @@ export class LeaseBook {
   readonly #leases = new Map<string, Lease>();
   #base: ProfileName;
 
-  /** @param now Unix time, ms */
+  /** @param now monotonic clock, ms: a step of the wall clock neither ends nor extends a lease */
   constructor(base: ProfileName, now: () => number) {
     this.#base = base;
     this.#now = now;

@@ -41,6 +41,11 @@ export class Recordings {
     return files.filter((file) => file !== null);
   }
 
+  /** Bytes; 0 if it was deleted. */
+  async sizeOf(name: string): Promise<number> {
+    return (await this.#describe(name))?.size_bytes ?? 0;
+  }
+
   /** @throws ApiError E_NOT_FOUND */
   async find(name: string): Promise<StoredFile> {
     const file = await this.#describe(name);

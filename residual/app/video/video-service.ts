@@ -4,6 +4,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { EngineStatus, Profile, Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { type EngineClient, noEngine } from './engine-client.ts';
+import { KeptRecording } from './kept-recording.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';
 
 export interface AppliedProfile extends Profile {
@@ -18,13 +19,22 @@ export interface AppliedProfile extends Profile {
   }[];
 }
 
+interface Applied {
+  readonly name: ProfileName;
+  readonly profile: Profile;
+}
+
 export interface VideoServiceOptions {
   readonly engine: EngineClient;
   readonly profiles: Readonly<Record<ProfileName, Profile>>;
   /** The file with the base profile. */
   readonly file: string;
-  /** Unix time, ms. */
+  /** Monotonic clock, ms. */
   readonly now: () => number;
+  /** Unix time, ms. */
+  readonly wall: () => number;
+  /** The size of a stored recording, bytes; 0 for one that was deleted. */
+  readonly sizeOf: (name: string) => Promise<number>;
   readonly log: Logger;
 }
 
@@ -32,16 +42,16 @@ export interface VideoServiceOptions {
 export class VideoService {
   readonly #options: VideoServiceOptions;
   readonly #leases: LeaseBook;
-  #applied: { readonly name: ProfileName; readonly profile: Profile } | null = null;
+  /** What svc-video confirmed last; null while that is unknown. */
+  #applied: Applied | null = null;
+  #applying: Promise<void> | null = null;
   #lapse: NodeJS.Timeout | null = null;
-  /** svc-video has sent pictures since it started. */
-  #began = false;
-  /** A recording that was started and not stopped: it continues after a crash of svc-video. */
-  #recording: string | null | undefined = undefined;
+  readonly #recording: KeptRecording;
 
   private constructor(options: VideoServiceOptions, base: ProfileName) {
     this.#options = options;
     this.#leases = new LeaseBook(base, options.now);
+    this.#recording = new KeptRecording(options);
   }
 
   static async open(options: VideoServiceOptions): Promise<VideoService> {
@@ -54,17 +64,10 @@ export class VideoService {
 
   /** Call it with each status of svc-video. */
   heard(status: EngineStatus, isNew: boolean): void {
-    if (isNew) {
-      this.#applied = null;
-      this.#began = false;
-    }
+    if (isNew) this.#applied = null;
+    this.#recording.heard(status, isNew);
     if (status.state !== 'running' || status.profile === null) return;
-    const begins = !this.#began;
-    this.#began = true;
-    if (this.#applied === null) this.#follow();
-    if (status.recording_problem !== null) this.#recording = undefined;
-    else if (this.#recording !== undefined && status.recording === null && begins)
-      this.#resume(this.#recording);
+    if (this.#applied === null && this.#applying === null) this.#follow();
   }
 
   /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT */
@@ -101,14 +104,11 @@ export class VideoService {
 
   /** @param hint goes into the name */
   async startRecording(hint: string | null): Promise<RecordingStatus> {
-    const started = await this.#options.engine.calls.record_start({ hint });
-    this.#recording = hint;
-    return started;
+    return this.#recording.start(hint);
   }
 
   async stopRecording(): Promise<Recorded> {
-    this.#recording = undefined;
-    return this.#options.engine.calls.record_stop({});
+    return this.#recording.stop();
   }
 
   /** @throws ApiError E_NO_PIPELINE when no pictures come */
@@ -128,14 +128,9 @@ export class VideoService {
   }
 
   async #apply(): Promise<AppliedProfile> {
-    const name = this.#leases.wanted;
-    const wanted = this.#options.profiles[name];
-    if (this.#applied?.name !== name) {
-      this.#applied = { name, profile: await this.#options.engine.calls.profile(wanted) };
-    }
     this.#schedule();
-    const { now } = this.#options;
-    const applied = this.#applied;
+    const applied = await this.#settled();
+    const { now, wall } = this.#options;
     return {
       profile: applied.name,
       ...applied.profile,
@@ -144,9 +139,28 @@ export class VideoService {
         holder,
         profile,
         lease_s,
-        expires_at: new Date(Math.max(expiresAt, now())).toISOString(),
+        expires_at: new Date(wall() + Math.max(0, expiresAt - now())).toISOString(),
       })),
     };
+  }
+
+  /** One call at a time, until svc-video has what is wanted by then. */
+  async #settled(): Promise<Applied> {
+    for (;;) {
+      const name = this.#leases.wanted;
+      if (this.#applied?.name === name) return this.#applied;
+      this.#applying ??= this.#send(name).finally(() => {
+        this.#applying = null;
+      });
+      await this.#applying;
+    }
+  }
+
+  async #send(name: ProfileName): Promise<void> {
+    // A call that fails may have had its effect or not: the next status tries again.
+    this.#applied = null;
+    const profile = await this.#options.engine.calls.profile(this.#options.profiles[name]);
+    this.#applied = { name, profile };
   }
 
   /** When the next lease ends, the encoder changes back by itself. */
@@ -160,14 +174,6 @@ export class VideoService {
   #follow(): void {
     this.#apply().catch((error: unknown) => {
       this.#options.log.warn(`video profile: ${messageOf(error)}`); // the next status tries again
-    });
-  }
-
-  #resume(hint: string | null): void {
-    this.#options.log.warn('video: svc-video died during a recording; it continues in a new file');
-    this.#options.engine.calls.record_start({ hint }).catch((error: unknown) => {
-      this.#recording = undefined;
-      this.#options.log.error(`video: the recording cannot continue: ${messageOf(error)}`);
     });
   }
 }

@@ -33,11 +33,14 @@ export interface VideoOptions {
 export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
   const { video } = config;
   const engine = new EngineClient(paths.videoSocket, (status, isNew) => service.heard(status, isNew));
+  const recordings = new Recordings(recordingsDirectory(config, paths));
   const service = await VideoService.open({
     engine,
     profiles: { hero: video.hero, thumbnail: video.thumbnail },
     file: paths.videoProfile,
-    now: Date.now,
+    now: () => performance.now(),
+    wall: Date.now,
+    sizeOf: async (name) => recordings.sizeOf(name),
     log,
   });
   const whep = new WhepService({
@@ -50,7 +53,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
       ...videoHandlers({
         engine,
         service,
-        recordings: new Recordings(recordingsDirectory(config, paths)),
+        recordings,
         cameras,
         maxViewers: video.whep.max_viewers,
         off: video.source === 'none',

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { FormatContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { dictionary, must } from '../engine/av.ts';
@@ -8,6 +8,12 @@ import type { AccessUnit } from '../engine/picture.ts';
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
 const MICROSECONDS = new Rational(1, 1_000_000);
 const DEFAULT_DURATION_US = 33_333;
+
+/** Of a picture, pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
 
 /** One fragmented MP4 while it is written. Calls may not overlap. */
 export class Mp4File {
@@ -28,9 +34,9 @@ export class Mp4File {
   /**
    * @param path must not exist yet
    * @param parameterSets SPS and PPS in Annex B: an MP4's head needs them before the first picture
-   * @throws Error with the reason, ENOSPC among them
+   * @throws Error with the reason, ENOSPC among them; no file is left then
    */
-  static async create(path: string, parameterSets: Buffer): Promise<Mp4File> {
+  static async create(path: string, parameterSets: Buffer, { width, height }: Size): Promise<Mp4File> {
     // We create the file first, so that an existing one is never overwritten, and to have a descriptor for fsync.
     const handle = await open(path, 'wx', 0o640);
     const context = new FormatContext();
@@ -41,7 +47,8 @@ export class Mp4File {
       codecpar.codecType = AVMEDIA_TYPE_VIDEO;
       codecpar.codecId = AV_CODEC_ID_H264;
       codecpar.extradata = parameterSets;
-      must(codecpar.parseExtradata(), 'SPS');
+      codecpar.width = width;
+      codecpar.height = height;
       stream.timeBase = MICROSECONDS;
       must(await context.openOutput(), 'open');
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
@@ -49,6 +56,7 @@ export class Mp4File {
     } catch (error) {
       await context.closeOutput().catch(() => undefined); // the first error is reported
       await handle.close();
+      await rm(path, { force: true });
       throw error;
     }
   }

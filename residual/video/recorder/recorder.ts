@@ -1,4 +1,4 @@
-import { mkdir, statfs } from 'node:fs/promises';
+import { mkdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
@@ -6,7 +6,8 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { parameterSets } from '../engine/h264.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
-import { Mp4File } from './mp4-file.ts';
+import { UnitBuffer } from '../engine/unit-buffer.ts';
+import { Mp4File, type Size } from './mp4-file.ts';
 
 export interface RecorderOptions {
   readonly directory: string;
@@ -28,7 +29,10 @@ interface Session {
   name: string;
   sets: Buffer | null;
   seconds: number;
-  bytes: number;
+  /** Of the files that are closed. */
+  closedBytes: number;
+  /** Of the open file, as of its newest key frame. */
+  openBytes: number;
   firstAt: number;
 }
 
@@ -72,7 +76,8 @@ export class Recorder {
       name: `${stem}.mp4`,
       sets: null,
       seconds: 0,
-      bytes: 0,
+      closedBytes: 0,
+      openBytes: 0,
       firstAt: 0,
     };
     this.#session = session;
@@ -97,7 +102,6 @@ export class Recorder {
     await this.#close(session);
     return {
       ...describe(session),
-      files: session.files,
       stopped_at: new Date(this.#options.clock.wall()).toISOString(),
     };
   }
@@ -123,7 +127,7 @@ export class Recorder {
     await file.write(unit);
     session.seconds = (unit.at - session.firstAt) / 1e6;
     if (!unit.key) return;
-    session.bytes = await file.size();
+    session.openBytes = await file.size();
     await this.#checkSpace();
   }
 
@@ -132,11 +136,18 @@ export class Recorder {
     const sets = parameterSets(unit.data);
     if (sets === null || session.sets?.equals(sets) === true) return;
     if (session.file !== null) await this.#close(session);
-    else session.firstAt = unit.at;
+    else if (session.files.length === 0) session.firstAt = unit.at;
+    session.sets = null;
+    const size = await sizeOf(unit);
+    if (size === null) {
+      this.#options.requestKey();
+      return;
+    }
     session.sets = sets;
     const number = session.files.length + 1;
     session.name = `${session.stem}${number === 1 ? '' : `-${number}`}.mp4`;
-    session.file = await Mp4File.create(join(this.#options.directory, session.name), sets);
+    const path = join(this.#options.directory, session.name);
+    session.file = await Mp4File.create(path, sets, size);
     session.files.push(session.name);
   }
 
@@ -168,16 +179,40 @@ export class Recorder {
     } catch (error) {
       this.#options.log.warn(`video: closing ${session.name}: ${messageOf(error)}`);
     }
+    session.openBytes = 0;
+    // Closing writes the last fragment.
+    await stat(join(this.#options.directory, session.name)).then(
+      ({ size }) => {
+        session.closedBytes += size;
+      },
+      (error: unknown) => this.#options.log.warn(`video: ${session.name}: ${messageOf(error)}`),
+    );
   }
 }
 
-function describe({ name, startedAt, seconds, bytes }: Session): RecordingStatus {
+function describe({ name, startedAt, files, seconds, closedBytes, openBytes }: Session): RecordingStatus {
   return {
     name,
     started_at: new Date(startedAt).toISOString(),
+    files: [...files],
     duration_seconds: Math.round(seconds * 10) / 10,
-    size_bytes: bytes,
+    size_bytes: closedBytes + openBytes,
   };
+}
+
+/**
+ * The size of a key frame's picture. Decoded: `parseExtradata` of node-av reads the SPS without removing its emulation
+ * prevention, and so refuses some as invalid (160x90).
+ * @returns null if it is damaged
+ */
+async function sizeOf(key: AccessUnit): Promise<Size | null> {
+  const buffer = new UnitBuffer();
+  buffer.push(key);
+  const picture = await buffer.decode();
+  if (picture === null) return null;
+  const { width, height } = picture.frame;
+  picture.frame.free();
+  return { width, height };
 }
 
 /** `20261121T014500.123Z`: sorts by time, and needs no encoding in a path or URL. */
