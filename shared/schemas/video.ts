@@ -108,6 +108,22 @@ export const videoStatus = {
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
     viewers: { type: 'integer', description: 'WebRTC sessions' },
+    viewer_paths: {
+      type: 'array',
+      description: 'one for each viewer, in the order in which they came',
+      items: {
+        type: 'object',
+        required: ['kind', 'encode', 'capacity_kbps', 'queue_ms', 'loss'],
+        properties: {
+          kind: { type: 'string', description: 'of its credential' },
+          encode: { enum: ['main', 'small'], description: 'small: its path is too thin for the main encode' },
+          capacity_kbps: nullable('integer', 'what its path carried when it was last at its limit'),
+          queue_ms: nullable('integer', 'how long packets wait in queues on the way'),
+          loss: nullable('number', 'the share of packets that were lost lately and not repaired at once'),
+        },
+      },
+    },
+    small: { type: ['object', 'null'], description: 'the second encode; null while no viewer needs it' },
     max_viewers: { type: 'integer', description: 'the limit of viewers at a time' },
     whep_url: nullable('string', 'path of the playback endpoint; null where the feature is off'),
     recording,

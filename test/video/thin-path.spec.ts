@@ -111,7 +111,6 @@ class ThinPath {
   #adapt(need: number): void {
     const { path, adaptation, now } = this;
     const state = {
-      queueMs: path.queueMs(now),
       congestedMs: path.congestedMs(now),
       capacityKbps: path.takeCapacity(),
       arrivalKbps: path.arrivalKbps,
@@ -183,7 +182,7 @@ describe('a viewer on a thin path', () => {
 
   it('gets the small encode where packets are lost without a queue', () => {
     const adaptation = new Adaptation();
-    const state = { queueMs: 0, congestedMs: 0, capacityKbps: null, arrivalKbps: 400, loss: 0.05 };
+    const state = { congestedMs: 0, capacityKbps: null, arrivalKbps: 400, loss: 0.05 };
     adaptation.update(1000, state, 3000, true);
     expect(adaptation.encode, 'a bad line is repaired').to.equal('main');
     adaptation.update(2000, { ...state, loss: 0.5 }, 3000, true);
@@ -193,7 +192,7 @@ describe('a viewer on a thin path', () => {
 
   it('without reports of arrivals tries the main encode again, with growing pauses', () => {
     const adaptation = new Adaptation();
-    const state = { queueMs: null, congestedMs: 0, capacityKbps: null, arrivalKbps: null, loss: null };
+    const state = { congestedMs: 0, capacityKbps: null, arrivalKbps: null, loss: null };
     const pauses: number[] = [];
     let changedAt = 0;
     for (let now = 0; now < 200_000; now += 100) {

@@ -8,7 +8,6 @@ export const SMALL_KBPS = { min: 100, max: 600 } as const;
 
 /** What is known of the path at the moment; null: not measured. */
 export interface PathState {
-  readonly queueMs: number | null;
   /** How long packets have been waiting too long. */
   readonly congestedMs: number;
   /** What the path carries; known only after packets waited. */
@@ -73,7 +72,7 @@ export class Adaptation {
 
   /**
    * @param needKbps what a path must carry for the main encode
-   * @param probes whether the viewer reports arrivals, so that a probe can show what the path carries
+   * @param probes whether the viewer reports arrivals at the moment, so that a probe can show what the path carries
    */
   update(now: number, path: PathState, needKbps: number, probes: boolean): void {
     if (path.capacityKbps !== null) this.#learn(path.capacityKbps, now);

@@ -193,17 +193,17 @@ export class Viewer {
     const before = this.#adaptation.encode;
     const need = this.#hooks.needKbps();
     const path = this.#path;
+    const queueMs = path.queueMs(now);
     this.#adaptation.update(
       now,
       {
-        queueMs: path.queueMs(now),
         congestedMs: path.congestedMs(now),
         capacityKbps: path.takeCapacity(),
         arrivalKbps: path.arrivalKbps,
         loss: path.loss,
       },
       need,
-      this.#reportsArrivals,
+      queueMs !== null,
     );
     const arrived = path.takeProbe();
     if (arrived !== null) this.#adaptation.probed(now, arrived, this.#probeKbps, need);
