@@ -19,11 +19,12 @@ import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
 import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
+import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
 import { openPlane } from './planes/open-plane.ts';
 import type { Plane } from './planes/plane.ts';
-import { type Principal, readToken, SOCKET, STDIO } from './principal.ts';
+import { ownPrincipal, type Principal, readToken, SOCKET, STDIO } from './principal.ts';
 import { Resources } from './resources.ts';
 import { buildServer, type ServerDeps } from './server.ts';
 import { readSettings, type Settings, USAGE, UsageError } from './settings.ts';
@@ -87,13 +88,15 @@ async function serve(
   bearer: BearerAuth,
   log: Logger,
 ): Promise<void> {
-  if (settings.sim) await provesSimulated(plane, log);
+  const launched = settings.token === null ? null : readToken(settings.token, Date.now());
+  if (settings.sim) await provesSimulated(plane, launched, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   const faces: HttpFace[] = [];
   const connected = new Set<Server>();
   const flight = new FlightSafety({
     declared: settings.flightEnforced,
     simulator: settings.sim,
+    launched,
     onChange: () => {
       for (const face of faces) face.notifyTools();
       for (const server of connected)
@@ -108,6 +111,7 @@ async function serve(
     gate: new Gate({ operator: operatorFiles(env), flight, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
+    confirm: async (principal) => bearer.confirm(principal),
     showsFlight: () => flight.shown,
   });
   const resources = new Resources({
@@ -120,7 +124,14 @@ async function serve(
       for (const face of faces) face.notifyUpdated(uri);
     },
   });
-  const deps: ServerDeps = { calls, plane, resources, connected, stateKey: randomBytes(32) };
+  const deps: ServerDeps = {
+    calls,
+    plane,
+    resources,
+    connected,
+    stateKey: randomBytes(32),
+    questions: new Questions(),
+  };
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
@@ -129,7 +140,7 @@ async function serve(
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
   const unix = (): Service => socketService(settings, deps, plane, log, faces, transport === 'unix');
   const services: Record<typeof transport, () => readonly Service[]> = {
-    stdio: () => [stdioService(settings, deps, bearer, log, end)],
+    stdio: () => [stdioService(deps, launched ?? STDIO, log, end)],
     http: () => [
       httpService(settings, deps, plane, bearer, audit, log, faces),
       unix(),
@@ -151,12 +162,14 @@ async function serve(
 }
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
-async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
+async function provesSimulated(plane: Plane, launched: Principal | null, log: Logger): Promise<void> {
   for (const node of plane.nodes) {
-    const simulated = await isSimulated(node, STDIO).catch((error: unknown) => {
-      log.error(`${node.target.id}: ${messageOf(error)}`);
-      return false;
-    });
+    const simulated = await isSimulated(node, ownPrincipal(node.target.key, launched)).catch(
+      (error: unknown) => {
+        log.error(`${node.target.id}: ${messageOf(error)}`);
+        return false;
+      },
+    );
     if (!simulated)
       throw new UsageError(
         `--sim: ${node.target.id} does not say that its flight controller is a simulator. Start without --sim.`,
@@ -165,18 +178,11 @@ async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
 }
 
 /** One client, over this process's own input and output; when it is gone, so is the connector. */
-function stdioService(
-  settings: Settings,
-  deps: ServerDeps,
-  bearer: BearerAuth,
-  log: Logger,
-  end: () => void,
-): Service {
+function stdioService(deps: ServerDeps, principal: Principal, log: Logger, end: () => void): Service {
   let handle: ReturnType<typeof serveStdio> | null = null;
   return {
     name: 'stdio',
-    async start() {
-      const principal = settings.token === null ? STDIO : await bearer.verify(settings.token);
+    start() {
       handle = serveStdio(() => buildServer(deps, 'stdio', principal), {
         onerror: (error) => log.debug(messageOf(error)),
       });
@@ -218,6 +224,7 @@ function httpService(
         args: { peer: req.socket.remoteAddress ?? 'unknown' },
         node: '*',
         decision: 'denied',
+        confirmedBy: null,
         result: `${denial.reason}: ${denial.message}`,
         latencyMs: 0,
         mcpSession: '-',
@@ -339,7 +346,7 @@ try {
   process.exitCode = await run(process.argv.slice(2), process.env);
   process.stdout.write('', () => process.exit());
 } catch (error) {
-  const usage = error instanceof UsageError;
+  const usage = error instanceof UsageError || error instanceof Denial;
   process.stderr.write(
     `${JSON.stringify({ level: 'fatal', service: 'svc-mcp', msg: messageOf(error), ...(usage ? {} : { stack: (error as Error).stack }) })}\n`,
   );

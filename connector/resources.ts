@@ -212,6 +212,7 @@ export class Resources {
       args,
       node,
       decision: typeof result === 'string' ? 'allowed' : 'denied',
+      confirmedBy: null,
       result: typeof result === 'string' ? result : `${result.reason}: ${result.message}`,
       latencyMs: 0,
       mcpSession: session,

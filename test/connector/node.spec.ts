@@ -115,11 +115,16 @@ describe('the connector and a real node', function () {
       expect((value['agent'] as { name: string }).name).to.equal('alpha');
     });
 
-    it('confirm: true in the arguments does as well, and nobody is asked', async () => {
+    it('confirm: true does not skip a user who can be asked', async () => {
+      agrees = false;
       const before = asked.length;
-      const { value } = await callTool(client, 'admin.node.rename', { name: 'gamma', confirm: true });
-      expect(value).to.include({ ok: true });
-      expect(asked.length).to.equal(before);
+      const rename = { name: 'gamma', confirm: true };
+      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({
+        reason: 'confirm_required',
+      });
+      expect(asked.length).to.equal(before + 1);
+      agrees = true;
+      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({ ok: true });
     });
 
     const refused: readonly [string, string, Record<string, unknown>, string][] = [

@@ -1,18 +1,22 @@
 import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../../shared/operator/operator-files.ts';
+import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { endPresence, RENEW_MS, renewPresence, STALE_S } from '../../../shared/operator/presence.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary =
     'Say that a person stands by, as long as this runs: AI clients may then use flight tools.';
   static override description =
-    `Run it on the machine of the connector, as the same user. The signal is renewed every second and is stale after ${STALE_S} s. Ctrl-C ends it.`;
+    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Ctrl-C ends it.`;
   static override examples = ['<%= config.bin %> operator hold'];
 
   async run(): Promise<void> {
     await this.parse(OperatorHoldCommand);
+    if (!process.stdin.isTTY) this.error('A person must hold this, in a terminal.', { exit: EXIT.usage });
     const files = operatorFiles(process.env);
+    if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
     const ended = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
     await renewPresence(files, bootTime(), process.pid);
