@@ -76,7 +76,8 @@ function ownerOf(path: string): Readonly<Record<string, unknown>> | 'gone' | nul
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'gone';
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
     throw error;
   }
 }
