@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Bonjour } from 'bonjour-service';
+import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
 import { operatorFiles } from '../shared/operator/operator-files.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
@@ -34,6 +35,7 @@ import { verifyPlane } from './verify.ts';
 
 const steady = (): number => performance.now();
 const HEALTH_CACHE_MS = 5000;
+const IDENTITY_MS = 3000;
 
 async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (argv.includes('--help') || argv.length === 0) {
@@ -98,7 +100,7 @@ async function serve(
     simulator: settings.sim,
     launched,
     onChange: () => {
-      for (const face of faces) face.notifyTools();
+      for (const face of faces) face.notify('tools');
       for (const server of connected)
         server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // the client is disconnecting
     },
@@ -119,10 +121,8 @@ async function serve(
     rate: new RateLimiter(RESOURCE_RATE, steady),
     audit,
     log,
-    isListenedTo: () => faces.some(({ isListenedTo }) => isListenedTo),
-    onUpdated: (uri) => {
-      for (const face of faces) face.notifyUpdated(uri);
-    },
+    confirm: async (principal) => bearer.confirm(principal),
+    listeners: () => faces.flatMap(({ listeners }) => listeners),
   });
   const deps: ServerDeps = {
     calls,
@@ -152,6 +152,11 @@ async function serve(
     [
       named('audit', audit),
       named('resources', resources),
+      identityService(plane, () => {
+        for (const face of faces) face.notify('resources');
+        for (const server of connected)
+          server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
+      }),
       { name: 'flight', start: () => flight.start(plane.nodes), stop: () => flight.stop() },
       ...services[transport](),
     ],
@@ -175,6 +180,23 @@ async function provesSimulated(plane: Plane, launched: Principal | null, log: Lo
         `--sim: ${node.target.id} does not say that its flight controller is a simulator. Start without --sim.`,
       );
   }
+}
+
+/** Asks a node that was away at the start who it is, until it says so. */
+function identityService(plane: Plane, onLearned: () => void): Service {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    name: 'identity',
+    start() {
+      timer = every(IDENTITY_MS, 'identity', async () => {
+        if (await plane.learn()) onLearned();
+      });
+      timer.unref();
+    },
+    stop() {
+      if (timer !== null) clearInterval(timer);
+    },
+  };
 }
 
 /** One client, over this process's own input and output; when it is gone, so is the connector. */

@@ -61,7 +61,6 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: false },
         completions: {},
-        logging: {},
       },
       instructions: INSTRUCTIONS,
       cacheHints: {
@@ -135,13 +134,15 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     try {
       return await resources.read(request.params.uri, caller, ctx.mcpReq.signal);
     } catch (error) {
-      if (!(error instanceof Denial)) throw error;
-      if (error.reason === 'not_found') throw new ResourceNotFoundError(request.params.uri);
-      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, dataOf(error));
+      throw protocolErrorOf(error, request.params.uri);
     }
   });
   server.setRequestHandler('resources/subscribe', (request) => {
-    resources.subscribe(request.params.uri, caller, async (uri) => server.sendResourceUpdated({ uri }));
+    try {
+      resources.subscribe(request.params.uri, caller, async (uri) => server.sendResourceUpdated({ uri }));
+    } catch (error) {
+      throw protocolErrorOf(error, request.params.uri);
+    }
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', (request) => {
@@ -167,14 +168,16 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     };
   });
   server.setRequestHandler('prompts/get', (request) => {
-    const prompt = getPrompt(request.params.name, request.params.arguments ?? {});
-    if (prompt === null)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${request.params.name}.`);
+    const { name, arguments: args = {} } = request.params;
+    const prompt = getPrompt(name, args);
+    if (typeof prompt === 'string') throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompt);
     return prompt;
   });
 
   server.setRequestHandler('completion/complete', async (request, ctx) => {
     const { ref, argument } = request.params;
+    if (ref.type === 'ref/prompt' && !PROMPTS.some(({ name }) => name === ref.name))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${ref.name}.`);
     const values = await completeValue(
       plane,
       principal,
@@ -188,6 +191,24 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     };
   });
   return server;
+}
+
+/** As JSON-RPC has it: what the client named wrongly, what it may not do, what failed on our side. */
+function protocolErrorOf(error: unknown, uri: string): unknown {
+  if (!(error instanceof Denial)) return error;
+  switch (error.reason) {
+    case 'not_found':
+    case 'node_not_allowed':
+      return new ResourceNotFoundError(uri);
+    case 'invalid_arguments':
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, dataOf(error));
+    case 'rest_down':
+    case 'fc_unreachable':
+    case 'not_supported':
+      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, dataOf(error));
+    default:
+      return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, dataOf(error));
+  }
 }
 
 function isAbout(

@@ -46,10 +46,19 @@ export function baseUrlOf(host: string): string {
 }
 
 export class NodeClient {
-  readonly target: NodeTarget;
+  #target: NodeTarget;
 
   constructor(target: NodeTarget) {
-    this.target = target;
+    this.#target = target;
+  }
+
+  get target(): NodeTarget {
+    return this.#target;
+  }
+
+  /** The node has said who it is. */
+  identify(id: string, name: string | null): void {
+    this.#target = { ...this.#target, id, name };
   }
 
   /**

@@ -19,9 +19,11 @@ export default class OperatorHoldCommand extends NodeCommand {
     if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
     const ended = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
+    const shell = process.ppid;
     await renewPresence(files, bootTime(), process.pid);
     this.log('You stand by. AI clients of this machine may arm and fly. Ctrl-C to end it.');
-    while (!ended.signal.aborted) {
+    // Without the shell that started it, nobody holds it any more.
+    while (!ended.signal.aborted && process.ppid === shell) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, RENEW_MS);
         ended.signal.addEventListener('abort', () => {
@@ -29,7 +31,8 @@ export default class OperatorHoldCommand extends NodeCommand {
           resolve();
         });
       });
-      if (!ended.signal.aborted) await renewPresence(files, bootTime(), process.pid);
+      if (!ended.signal.aborted && process.ppid === shell)
+        await renewPresence(files, bootTime(), process.pid);
     }
     await endPresence(files);
     this.log('You no longer stand by.');
