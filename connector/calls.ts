@@ -144,7 +144,7 @@ export class Calls {
     const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
     const call = { tool, args, principal, node, elicited, canAsk };
     const scope = await gate.admit(call);
-    rate.spend(principal.id);
+    if (elicited === null) rate.spend(principal.id); // the round that asked the user has been counted
     const reads = scope === 'read' || scope === 'secret_read';
     const problem = reads ? null : audit.problem();
     if (problem !== null) throw new Denial('audit_unavailable', undefined, { problem });
