@@ -1,6 +1,5 @@
 import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
-import { asRecord } from '../tools/tool.ts';
 import { NodeClient, type NodeTarget } from './node-client.ts';
 
 /** The nodes that this connector reaches. */
@@ -29,10 +28,9 @@ export class Plane {
     const nameless = this.nodes.find(({ target }) => target.id === LOCAL);
     if (nameless === undefined) return false;
     try {
-      const info = asRecord(
-        await nameless.json({ method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS }, STDIO),
-      );
-      const { device_id: id, name } = info;
+      const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
+      const info = (await nameless.json(request, STDIO)) as Readonly<Record<string, unknown>> | null;
+      const { device_id: id, name } = info ?? {};
       if (typeof id !== 'string') return false;
       nameless.identify(id, typeof name === 'string' ? name : null);
       return true;
