@@ -151,12 +151,15 @@ describe('the audit of the connector', function () {
         for (;;) writeSync(ballast, Buffer.alloc(4096));
       }).to.throw('ENOSPC');
       // The last page of the file still takes some records.
-      for (let call = 0; call < 15; call++) await callTool(client, 'status.ping');
-      for (const attempt of ['first', 'second']) {
-        const refused = await callTool(client, rename.name, rename.arguments);
-        expect(refused.value, attempt).to.include({ reason: 'audit_unavailable' });
-      }
-      expect(stub.came).to.not.include('PUT /api/config');
+      const write = { key: 'agent.name', value: 'x'.repeat(900), confirm: true };
+      let refused: Json = {};
+      while (refused['reason'] === undefined) refused = (await callTool(client, 'config.set', write)).value;
+      expect(refused).to.include({ reason: 'audit_unavailable' });
+      const sent = stub.came.filter((came) => came === 'PUT /api/config').length;
+      const kept = (await readFile(path, 'utf8'))
+        .split('\n')
+        .filter((line) => line.includes('config.set') && !/"phase":"settled"|"decision":"denied"/.test(line));
+      expect(kept.length, 'each is recorded').to.equal(sent);
       ftruncateSync(ballast, 0);
       closeSync(ballast);
       expect((await callTool(client, rename.name, rename.arguments)).value).to.include({ ok: true });

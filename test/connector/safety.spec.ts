@@ -1,9 +1,10 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
@@ -13,8 +14,9 @@ import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
 import { callTool, connectStdio, HttpConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { gone } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
-import { type StubAnswer, StubNode } from '../support/stub-node.ts';
+import { forgedToken, type StubAnswer, StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -72,20 +74,16 @@ describe('the connector, to whom it must not yield', function () {
 
   describe('a forged token, while the node is unpaired', () => {
     let node: TestNode;
+    let forged: string;
     before(async () => {
       node = await TestNode.start({ simulated: false });
+      forged = forgedToken((await readFile(node.paths.deviceId, 'utf8')).trim(), ['read', 'admin']);
     });
     after(async () => node.stop());
 
     it('is no credential over HTTP', async () => {
       await using connector = await HttpConnector.start({ args: ['--target', 'agent', node.url], home });
-      const deviceId = (await readFile(node.paths.deviceId, 'utf8')).trim();
-      const token = stub.token('read', 'admin').split('.')[0] ?? '';
-      const claims = JSON.parse(Buffer.from(token, 'base64url').toString()) as Json;
-      const forged = Buffer.from(JSON.stringify({ ...claims, iss: `agent:${deviceId}` })).toString(
-        'base64url',
-      );
-      for (const bearer of [`${forged}.AAAA`, stub.token('read')]) {
+      for (const bearer of [forged, stub.token('read')]) {
         const answer = await fetch(connector.url, {
           method: 'POST',
           headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}` },
@@ -99,8 +97,7 @@ describe('the connector, to whom it must not yield', function () {
     });
 
     it('nor as the launch principal', async () => {
-      const args = ['--target', 'agent', node.url, '--token', stub.token('read', 'admin')];
-      const client = await connectStdio({ args, home });
+      const client = await connectStdio({ args: ['--target', 'agent', node.url, '--token', forged], home });
       expect(await reason(client, 'status.get')).to.equal('token_invalid');
       await client.close();
     });
@@ -111,20 +108,27 @@ describe('the connector, to whom it must not yield', function () {
       const args = ['--target', 'agent', stub.url, '--flight-enforced', '--token', stub.token(...scopes)];
       return connectStdio({ args, home, ...(key === null ? {} : { key }) });
     };
-    const byKey = (req: { headers: Readonly<Record<string, unknown>> }): StubAnswer =>
-      req.headers['x-svc-key'] === KEY
-        ? [200, { mavlink: { endpoints: [] } }]
-        : [403, { code: 'E_SCOPE', detail: 'no', required: 'read', granted: [] }];
+    /** Only the key may read the config. */
+    const byKey =
+      (...endpoints: string[]) =>
+      (req: IncomingMessage): StubAnswer =>
+        req.headers['x-svc-key'] === KEY
+          ? [200, { mavlink: { endpoints } }]
+          : [403, { code: 'E_SCOPE', detail: 'no', required: 'read', granted: [] }];
 
     it('is checked with the key of the connector, whatever the caller may read', async () => {
-      stub.answers.set('GET /api/config', byKey);
-      const client = await fly(KEY, 'flight');
-      expect(await reason(client, 'flight.arm')).to.equal('operator_present_stale');
-      await client.close();
+      stub.answers.set('GET /api/config', byKey());
+      const closed = await fly(KEY, 'flight');
+      expect(await reason(closed, 'flight.arm')).to.equal('operator_present_stale');
+      await closed.close();
+      stub.answers.set('GET /api/config', byKey('udp:0.0.0.0:14550?force=1'));
+      const open = await fly(KEY, 'flight');
+      expect(await reason(open, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      await open.close();
     });
 
     it('is not believed where it cannot be checked', async () => {
-      stub.answers.set('GET /api/config', byKey);
+      stub.answers.set('GET /api/config', byKey());
       const client = await fly(null, 'flight');
       expect(await reason(client, 'flight.arm')).to.equal('ws_proxy_enforce_off');
       await client.close();
@@ -261,5 +265,23 @@ describe('the connector, to whom it must not yield', function () {
     expect(ended.code).to.equal(2);
     expect(ended.stderr).to.include('in a terminal');
     expect(existsSync(join(home, 'operator/presence.json'))).to.equal(false);
+  });
+
+  it('svc operator hold ends with the process that started it, though the terminal stays', async () => {
+    const env = { ...process.env, SVC_OPERATOR_DIR: join(home, 'operator') };
+    const held = `${process.execPath} ${join(ROOT, 'bin/svc.js')} operator hold`;
+    // The inner shell is who holds; the outer one keeps the terminal.
+    const terminal = spawn('script', ['-qefc', `sh -c '${held}; true'; sleep 30`, '/dev/null'], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    for await (const line of createInterface(terminal.stdout)) if (line.includes('stand by')) break;
+    const signal = join(home, 'operator/presence.json');
+    const { pid } = JSON.parse(await readFile(signal, 'utf8')) as { pid: number };
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    process.kill(Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]), 'SIGKILL');
+    await gone(pid);
+    expect(existsSync(signal)).to.equal(false);
+    terminal.kill('SIGKILL');
   });
 });

@@ -5,6 +5,20 @@ import type { AddressInfo } from 'node:net';
 /** What a stub answers: a status and a body; `hang` keeps the caller waiting, `drop` ends the connection without an answer. */
 export type StubAnswer = readonly [status: number, body: unknown] | 'hang' | 'drop';
 
+/** A token with the claims of a good one and the signature of nobody. */
+export function forgedToken(deviceId: string, scopes: readonly string[]): string {
+  const claims = {
+    tokenId: `mct_${deviceId}`,
+    operatorId: 'o',
+    iss: `agent:${deviceId}`,
+    scopes,
+    allowedNodes: [],
+    expiresAt: Date.now() + 3_600_000,
+    label: '',
+  };
+  return `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AAAA`;
+}
+
 /** As much of a node as a connector asks for, with the answers that a test wants. */
 export class StubNode implements AsyncDisposable {
   readonly deviceId: string;
@@ -36,16 +50,7 @@ export class StubNode implements AsyncDisposable {
 
   /** A token of this node with these scopes; the stub accepts any. */
   token(...scopes: readonly string[]): string {
-    const claims = {
-      tokenId: `mct_${this.deviceId}`,
-      operatorId: 'o',
-      iss: `agent:${this.deviceId}`,
-      scopes,
-      allowedNodes: [],
-      expiresAt: Date.now() + 3_600_000,
-      label: '',
-    };
-    return `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AAAA`;
+    return forgedToken(this.deviceId, scopes);
   }
 
   /** Answers again, at the same port. */
