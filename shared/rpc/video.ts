@@ -56,10 +56,23 @@ export interface RadioStatus {
   readonly failed: number;
 }
 
+/** What is known of the network path to a viewer; null: not measured. */
+export interface ViewerPath {
+  /** `small`: the path is too thin for the main encode. */
+  readonly encode: 'main' | 'small';
+  /** What it carried when it was last at its limit, kbit/s. */
+  readonly capacity_kbps: number | null;
+  /** How long packets wait in queues on the way. */
+  readonly queue_ms: number | null;
+  /** The share of packets that were lost lately and not repaired at once, 0 to 1. */
+  readonly loss: number | null;
+}
+
 /** One WebRTC playback. */
 export interface ViewerStatus {
   readonly id: string;
   readonly owner: Principal;
+  readonly path: ViewerPath;
 }
 
 export interface EngineStatus extends PipelineStatus {
@@ -67,6 +80,8 @@ export interface EngineStatus extends PipelineStatus {
   /** Why the last recording ended by itself. */
   readonly recording_problem: string | null;
   readonly radio: RadioStatus | null;
+  /** The second encode, for viewers on thin paths; null while no viewer needs it. */
+  readonly small: Profile | null;
   /** In the order in which they came. */
   readonly viewers: readonly ViewerStatus[];
 }

@@ -1,4 +1,4 @@
-/** `npm run bench [-- front|framing|link|logs|startup|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- front|framing|link|logs|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { benchLink } from './link.ts';
 import { benchLogs } from './logs.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
+import { benchThinVideo } from './thin-video.ts';
 import { benchVideo } from './video.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   link: benchLink,
   logs: benchLogs,
   startup: benchStartup,
+  'thin-video': benchThinVideo,
   video: benchVideo,
 };
 

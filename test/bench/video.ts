@@ -12,6 +12,7 @@ const CYCLES = 500;
 const WARM_UP = 100;
 
 interface Player {
+  readonly peer: RTCPeerConnection;
   stop(): void;
 }
 declare global {
@@ -23,9 +24,9 @@ declare global {
 }
 
 /** A page whose own player waits for a credential, with `add(n)` -> ms to each first picture, and `drop()`. */
-async function openPage(browser: Browser, node: TestNode): Promise<Page> {
+export async function openPage(browser: Browser, url: string): Promise<Page> {
   const page = await browser.newPage();
-  await page.goto(`${node.url}/`);
+  await page.goto(`${url}/`);
   await page.evaluate(async (headers) => {
     const player: string = '/assets/whep-player.js';
     const { play } = (await import(player)) as {
@@ -58,7 +59,7 @@ async function openPage(browser: Browser, node: TestNode): Promise<Page> {
   return page;
 }
 
-const share = (values: readonly number[], part: number): number =>
+export const share = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN;
 
 /** Percent of one core that the process used over the window. */
@@ -81,7 +82,7 @@ export async function benchVideo(): Promise<readonly Result[]> {
   const node = await startVideoNode();
   const browser = await openChromium();
   try {
-    let page = await openPage(browser, node);
+    let page = await openPage(browser, node.url);
     const [residual, video] = [node.pid('svc-residual'), node.pid('svc-video')];
     const encode = await load(video);
 
@@ -107,7 +108,7 @@ export async function benchVideo(): Promise<readonly Result[]> {
         // Chromium has a bound on the connections of one page's life.
         if (at % WARM_UP === 0) {
           await page.close();
-          page = await openPage(browser, node);
+          page = await openPage(browser, node.url);
         }
         await page.evaluate(async () => window.add(1));
         await page.evaluate(() => window.drop());

@@ -46,13 +46,18 @@ export class RemoteHost {
   readonly #lines: Interface;
   readonly #waiting: ((answer: RemoteAnswer | { error: string }) => void)[] = [];
 
+  /** This machine's end. */
+  readonly #device: string;
+
   private constructor(
     name: string,
+    device: string,
     far: string,
     near: string,
     caller: ChildProcessByStdio<Writable, Readable, null>,
   ) {
     this.#name = name;
+    this.#device = device;
     this.#far = far;
     this.near = near;
     this.#caller = caller;
@@ -85,7 +90,22 @@ export class RemoteHost {
     const caller = spawn('ip', ['netns', 'exec', name, process.execPath, script], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    return new RemoteHost(name, there, near.replace(/\/\d+$/, ''), caller);
+    return new RemoteHost(name, here, there, near.replace(/\/\d+$/, ''), caller);
+  }
+
+  /** Makes the cable towards the host thin, with a queue of 400 ms before it. @param kbit a second; null: as it was */
+  async thin(kbit: number | null): Promise<void> {
+    const qdisc = ['qdisc', kbit === null ? 'del' : 'replace', 'dev', this.#device, 'root'];
+    const tbf = kbit === null ? [] : ['tbf', 'rate', `${kbit}kbit`, 'burst', '4kb', 'latency', '400ms'];
+    await run('tc', [...qdisc, ...tbf]);
+  }
+
+  /** Loses that share of the UDP packets towards the host. */
+  async lose(percent: number): Promise<void> {
+    const rule = `oifname ${this.#device} meta l4proto udp numgen random mod 100 < ${percent} drop`;
+    await run('nft', [
+      `table inet ${this.#device} { chain out { type filter hook output priority 0; ${rule}; }; }`,
+    ]);
   }
 
   /** Sends that destination out over the cable. */
@@ -111,6 +131,7 @@ export class RemoteHost {
     const gone = once(this.#caller, 'exit');
     this.#caller.stdin.end();
     await gone;
+    await run('nft', ['destroy', 'table', 'inet', this.#device]).catch(() => undefined); // there is none without `lose`
     await run('ip', ['netns', 'del', this.#name]); // takes the cable with it
   }
 }

@@ -33,6 +33,7 @@ const UNKNOWN = {
   recording: null,
   recording_problem: null,
   radio: null,
+  small: null,
 } as const;
 
 export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 'residual'> {
@@ -40,7 +41,14 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
   return {
     'video.get': () => {
       const status = engine.status ?? { ...UNKNOWN, state: deps.off ? 'off' : 'down' };
-      return { ...status, viewers: engine.viewers.length, max_viewers: deps.maxViewers, whep_url: '/whep' };
+      return {
+        ...status,
+        viewers: engine.viewers.length,
+        // Not the playbacks' ids: who knows one could end it.
+        viewer_paths: engine.viewers.map(({ owner: { kind }, path }) => ({ kind, ...path })),
+        max_viewers: deps.maxViewers,
+        whep_url: '/whep',
+      };
     },
 
     'video.snapshot.get': async () => {

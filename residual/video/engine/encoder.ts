@@ -6,7 +6,7 @@ import { dictionary, isDrained, must } from './av.ts';
 import { parameterSets } from './h264.ts';
 import type { AccessUnit, Picture } from './picture.ts';
 
-/** The H.264 encoder: constrained baseline without B frames, one key frame a second, everything a decoder needs in front of each. */
+/** The H.264 encoder: constrained baseline without B frames, everything a decoder needs in front of each key frame. */
 
 /** As `video.encoder` in the config. */
 export type EncoderChoice = 'auto' | 'libx264' | 'h264_v4l2m2m' | 'h264_nvenc' | 'h264_qsv';
@@ -20,6 +20,14 @@ const X264 = {
   'x264-params': 'repeat-headers=1:annexb=1:scenecut=0',
 } as const;
 const HARDWARE = ['h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'] as const;
+/** How the encode is cut up. */
+export interface Shape {
+  /** Pictures from one regular key frame to the next. */
+  readonly gop: number;
+  /** What a burst may hold, in the time that it takes at the profile's rate. */
+  readonly bufferMs: number;
+}
+
 // More pictures than our encoders buffer; beyond it they count as lost.
 const MAX_INSIDE = 16;
 
@@ -31,15 +39,17 @@ interface Times {
 export class H264Encoder {
   readonly name: string;
   #profile: Profile;
+  readonly #bufferMs: number;
   readonly #context: CodecContext;
   readonly #packet = new Packet();
   /** Pictures inside the encoder, by presentation time. */
   readonly #inside = new Map<bigint, Times>();
   #parameterSets: Buffer | null = null;
 
-  private constructor(name: string, profile: Profile, context: CodecContext) {
+  private constructor(name: string, profile: Profile, { bufferMs }: Shape, context: CodecContext) {
     this.name = name;
     this.#profile = profile;
+    this.#bufferMs = bufferMs;
     this.#context = context;
     this.#packet.alloc();
   }
@@ -47,13 +57,18 @@ export class H264Encoder {
   /**
    * Opens the first encoder that works: for `auto` the hardware ones, then libx264. @throws Error with the reason of each if
    * none opens
+   * @param shape without it a key frame a second, and bursts of half a second: a larger one would fill the radio's queue
    */
-  static async open(choice: EncoderChoice, profile: Profile): Promise<H264Encoder> {
+  static async open(
+    choice: EncoderChoice,
+    profile: Profile,
+    shape: Shape = { gop: profile.fps, bufferMs: 500 },
+  ): Promise<H264Encoder> {
     const names = choice === 'auto' ? [...HARDWARE, 'libx264'] : [choice];
     const reasons: string[] = [];
     for (const name of names) {
       try {
-        return await H264Encoder.#openOne(name, profile);
+        return await H264Encoder.#openOne(name, profile, shape);
       } catch (error) {
         reasons.push(messageOf(error));
       }
@@ -61,7 +76,7 @@ export class H264Encoder {
     throw new Error(`no H.264 encoder opens (${reasons.join('; ')})`);
   }
 
-  static async #openOne(name: string, profile: Profile): Promise<H264Encoder> {
+  static async #openOne(name: string, profile: Profile, shape: Shape): Promise<H264Encoder> {
     const codec = Codec.findEncoderByName(name as Parameters<typeof Codec.findEncoderByName>[0]);
     if (codec === null) throw new Error(`${name} is not in this build of FFmpeg`);
     const context = new CodecContext();
@@ -72,15 +87,15 @@ export class H264Encoder {
       context.pixelFormat = AV_PIX_FMT_YUV420P;
       context.timeBase = MICROSECONDS;
       context.framerate = new Rational(profile.fps, 1);
-      context.gopSize = profile.fps;
+      context.gopSize = shape.gop;
       context.maxBFrames = 0;
-      setRate(context, profile.bitrate_kbps);
+      setRate(context, profile.bitrate_kbps, shape.bufferMs);
       must(await context.open2(codec, name === 'libx264' ? dictionary(X264) : null), name);
     } catch (error) {
       context.freeContext();
       throw error;
     }
-    return new H264Encoder(name, profile, context);
+    return new H264Encoder(name, profile, shape, context);
   }
 
   get profile(): Profile {
@@ -93,7 +108,7 @@ export class H264Encoder {
     if (profile.width !== width || profile.height !== height || profile.fps !== fps) return false;
     if (profile.bitrate_kbps !== this.#profile.bitrate_kbps) {
       if (this.name !== 'libx264') return false;
-      setRate(this.#context, profile.bitrate_kbps);
+      setRate(this.#context, profile.bitrate_kbps, this.#bufferMs);
     }
     this.#profile = profile;
     return true;
@@ -148,9 +163,8 @@ export class H264Encoder {
   }
 }
 
-/** Half a second of buffer: a burst must not fill the radio's queue. */
-function setRate(context: CodecContext, kbps: number): void {
+function setRate(context: CodecContext, kbps: number, bufferMs: number): void {
   context.bitRate = BigInt(kbps * 1000);
   context.rcMaxRate = BigInt(kbps * 1000);
-  context.rcBufferSize = kbps * 500;
+  context.rcBufferSize = kbps * bufferMs;
 }

@@ -18,6 +18,7 @@ import { encodeJpeg } from './jpeg.ts';
 import type { AccessUnit, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
 import type { RadioSender } from './radio-sender.ts';
+import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
 export interface EngineOptions {
@@ -40,6 +41,7 @@ export class Engine {
   readonly #pipeline: Pipeline;
   readonly #viewers: Viewers;
   readonly #recorder: Recorder;
+  readonly #small: SmallEncode;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
@@ -55,11 +57,18 @@ export class Engine {
       clock,
       log,
       onUnit: (unit) => this.#spread(unit),
+      onPicture: (picture) => this.#small.offer(picture),
       onState: () => this.#tell(),
+    });
+    this.#small = new SmallEncode({
+      log,
+      onUnit: (unit) => this.#viewers.push('small', unit),
+      now: () => clock.micros() / 1000,
     });
     this.#viewers = new Viewers({
       open: options.openViewer,
-      requestKey,
+      requestKey: (encode) => (encode === 'main' ? requestKey() : this.#small.requestKey()),
+      onSmall: (kbps) => this.#small.want(kbps),
       onChange: () => this.#tell(),
       now: () => clock.micros() / 1000,
       log,
@@ -99,6 +108,7 @@ export class Engine {
     this.#viewers.stop();
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
+    await this.#small.stop();
     await this.#server.stop();
     this.#options.radio?.stop();
   }
@@ -109,12 +119,14 @@ export class Engine {
       recording: this.#recorder.status(),
       recording_problem: this.#recorder.problem,
       radio: this.#options.radio?.status() ?? null,
+      small: this.#small.profile,
       viewers: this.#viewers.list,
     };
   }
 
   #spread(unit: AccessUnit): void {
-    this.#viewers.push(unit);
+    this.#viewers.push('main', unit);
+    if (this.#pipeline.latest === null) this.#small.offerUnit(unit);
     this.#options.radio?.send(unit);
     this.#recorder.push(unit);
     this.#units.push(unit);

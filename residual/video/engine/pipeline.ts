@@ -19,6 +19,8 @@ export interface PipelineOptions {
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
+  /** Called with each raw picture, also with those that are not encoded; the pipeline keeps it. */
+  readonly onPicture: (picture: Picture) => void;
   /** Called when pictures begin or stop to come. */
   readonly onState: () => void;
 }
@@ -185,6 +187,7 @@ export class Pipeline {
           onPicture: (picture) => {
             if (attempt.signal.aborted) return;
             hear(picture.at);
+            this.#options.onPicture(picture);
             this.#offer(picture, end);
           },
           onUnit: (unit) => {

@@ -2,6 +2,8 @@
 
 /** Lets the browser show a picture as soon as it is decoded, instead of building up a buffer. */
 export const PLAYOUT_DELAY = 'http://www.webrtc.org/experiments/rtp-hdrext/playout-delay';
+/** Numbers the packets, so that the viewer can report when each arrived. */
+export const TRANSPORT_CC = 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01';
 
 /** The negotiated id of a header extension; null if there is none. */
 export function extensionId(sdp: string, uri: string): number | null {

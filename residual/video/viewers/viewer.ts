@@ -3,12 +3,18 @@ import {
   RTCRtpCodecParameters,
   RTCRtpHeaderExtensionParameters,
   type RTCRtpSender,
+  RtcpRrPacket,
   RtpHeader,
   RtpPacket,
+  type TransportWideCC,
 } from 'werift';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { ViewerPath } from '../../../shared/rpc/video.ts';
 import type { RtpPart } from '../rtp-h264.ts';
-import { extensionId, PLAYOUT_DELAY, sendsH264, ufragOf } from './sdp.ts';
+import { Adaptation, type Encode } from './adaptation.ts';
+import { Pacer } from './pacer.ts';
+import { OVERHEAD_BYTES, Path } from './path.ts';
+import { extensionId, PLAYOUT_DELAY, sendsH264, TRANSPORT_CC, ufragOf } from './sdp.ts';
 
 /** One WebRTC playback: a peer connection that sends one H.264 track. */
 
@@ -18,14 +24,38 @@ const H264 = {
   clockRate: 90_000,
   // Constrained baseline, which every browser decodes; our pictures exceed level 3.1, as those of all senders do.
   parameters: 'level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
-  rtcpFeedback: [{ type: 'nack' }, { type: 'nack', parameter: 'pli' }],
+  rtcpFeedback: [{ type: 'nack' }, { type: 'nack', parameter: 'pli' }, { type: 'transport-cc' }],
 } as const;
 /** Minimum and maximum of zero, 12 bits each. */
 const NO_DELAY = Buffer.alloc(3);
 
+/** Of padding, RFC 3550 5.1: the last byte tells how many there are. */
+const PADDING = Buffer.alloc(255, 0);
+PADDING.writeUInt8(PADDING.length, PADDING.length - 1);
+
+const PACE = {
+  /** Before the path is known: a key frame in 20 ms, without overflowing the queue of a switch. */
+  unknownKbps: 20_000,
+  /** Faster than what the path carries, so that the path's queue and not ours decides. */
+  headroom: 1.5,
+  probeMs: 100,
+} as const;
+
+interface Packet {
+  readonly payload: Buffer;
+  readonly marker: boolean;
+  readonly timestamp: number;
+  readonly key: boolean;
+  readonly padding: boolean;
+}
+
 export interface ViewerHooks {
-  /** Called when the viewer needs a key frame. */
-  readonly onKeyWanted: () => void;
+  /** Called when the viewer needs a key frame of that encode. */
+  readonly onKeyWanted: (encode: Encode) => void;
+  /** What a path must carry for the main encode, kbit/s. */
+  readonly needKbps: () => number;
+  /** Steady, ms. */
+  readonly now: () => number;
   readonly onConnected: () => void;
   readonly onGone: (why: string) => void;
   /** Called for each packet from the viewer. */
@@ -38,15 +68,25 @@ export class Viewer {
   readonly #sender: RTCRtpSender;
   readonly #remoteUfrag: string | null;
   readonly #delayId: number | null;
+  readonly #hooks: ViewerHooks;
+  readonly #adaptation = new Adaptation();
+  readonly #path = new Path();
+  /** The viewer reports the arrival of each packet. */
+  readonly #reportsArrivals: boolean;
+  readonly #pacer: Pacer<Packet>;
+  #probeKbps = 0;
   #sequence: number;
+  #timestamp = 0;
   #connected = false;
-  #flowing = false;
+  /** The encode whose pictures it gets; null until the next key frame. */
+  #flowing: Encode | null = null;
 
   private constructor(
     peer: RTCPeerConnection,
     sender: RTCRtpSender,
     offer: string,
     answer: string,
+    hooks: ViewerHooks,
     random: () => number,
   ) {
     this.#peer = peer;
@@ -54,6 +94,15 @@ export class Viewer {
     this.answer = answer;
     this.#remoteUfrag = ufragOf(offer);
     this.#delayId = extensionId(answer, PLAYOUT_DELAY);
+    this.#reportsArrivals = extensionId(answer, TRANSPORT_CC) !== null;
+    this.#hooks = hooks;
+    const { now } = hooks;
+    this.#pacer = new Pacer({
+      rateKbps: () => this.#paceKbps(),
+      send: (packet) => this.#sendPacket(packet),
+      now,
+      onLate: () => this.#restart(),
+    });
     this.#sequence = Math.floor(random() * 0x8000);
   }
 
@@ -68,7 +117,10 @@ export class Viewer {
         video: [new RTCRtpCodecParameters({ ...H264, rtcpFeedback: [...H264.rtcpFeedback] })],
         audio: [],
       },
-      headerExtensions: { video: [new RTCRtpHeaderExtensionParameters({ uri: PLAYOUT_DELAY })], audio: [] },
+      headerExtensions: {
+        video: [PLAYOUT_DELAY, TRANSPORT_CC].map((uri) => new RTCRtpHeaderExtensionParameters({ uri })),
+        audio: [],
+      },
       iceServers: [],
       iceUseIpv6: true,
     });
@@ -79,8 +131,8 @@ export class Viewer {
       await gathered(peer);
       const answer = peer.localDescription?.sdp ?? '';
       if (!sendsH264(answer)) throw new Error('it does not want H.264 video');
-      const viewer = new Viewer(peer, sender, offer, answer, random);
-      viewer.#listen(hooks);
+      const viewer = new Viewer(peer, sender, offer, answer, hooks, random);
+      viewer.#listen();
       return viewer;
     } catch (error) {
       await peer.close();
@@ -106,39 +158,128 @@ export class Viewer {
     }
   }
 
+  get path(): ViewerPath {
+    const { encode, capacityKbps } = this.#adaptation;
+    const queue = this.#path.queueMs(this.#hooks.now());
+    return {
+      encode,
+      capacity_kbps: capacityKbps,
+      queue_ms: queue === null ? null : Math.round(queue),
+      loss: this.#path.loss === null ? null : Math.round(this.#path.loss * 1000) / 1000,
+    };
+  }
+
+  /** The rate of the small encode that this viewer needs, kbit/s; null while it gets the main one. */
+  get smallKbps(): number | null {
+    return this.#connected && this.#adaptation.encode === 'small' ? this.#adaptation.rateKbps : null;
+  }
+
   /**
-   * Sends one picture; pictures before the first key frame are left out. It never blocks.
+   * Sends one picture if it is of the encode that this viewer gets, from a key frame on. It never blocks.
    * @param timestamp of the RTP clock
    */
-  send(parts: readonly RtpPart[], timestamp: number, key: boolean): void {
-    if (!this.#connected || (!this.#flowing && !key)) return;
-    this.#flowing = true;
-    for (const { payload, marker } of parts) {
-      const header = new RtpHeader({ version: 2, marker, timestamp, sequenceNumber: this.#sequence });
-      if (key && this.#delayId !== null) {
-        header.extension = true;
-        header.extensions = [{ id: this.#delayId, payload: NO_DELAY }];
-      }
-      this.#sequence = (this.#sequence + 1) & 0xffff;
-      // A packet that cannot be sent is a lost packet; the connection's state reports its end.
-      this.#sender.sendRtp(new RtpPacket(header, payload)).catch(() => undefined);
-    }
+  send(encode: Encode, parts: readonly RtpPart[], timestamp: number, key: boolean): void {
+    if (!this.#connected) return;
+    if (key && encode === this.#adaptation.encode) this.#flowing = encode;
+    if (encode !== this.#flowing) return;
+    this.#timestamp = timestamp;
+    this.#pacer.push(parts.map((part) => ({ ...part, timestamp, key, padding: false })));
+  }
+
+  /** Looks at the path and decides; called a few times a second. */
+  adapt(): void {
+    if (!this.#connected) return;
+    const now = this.#hooks.now();
+    const before = this.#adaptation.encode;
+    const need = this.#hooks.needKbps();
+    const path = this.#path;
+    this.#adaptation.update(
+      now,
+      {
+        queueMs: path.queueMs(now),
+        congestedMs: path.congestedMs(now),
+        capacityKbps: path.takeCapacity(),
+        arrivalKbps: path.arrivalKbps,
+        loss: path.loss,
+      },
+      need,
+      this.#reportsArrivals,
+    );
+    const arrived = path.takeProbe();
+    if (arrived !== null) this.#adaptation.probed(now, arrived, this.#probeKbps, need);
+    // What waits of the main encode would only keep the small one waiting. The other way round the small one goes on until the
+    // next key frame of the main one, which comes within a second.
+    if (before === 'main' && this.#adaptation.encode === 'small') this.#restart();
+    const probe = this.#reportsArrivals && this.#pacer.empty ? this.#adaptation.probe(now, need) : null;
+    if (probe !== null) this.#probe(probe);
   }
 
   async close(): Promise<void> {
     this.#connected = false;
+    this.#pacer.clear();
     await this.#peer.close();
   }
 
-  #listen(hooks: ViewerHooks): void {
+  /** From the next key frame on. */
+  #restart(): void {
+    this.#pacer.clear();
+    this.#flowing = null;
+    this.#hooks.onKeyWanted(this.#adaptation.encode);
+  }
+
+  /** Padding between two pictures, to see how fast it arrives. */
+  #probe(kbps: number): void {
+    this.#probeKbps = kbps;
+    const count = Math.ceil((kbps * PACE.probeMs) / 8 / (PADDING.length + OVERHEAD_BYTES));
+    const from = (this.#sender.dtlsTransport.transportSequenceNumber + 1) & 0xffff;
+    this.#path.probe(from, count, kbps);
+    const packet = { payload: PADDING, marker: false, timestamp: this.#timestamp, key: false, padding: true };
+    this.#pacer.push(Array.from({ length: count }, () => packet));
+  }
+
+  #paceKbps(): number {
+    const { capacityKbps, encode, rateKbps } = this.#adaptation;
+    const known =
+      encode === 'small' ? Math.max(rateKbps, capacityKbps ?? 0) * PACE.headroom : PACE.unknownKbps;
+    return Math.max(known, this.#path.probing ? this.#probeKbps : 0);
+  }
+
+  #sendPacket({ payload, marker, timestamp, key, padding }: Packet): void {
+    const header = new RtpHeader({ version: 2, marker, padding, timestamp, sequenceNumber: this.#sequence });
+    if (key && this.#delayId !== null) {
+      header.extension = true;
+      header.extensions = [{ id: this.#delayId, payload: NO_DELAY }];
+    }
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    // A packet that cannot be sent is a lost packet; the connection's state reports its end.
+    this.#sender.sendRtp(new RtpPacket(header, payload)).catch(() => undefined);
+    if (this.#reportsArrivals) {
+      // werift has just given it this number, before its first await.
+      const { transportSequenceNumber } = this.#sender.dtlsTransport;
+      this.#path.sent(transportSequenceNumber, payload.length, this.#hooks.now());
+    }
+  }
+
+  #listen(): void {
+    const hooks = this.#hooks;
+    // werift's own estimator reads one kind of chunk only and keeps an entry for each packet.
+    Object.assign(this.#sender.senderBWE, {
+      rtpPacketSent: () => undefined,
+      receiveTWCC: (feedback: TransportWideCC) => this.#path.feedback(feedback, hooks.now()),
+    });
     this.#peer.connectionStateChange.subscribe((state) => {
       if (state === 'connected') {
         this.#connected = true;
         hooks.onConnected();
       } else if (state === 'failed' || state === 'closed') hooks.onGone(`connection ${state}`);
     });
-    this.#sender.onPictureLossIndication.subscribe(() => hooks.onKeyWanted());
-    this.#sender.onRtcp.subscribe(() => hooks.onHeard());
+    this.#sender.onPictureLossIndication.subscribe(() => hooks.onKeyWanted(this.#adaptation.encode));
+    this.#sender.onRtcp.subscribe((packet) => {
+      hooks.onHeard();
+      if (!(packet instanceof RtcpRrPacket)) return;
+      const report = packet.reports.find(({ ssrc }) => ssrc === this.#sender.ssrc);
+      if (report !== undefined) this.#path.reported(report.fractionLost / 256, hooks.now());
+    });
   }
 }
 

@@ -5,14 +5,20 @@ import type { ParamsOf } from '../../../shared/rpc/contract.ts';
 import type { VIDEO, ViewerStatus } from '../../../shared/rpc/video.ts';
 import type { AccessUnit } from '../engine/picture.ts';
 import { packetize, rtpTimestamp } from '../rtp-h264.ts';
+import type { Encode } from './adaptation.ts';
+import { MainNeed } from './main-need.ts';
 import { parseFragment } from './sdp.ts';
 import type { Viewer, ViewerHooks } from './viewer.ts';
 
+/** One set of hooks a viewer. */
 export type OpenViewer = (offer: string, hooks: ViewerHooks) => Promise<Viewer>;
 
 export interface ViewersOptions {
   readonly open: OpenViewer;
-  readonly requestKey: () => void;
+  /** The next picture of that encode is to be a key frame. */
+  readonly requestKey: (encode: Encode) => void;
+  /** The rate of the small encode that the viewers need now, kbit/s; null while none needs it. */
+  readonly onSmall: (kbps: number | null) => void;
   /** A viewer came or went. */
   readonly onChange: () => void;
   /** Steady, ms. */
@@ -28,9 +34,13 @@ const LIMITS = {
   /** As long as a dashboard session. */
   lifeMs: 24 * 3600 * 1000,
   watchMs: 500,
+  /** How often the viewers' paths are looked at: as often as a browser reports. */
+  adaptMs: 50,
 } as const;
 
-interface Session extends ViewerStatus {
+interface Session {
+  readonly id: string;
+  readonly owner: ViewerStatus['owner'];
   readonly viewer: Viewer;
   readonly openedAt: number;
   heardAt: number;
@@ -42,14 +52,16 @@ interface Session extends ViewerStatus {
 export class Viewers {
   readonly #options: ViewersOptions;
   readonly #sessions = new Map<string, Session>();
+  readonly #need = new MainNeed();
   #watch: NodeJS.Timeout | null = null;
+  #adapting: NodeJS.Timeout | null = null;
 
   constructor(options: ViewersOptions) {
     this.#options = options;
   }
 
   get list(): readonly ViewerStatus[] {
-    return [...this.#sessions.values()].map(({ id, owner }) => ({ id, owner }));
+    return [...this.#sessions.values()].map(({ id, owner, viewer }) => ({ id, owner, path: viewer.path }));
   }
 
   /**
@@ -67,9 +79,11 @@ export class Viewers {
     };
     const viewer = await open(offer, {
       onKeyWanted: requestKey,
+      needKbps: () => this.#need.kbps(now() * 1000),
+      now,
       onConnected: () => {
         hear();
-        requestKey();
+        requestKey('main');
       },
       onHeard: hear,
       onGone: (why) => this.#end(id, why),
@@ -109,11 +123,12 @@ export class Viewers {
     for (const id of ids) this.#end(id, why);
   }
 
-  push(unit: AccessUnit): void {
+  push(encode: Encode, unit: AccessUnit): void {
+    if (encode === 'main') this.#need.push(unit);
     if (this.#sessions.size === 0) return;
     const parts = packetize(unit.data);
     const timestamp = rtpTimestamp(unit.at);
-    for (const { viewer } of this.#sessions.values()) viewer.send(parts, timestamp, unit.key);
+    for (const { viewer } of this.#sessions.values()) viewer.send(encode, parts, timestamp, unit.key);
   }
 
   stop(): void {
@@ -135,11 +150,26 @@ export class Viewers {
   #changed(): void {
     const watched = this.#sessions.size > 0;
     this.#options.onChange();
-    if (watched && this.#watch === null) this.#watch = every(LIMITS.watchMs, 'whep', () => this.#dropGone());
-    if (!watched && this.#watch !== null) {
-      clearInterval(this.#watch);
-      this.#watch = null;
+    if (watched) {
+      this.#watch ??= every(LIMITS.watchMs, 'whep', () => this.#dropGone());
+      this.#adapting ??= every(LIMITS.adaptMs, 'whep paths', () => this.#adapt());
+      return;
     }
+    for (const timer of [this.#watch, this.#adapting]) if (timer !== null) clearInterval(timer);
+    this.#watch = null;
+    this.#adapting = null;
+    this.#options.onSmall(null);
+  }
+
+  /** The thinnest path decides over the one small encode. */
+  #adapt(): void {
+    let small: number | null = null;
+    for (const { viewer } of this.#sessions.values()) {
+      viewer.adapt();
+      const wanted = viewer.smallKbps;
+      if (wanted !== null) small = Math.min(small ?? wanted, wanted);
+    }
+    this.#options.onSmall(small);
   }
 
   #dropGone(): void {

@@ -1,0 +1,69 @@
+import { Codec, CodecContext, Frame, Packet } from 'node-av';
+import { AV_CODEC_ID_H264 } from 'node-av/constants';
+import { cloneFrame, must } from './av.ts';
+import type { AccessUnit, Picture } from './picture.ts';
+
+// More pictures than a decoder holds back.
+const MAX_INSIDE = 16;
+
+/** An H.264 decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
+export class UnitDecoder {
+  readonly #context: CodecContext;
+  readonly #packet = new Packet();
+  readonly #frame = new Frame();
+  /** Units inside the decoder, by presentation time. */
+  readonly #inside = new Map<bigint, AccessUnit>();
+
+  private constructor(context: CodecContext) {
+    this.#context = context;
+    this.#packet.alloc();
+    this.#frame.alloc();
+  }
+
+  /** @throws Error if this build of FFmpeg has no H.264 decoder */
+  static async open(): Promise<UnitDecoder> {
+    const codec = Codec.findDecoder(AV_CODEC_ID_H264);
+    if (codec === null) throw new Error('this build of FFmpeg has no H.264 decoder');
+    const context = new CodecContext();
+    context.allocContext3(codec);
+    context.threadCount = 1; // more threads hold pictures back
+    try {
+      must(await context.open2(codec), 'decoder');
+    } catch (error) {
+      context.freeContext();
+      throw error;
+    }
+    return new UnitDecoder(context);
+  }
+
+  /** @param unit null at the end, for what is still inside. @returns the pictures that are ready, for the caller to free */
+  async decode(unit: AccessUnit | null): Promise<Picture[]> {
+    if (unit !== null) {
+      const pts = BigInt(Math.round(unit.at));
+      this.#packet.data = unit.data;
+      this.#packet.pts = pts;
+      this.#inside.set(pts, unit);
+      for (const oldest of this.#inside.keys()) {
+        if (this.#inside.size <= MAX_INSIDE) break;
+        this.#inside.delete(oldest);
+      }
+    }
+    await this.#context.sendPacket(unit === null ? null : this.#packet);
+    this.#packet.unref();
+    const pictures: Picture[] = [];
+    while ((await this.#context.receiveFrame(this.#frame)) >= 0) {
+      const from = this.#inside.get(this.#frame.pts);
+      this.#inside.delete(this.#frame.pts);
+      if (from !== undefined)
+        pictures.push({ frame: cloneFrame(this.#frame), capturedAt: from.capturedAt, at: from.at });
+      this.#frame.unref();
+    }
+    return pictures;
+  }
+
+  close(): void {
+    this.#packet.free();
+    this.#frame.free();
+    this.#context.freeContext();
+  }
+}

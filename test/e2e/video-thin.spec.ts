@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { noChromium, openChromium, readClocks, writeLauncher } from '../support/chromium.ts';
+import { KEY } from '../support/edge.ts';
+import { noNamespaces, RemoteHost } from '../support/netns.ts';
+import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
+
+const PIN = '161803';
+const HERO = { width: 1280, height: 720, fps: 30, bitrate_kbps: 4000 };
+
+interface Watched {
+  readonly profile: unknown;
+  readonly small: { readonly width: number; readonly bitrate_kbps: number } | null;
+  readonly viewer_paths: readonly {
+    readonly kind: string;
+    readonly encode: string;
+    readonly capacity_kbps: number | null;
+  }[];
+}
+
+describe('video over a thin cable', function () {
+  this.timeout(120_000);
+  before(function () {
+    if ((noNamespaces() ?? noChromium()) !== null) this.skip();
+  });
+
+  async function watch(page: Page, node: TestNode): Promise<void> {
+    await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
+    await page.goto(`http://10.79.2.1:${node.port}/`);
+    await page.fill('#secret', PIN);
+    await page.click('button');
+  }
+
+  async function until(node: TestNode, fits: (status: Watched) => boolean): Promise<Watched> {
+    for (;;) {
+      const status = (await node.json('/api/video', { headers: KEYED })).body as unknown as Watched;
+      if (fits(status)) return status;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  const encodes = ({ viewer_paths: paths }: Watched, encode: string): boolean =>
+    paths.length === 1 && paths.every((path) => path.encode === encode);
+
+  it('a picture that moves at 300 kbit/s, the main encode as it was, and the large picture again when the cable is wide', async () => {
+    const host = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
+    const folder = await tempDir();
+    const node = await startVideoNode();
+    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
+    try {
+      const page = await browser.newPage();
+      await page.goto(`http://10.79.2.1:${node.port}/`);
+      await host.thin(300);
+      await watch(page, node);
+      const thin = await until(node, (status) => encodes(status, 'small') && status.small !== null);
+      expect(thin.profile).to.deep.equal(HERO);
+      expect(thin.small?.width).to.equal(320);
+      expect(thin.small?.bitrate_kbps).to.be.within(100, 300);
+      expect(thin.viewer_paths[0]?.kind).to.equal('session');
+      expect(thin.viewer_paths[0]?.capacity_kbps).to.be.within(150, 350);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+      const reads = await readClocks(page, 20);
+      expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
+
+      await host.thin(null);
+      const wide = await until(node, (status) => encodes(status, 'main') && status.small === null);
+      expect(wide.viewer_paths[0]?.capacity_kbps).to.be.above(600);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
+    } finally {
+      await browser.close();
+      await node.stop();
+      await host.destroy();
+      await removeDir(folder);
+    }
+  });
+
+  it('a ground station makes the small encode from the picture that it receives', async () => {
+    const host = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
+    const folder = await tempDir();
+    const port = 25_602;
+    const drone = await TestNode.start({
+      simulated: false,
+      config: `video:\n  source: test\n  radio: '127.0.0.1:${port}'\n`,
+    });
+    const ground = await TestNode.start({
+      pairing: { key: KEY },
+      simulated: false,
+      config: `agent:\n  profile: ground-station\nvideo:\n  source: 'rtp:127.0.0.1:${port}'\n`,
+    });
+    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
+    try {
+      await pictures(ground);
+      const page = await browser.newPage();
+      await page.goto(`http://10.79.2.1:${ground.port}/`);
+      await host.thin(300);
+      await watch(page, ground);
+      await until(ground, (status) => encodes(status, 'small') && status.small !== null);
+      await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
+      const reads = await readClocks(page, 10);
+      expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
+    } finally {
+      await browser.close();
+      await Promise.all([ground.stop(), drone.stop()]);
+      await host.destroy();
+      await removeDir(folder);
+    }
+  });
+});
