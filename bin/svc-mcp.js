@@ -11,6 +11,12 @@ const compiled = here('../dist/connector/main.js');
 const [major, minor] = process.versions.node.split('.').map(Number);
 const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
 
+// The one that started us (the last branch below) has gone, however it ended: nothing may stay behind on the port.
+if (process.connected) {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel.unref();
+}
+
 if (existsSync(source) && runsTypeScript) await import(source);
 else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
 else {
@@ -19,7 +25,9 @@ else {
     process.stderr.write('svc-mcp: run `npm ci` first, or `npm run build`.\n');
     process.exit(1);
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('close', (code) => process.exit(code ?? 1));
 }

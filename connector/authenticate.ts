@@ -2,10 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { Denial } from './denial.ts';
 import type { Plane } from './planes/plane.ts';
 import { type Principal, readToken } from './principal.ts';
+import { asRecord } from './tools/tool.ts';
 
 /**
  * Finds the principal of a bearer token. The token's own node verifies it, and the result is cached for two seconds. Each later
  * call sends the token again, so that a revocation takes effect at the next call.
+ *
+ * An unpaired node lets callers in by where they are, whatever they send, so its answer says nothing about a token; without a
+ * pairing key there is no valid one.
  */
 
 const BELIEVED_MS = 2000;
@@ -30,6 +34,7 @@ export class BearerAuth {
     return this.verify(token);
   }
 
+  /** @throws Denial as `authenticate` */
   async verify(token: string): Promise<Principal> {
     const principal = readToken(token, this.#now());
     const until = this.#known.get(token);
@@ -41,17 +46,25 @@ export class BearerAuth {
     return principal;
   }
 
+  /** For a caller that came in earlier: its token is still valid. Others have none. @throws Denial as `authenticate` */
+  async confirm({ token }: Principal): Promise<void> {
+    if (token !== null) await this.verify(token);
+  }
+
   async #probe(principal: Principal): Promise<void> {
     const { nodes } = this.#plane;
     const own = nodes.find(({ target }) => target.id === principal.deviceId);
     const node = own ?? (nodes.length === 1 ? nodes[0] : undefined);
     if (node === undefined)
       throw new Denial('token_invalid', 'The token belongs to a node that this connector does not serve.');
-    try {
-      await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal);
-    } catch (error) {
+    const get = async (path: string): Promise<unknown> =>
+      node.json({ method: 'GET', path, timeoutMs: PROBE_MS }, principal);
+    const accepted = get('/api/status').catch((error: unknown) => {
       // A token without `read` is valid too: the node verifies it before it checks scopes.
       if (!(error instanceof Denial) || error.reason !== 'scope_missing') throw error;
-    }
+    });
+    const [info] = await Promise.all([get('/api/pairing/info'), accepted]);
+    if (asRecord(info)['paired'] !== true)
+      throw new Denial('token_invalid', 'The node is not paired, so no token is valid there. Pair it first.');
   }
 }

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonSchema } from '../shared/schemas/json-schema.ts';
 import { compileValidator, createAjv } from '../shared/schemas/validator.ts';
-import type { ConnectorAudit, Decision } from './audit/audit.ts';
+import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
-import { affectsFlight, type Gate, type Verdict } from './gate/gate.ts';
+import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
-import type { NodeClient } from './planes/node-client.ts';
+import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
+import { Sending } from './sending.ts';
 import { type Arguments, classOf, isRaisable, type Tool, type ToolAnswer } from './tools/tool.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
@@ -26,8 +27,8 @@ export interface CallRequest {
   readonly args: Arguments;
   readonly signal: AbortSignal;
   readonly progress: (done: number, total: number | null, message: string) => void;
-  /** The answer of the client's user to our question; null if it was not asked yet. */
-  readonly elicited: boolean | null;
+  /** The answer of the client's user to our question about this call on this node; null if there is none. */
+  readonly elicited: { readonly node: string; readonly agreed: boolean } | null;
   /** Whether the client can ask its user. */
   readonly canAsk: boolean;
 }
@@ -44,9 +45,17 @@ export interface CallsOptions {
   readonly gate: Gate;
   readonly rate: RateLimiter;
   readonly audit: ConnectorAudit;
+  /** Whether the caller's token is still valid. @throws Denial */
+  readonly confirm: (principal: Principal) => Promise<void>;
   /** Whether flight tools are shown at all. */
   readonly showsFlight: () => boolean;
 }
+
+/** What the audit says about one call, as far as it is known. */
+type Course = Pick<AuditEvent, 'node' | 'decision' | 'confirmedBy'> & {
+  /** The number of the event that announced it; null until then. */
+  readonly announced: number | null;
+};
 
 /** On every tool, beside its own arguments. */
 const NODE: JsonSchema = {
@@ -84,48 +93,47 @@ export class Calls {
   /** Never throws for an error in the call. */
   async call(request: CallRequest, caller: Caller): Promise<CallOutcome> {
     const began = performance.now();
-    const state = { node: '*', decision: 'allowed' as Decision };
+    const course: { -readonly [K in keyof Course]: Course[K] } = {
+      node: '*',
+      decision: 'allowed',
+      confirmedBy: null,
+      announced: null,
+    };
     try {
-      const outcome = await this.#run(request, caller, state);
-      if (outcome.kind === 'answer') this.#record(request, caller, state, outcome.answer.value, began);
+      const outcome = await this.#run(request, caller, course);
+      if (outcome.kind === 'answer') this.#record(request, caller, course, outcome.answer.value, began);
       return outcome;
     } catch (error) {
       const denial =
         error instanceof Denial ? error : new Denial('not_supported', `It failed: ${String(error)}`);
-      state.decision = denial.reason === 'operator_present_stale' ? 'operator_absent' : 'denied';
-      this.#record(request, caller, state, `${denial.reason}: ${denial.message}`, began);
+      // Once it may have been carried out, it was not denied.
+      if (!denial.maybeDone)
+        course.decision = denial.reason === 'operator_present_stale' ? 'operator_absent' : 'denied';
+      this.#record(request, caller, course, `${denial.reason}: ${denial.message}`, began);
       return { kind: 'denied', denial };
     }
   }
 
   /** Lists are recorded too, since they show what the caller knew. */
-  recordList({ principal, session, transport }: Caller, method: string, count: number): void {
-    this.#options.audit.write({
-      tokenId: principal.id,
-      operatorId: principal.operatorId,
-      tool: method,
-      args: {},
-      node: '*',
-      decision: 'allowed',
-      result: `${count}`,
-      latencyMs: 0,
-      mcpSession: session,
-      plane: transport,
-    });
+  recordList(caller: Caller, method: string, count: number): void {
+    const course = { node: '*', decision: 'allowed', confirmedBy: null } as const;
+    this.#options.audit.write(eventOf({ name: method, args: {} }, caller, course, `${count}`, 0));
   }
 
   async #run(
     request: CallRequest,
-    { principal }: Caller,
-    state: { node: string; decision: Decision },
+    caller: Caller,
+    course: { -readonly [K in keyof Course]: Course[K] },
   ): Promise<CallOutcome> {
+    const { principal } = caller;
     const { catalogue, plane, gate, rate, audit } = this.#options;
-    const { args } = request;
+    const { args, canAsk, signal } = request;
+    await this.#options.confirm(principal);
     const tool = catalogue.get(request.name);
     if (tool === undefined)
       throw new Denial('unknown_tool', `There is no tool ${request.name.slice(0, 64)}.`);
     const node = this.#nodeFor(tool, args, principal, plane);
-    state.node = tool.fleetWide === true ? '*' : node.target.id;
+    course.node = tool.fleetWide === true ? '*' : node.target.id;
     const errors = this.#validators.get(tool.name)?.(args) ?? null;
     if (errors !== null)
       throw new Denial(
@@ -133,29 +141,28 @@ export class Calls {
         errors.map(({ path, message }) => `${path === '' ? 'arguments' : path} ${message}`).join('; '),
         { errors },
       );
-    const call = { tool, args, principal, node, elicited: request.elicited };
+    const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
+    const call = { tool, args, principal, node, elicited, canAsk };
     const scope = await gate.admit(call);
-    rate.spend(principal.id);
-    const problem = scope === 'read' || scope === 'secret_read' ? null : audit.problem();
+    if (elicited === null) rate.spend(principal.id); // the round that asked the user has been counted
+    const reads = scope === 'read' || scope === 'secret_read';
+    const problem = reads ? null : audit.problem();
     if (problem !== null) throw new Denial('audit_unavailable', undefined, { problem });
-    const verdict: Verdict = await gate.judge(call, scope);
-    if (verdict.kind === 'ask') {
-      if (!request.canAsk)
-        throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
-      return { kind: 'ask', question: verdict.question, node: node.target.id };
-    }
-    if (verdict.confirmed) state.decision = 'confirmed';
-    if (request.signal.aborted) throw new Denial('cancelled');
-    const answer = await tool.run({
-      args,
-      principal,
-      node,
-      plane,
-      audit,
-      signal: request.signal,
-      progress: request.progress,
-      ask: async (asked) => node.json(asked, principal, request.signal),
-    });
+    const verdict = await gate.judge(call, scope);
+    if (verdict.kind === 'ask') return { kind: 'ask', question: verdict.question, node: node.target.id };
+    const { grant } = verdict;
+    course.confirmedBy = grant.by;
+    if (grant.by !== null) course.decision = 'confirmed';
+    if (signal.aborted) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+    const announce = (): void => {
+      if (!reads) course.announced = audit.announce(eventOf(request, caller, course, 'announced', 0));
+    };
+    const sending = new Sending({ node, principal, signal, grant, announce });
+    const ask = async (asked: NodeRequest): Promise<unknown> => sending.ask(asked);
+    const { progress } = request;
+    const answer = await tool
+      .run({ args, principal, node, plane, audit, signal, progress, ask })
+      .finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
     return {
       kind: 'answer',
@@ -169,26 +176,33 @@ export class Calls {
     return plane.resolve(args['node'], principal);
   }
 
-  #record(
-    { name, args }: CallRequest,
-    { principal, session, transport }: Caller,
-    { node, decision }: { readonly node: string; readonly decision: Decision },
-    result: unknown,
-    began: number,
-  ): void {
-    this.#options.audit.write({
-      tokenId: principal.id,
-      operatorId: principal.operatorId,
-      tool: name,
-      args,
-      node,
-      decision,
-      result,
-      latencyMs: Math.round(performance.now() - began),
-      mcpSession: session,
-      plane: transport,
-    });
+  #record(request: CallRequest, caller: Caller, course: Course, result: unknown, began: number): void {
+    const event = eventOf(request, caller, course, result, Math.round(performance.now() - began));
+    const { announced } = course;
+    this.#options.audit.write(announced === null ? event : { ...event, phase: 'settled', of: announced });
   }
+}
+
+function eventOf(
+  { name, args }: Pick<CallRequest, 'name' | 'args'>,
+  { principal, session, transport }: Caller,
+  { node, decision, confirmedBy }: Omit<Course, 'announced'>,
+  result: unknown,
+  latencyMs: number,
+): AuditEvent {
+  return {
+    tokenId: principal.id,
+    operatorId: principal.operatorId,
+    tool: name,
+    args,
+    node,
+    decision,
+    confirmedBy,
+    result,
+    latencyMs,
+    mcpSession: session,
+    plane: transport,
+  };
 }
 
 /** The arguments of a tool as the client is shown them: strict, so that a misspelt one is an error. */

@@ -3,8 +3,11 @@
  * to do.
  */
 export const DENIALS = {
-  unauthorized: [4010, 'The node does not accept the credential. Check the pairing key or the token.'],
-  token_invalid: [4011, 'The token does not belong to this node.'],
+  unauthorized: [
+    4010,
+    'The node is paired and does not accept the pairing key that this connector has, if any. Set SVC_MCP_AGENT_KEY, or `key` in the fleet file.',
+  ],
+  token_invalid: [4011, 'This is not a token of this node. Mint one with `svc mcp mint` on it.'],
   token_expired: [4012, 'The token has expired. Mint a new one with `svc mcp mint`.'],
   token_revoked: [
     4013,
@@ -42,9 +45,17 @@ export class Denial extends Error {
   readonly reason: Reason;
   readonly svcCode: number;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** Whether the node may have carried it out all the same: a write was sent, and its outcome is not known. */
+  readonly maybeDone: boolean;
 
-  constructor(reason: Reason, message?: string, detail: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    reason: Reason,
+    message?: string,
+    detail: Readonly<Record<string, unknown>> = {},
+    maybeDone = false,
+  ) {
     super(message ?? DENIALS[reason][1]);
+    this.maybeDone = maybeDone;
     this.name = 'Denial';
     this.reason = reason;
     this.svcCode = DENIALS[reason][0];

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Bonjour } from 'bonjour-service';
+import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
 import { operatorFiles } from '../shared/operator/operator-files.ts';
 import { createLogger, type Logger } from '../shared/process/logger.ts';
@@ -19,11 +20,12 @@ import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
 import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
+import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
 import { openPlane } from './planes/open-plane.ts';
 import type { Plane } from './planes/plane.ts';
-import { type Principal, readToken, SOCKET, STDIO } from './principal.ts';
+import { ownPrincipal, type Principal, readToken, SOCKET, STDIO } from './principal.ts';
 import { Resources } from './resources.ts';
 import { buildServer, type ServerDeps } from './server.ts';
 import { readSettings, type Settings, USAGE, UsageError } from './settings.ts';
@@ -33,6 +35,7 @@ import { verifyPlane } from './verify.ts';
 
 const steady = (): number => performance.now();
 const HEALTH_CACHE_MS = 5000;
+const IDENTITY_MS = 3000;
 
 async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (argv.includes('--help') || argv.length === 0) {
@@ -87,15 +90,17 @@ async function serve(
   bearer: BearerAuth,
   log: Logger,
 ): Promise<void> {
-  if (settings.sim) await provesSimulated(plane, log);
+  const launched = settings.token === null ? null : readToken(settings.token, Date.now());
+  if (settings.sim) await provesSimulated(plane, launched, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   const faces: HttpFace[] = [];
   const connected = new Set<Server>();
   const flight = new FlightSafety({
     declared: settings.flightEnforced,
     simulator: settings.sim,
+    launched,
     onChange: () => {
-      for (const face of faces) face.notifyTools();
+      for (const face of faces) face.notify('tools');
       for (const server of connected)
         server.sendToolListChanged().catch((error: unknown) => log.debug(messageOf(error))); // the client is disconnecting
     },
@@ -108,6 +113,7 @@ async function serve(
     gate: new Gate({ operator: operatorFiles(env), flight, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
+    confirm: async (principal) => bearer.confirm(principal),
     showsFlight: () => flight.shown,
   });
   const resources = new Resources({
@@ -115,12 +121,17 @@ async function serve(
     rate: new RateLimiter(RESOURCE_RATE, steady),
     audit,
     log,
-    isListenedTo: () => faces.some(({ isListenedTo }) => isListenedTo),
-    onUpdated: (uri) => {
-      for (const face of faces) face.notifyUpdated(uri);
-    },
+    confirm: async (principal) => bearer.confirm(principal),
+    listeners: () => faces.flatMap(({ listeners }) => listeners),
   });
-  const deps: ServerDeps = { calls, plane, resources, connected, stateKey: randomBytes(32) };
+  const deps: ServerDeps = {
+    calls,
+    plane,
+    resources,
+    connected,
+    stateKey: randomBytes(32),
+    questions: new Questions(),
+  };
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
@@ -129,7 +140,7 @@ async function serve(
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
   const unix = (): Service => socketService(settings, deps, plane, log, faces, transport === 'unix');
   const services: Record<typeof transport, () => readonly Service[]> = {
-    stdio: () => [stdioService(settings, deps, bearer, log, end)],
+    stdio: () => [stdioService(deps, launched ?? STDIO, log, end)],
     http: () => [
       httpService(settings, deps, plane, bearer, audit, log, faces),
       unix(),
@@ -141,6 +152,11 @@ async function serve(
     [
       named('audit', audit),
       named('resources', resources),
+      identityService(plane, () => {
+        for (const face of faces) face.notify('resources');
+        for (const server of connected)
+          server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
+      }),
       { name: 'flight', start: () => flight.start(plane.nodes), stop: () => flight.stop() },
       ...services[transport](),
     ],
@@ -151,12 +167,14 @@ async function serve(
 }
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
-async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
+async function provesSimulated(plane: Plane, launched: Principal | null, log: Logger): Promise<void> {
   for (const node of plane.nodes) {
-    const simulated = await isSimulated(node, STDIO).catch((error: unknown) => {
-      log.error(`${node.target.id}: ${messageOf(error)}`);
-      return false;
-    });
+    const simulated = await isSimulated(node, ownPrincipal(node.target.key, launched)).catch(
+      (error: unknown) => {
+        log.error(`${node.target.id}: ${messageOf(error)}`);
+        return false;
+      },
+    );
     if (!simulated)
       throw new UsageError(
         `--sim: ${node.target.id} does not say that its flight controller is a simulator. Start without --sim.`,
@@ -164,19 +182,29 @@ async function provesSimulated(plane: Plane, log: Logger): Promise<void> {
   }
 }
 
+/** Asks a node that was away at the start who it is, until it says so. */
+function identityService(plane: Plane, onLearned: () => void): Service {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    name: 'identity',
+    start() {
+      timer = every(IDENTITY_MS, 'identity', async () => {
+        if (await plane.learn()) onLearned();
+      });
+      timer.unref();
+    },
+    stop() {
+      if (timer !== null) clearInterval(timer);
+    },
+  };
+}
+
 /** One client, over this process's own input and output; when it is gone, so is the connector. */
-function stdioService(
-  settings: Settings,
-  deps: ServerDeps,
-  bearer: BearerAuth,
-  log: Logger,
-  end: () => void,
-): Service {
+function stdioService(deps: ServerDeps, principal: Principal, log: Logger, end: () => void): Service {
   let handle: ReturnType<typeof serveStdio> | null = null;
   return {
     name: 'stdio',
-    async start() {
-      const principal = settings.token === null ? STDIO : await bearer.verify(settings.token);
+    start() {
       handle = serveStdio(() => buildServer(deps, 'stdio', principal), {
         onerror: (error) => log.debug(messageOf(error)),
       });
@@ -218,6 +246,7 @@ function httpService(
         args: { peer: req.socket.remoteAddress ?? 'unknown' },
         node: '*',
         decision: 'denied',
+        confirmedBy: null,
         result: `${denial.reason}: ${denial.message}`,
         latencyMs: 0,
         mcpSession: '-',
@@ -339,7 +368,7 @@ try {
   process.exitCode = await run(process.argv.slice(2), process.env);
   process.stdout.write('', () => process.exit());
 } catch (error) {
-  const usage = error instanceof UsageError;
+  const usage = error instanceof UsageError || error instanceof Denial;
   process.stderr.write(
     `${JSON.stringify({ level: 'fatal', service: 'svc-mcp', msg: messageOf(error), ...(usage ? {} : { stack: (error as Error).stack }) })}\n`,
   );

@@ -38,6 +38,14 @@ export const SOCKET: Principal = {
   deviceId: null,
 };
 
+/**
+ * On whose behalf the connector asks a node for itself: with the node's pairing key, else with the token that it was launched
+ * with; never with a caller's.
+ */
+export function ownPrincipal(key: string | null, launched: Principal | null): Principal {
+  return key === null && launched !== null ? launched : STDIO;
+}
+
 const MAX_TOKEN_CHARS = 8192;
 
 /**

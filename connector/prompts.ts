@@ -60,13 +60,15 @@ export const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** @returns null if there is no such prompt */
+/** @returns a sentence if there is no such prompt, or an argument is missing */
 export function getPrompt(
   name: string,
   args: Readonly<Record<string, string>>,
-): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } | null {
+): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } | string {
   const prompt = PROMPTS.find((each) => each.name === name);
-  if (prompt === undefined) return null;
+  if (prompt === undefined) return `There is no prompt ${name}.`;
+  const missing = prompt.arguments.find((each) => each.required && args[each.name] === undefined);
+  if (missing !== undefined) return `The prompt ${name} needs the argument ${missing.name}.`;
   return {
     description: prompt.description,
     messages: [{ role: 'user', content: { type: 'text', text: prompt.text(args) } }],

@@ -12,7 +12,7 @@ import { Denial } from './denial.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
-import { STDIO } from './principal.ts';
+import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { asRecord } from './tools/tool.ts';
 
@@ -49,17 +49,24 @@ export interface ResourcesOptions {
   readonly rate: RateLimiter;
   readonly audit: ConnectorAudit;
   readonly log: Logger;
-  /** Subscriptions of the 2026 protocol, which the HTTP transport keeps: whether there are any, and how to notify them. */
-  readonly isListenedTo: () => boolean;
-  readonly onUpdated: (uri: string) => void;
+  /** Whether the caller's token is still valid. @throws Denial */
+  readonly confirm: (principal: Principal) => Promise<void>;
+  /** Subscribers of the 2026 protocol, whom the HTTP transport keeps. */
+  readonly listeners: () => readonly Listener[];
+}
+
+/** Somebody who listens for changes, and is told of those that it may read itself. */
+export interface Listener {
+  readonly principal: Principal;
+  readonly notify: (uri: string) => void;
 }
 
 export class Resources {
   readonly #options: ResourcesOptions;
   readonly #followers = new Set<Follower>();
   readonly #timer: NodeJS.Timeout;
-  /** The last content of each address, for the listeners of the 2026 protocol. */
-  readonly #seen = new Map<string, string>();
+  /** The last content of each address, for each listener of the 2026 protocol. */
+  readonly #seen = new WeakMap<Listener, Map<string, string>>();
 
   constructor(options: ResourcesOptions) {
     this.#options = options;
@@ -104,8 +111,8 @@ export class Resources {
     const { principal } = caller;
     let at = '*';
     try {
-      if (principal.scopes !== null && !principal.scopes.includes('read'))
-        throw new Denial('scope_missing', undefined, { required: 'read', granted: principal.scopes });
+      await this.#options.confirm(principal);
+      mayRead(principal);
       const { node, path, pick } = this.#parse(uri, caller);
       at = node.target.id;
       this.#options.rate.spend(principal.id);
@@ -122,9 +129,10 @@ export class Resources {
 
   /** @throws Denial for a resource that does not change by itself, or for too many subscriptions */
   subscribe(uri: string, caller: Caller, tell: Follower['tell']): void {
+    mayRead(caller.principal);
     this.#parse(uri, caller);
     if (!FOLLOWED.has(uri.split('/').at(-1) ?? ''))
-      throw new Denial('not_supported', 'Only status and telemetry can be followed.');
+      throw new Denial('invalid_arguments', 'Only status and telemetry can be followed.');
     if (this.#followers.size >= MAX_FOLLOWERS) throw new Denial('rate_limited', 'Too many subscriptions.');
     this.unsubscribe(uri, caller);
     this.#followers.add({ uri, caller, tell, last: '' });
@@ -146,7 +154,7 @@ export class Resources {
       const { uri, caller, tell } = follower;
       try {
         const { node, path } = this.#parse(uri, caller);
-        const now = JSON.stringify(await node.json({ method: 'GET', path }, caller.principal));
+        const now = await this.#look(node, path, caller.principal);
         if (now === follower.last) continue;
         follower.last = now;
         await tell(uri);
@@ -154,24 +162,35 @@ export class Resources {
         this.#options.log.debug(`following ${uri}: ${messageOf(error)}`); // the next poll tries again
       }
     }
-    if (this.#options.isListenedTo()) await this.#pollAll();
+    for (const listener of this.#options.listeners()) await this.#pollFor(listener);
   }
 
-  /** Only the SDK knows which client listens to what; it forwards the matching notifications. */
-  async #pollAll(): Promise<void> {
-    for (const node of this.#options.plane.nodes) {
+  /** Only the SDK knows what a listener listens to; it forwards the matching notifications. */
+  async #pollFor(listener: Listener): Promise<void> {
+    const { principal, notify } = listener;
+    const seen = this.#seen.get(listener) ?? new Map<string, string>();
+    this.#seen.set(listener, seen);
+    for (const { target } of this.#options.plane.nodes) {
       for (const kind of ['status', 'telemetry'] as const) {
-        const uri = `svc://${node.target.id}/${kind}`;
+        const uri = `svc://${target.id}/${kind}`;
         try {
-          const now = JSON.stringify(await node.json({ method: 'GET', path: FIXED[kind][1] }, STDIO));
-          if (now === this.#seen.get(uri)) continue;
-          this.#seen.set(uri, now);
-          this.#options.onUpdated(uri);
+          mayRead(principal);
+          const node = this.#options.plane.resolve(target.id, principal);
+          const now = await this.#look(node, FIXED[kind][1], principal);
+          if (now === seen.get(uri)) continue;
+          seen.set(uri, now);
+          notify(uri);
         } catch (error) {
           this.#options.log.debug(`following ${uri}: ${messageOf(error)}`);
         }
       }
     }
+  }
+
+  /** With the subscriber's own credential: one that has ended is told nothing more. */
+  async #look(node: NodeClient, path: string, principal: Principal): Promise<string> {
+    await this.#options.confirm(principal);
+    return JSON.stringify(await node.json({ method: 'GET', path }, principal));
   }
 
   #parse(
@@ -212,12 +231,19 @@ export class Resources {
       args,
       node,
       decision: typeof result === 'string' ? 'allowed' : 'denied',
+      confirmedBy: null,
       result: typeof result === 'string' ? result : `${result.reason}: ${result.message}`,
       latencyMs: 0,
       mcpSession: session,
       plane: transport,
     });
   }
+}
+
+/** @throws Denial scope_missing */
+function mayRead({ scopes }: Principal): void {
+  if (scopes !== null && !scopes.includes('read'))
+    throw new Denial('scope_missing', undefined, { required: 'read', granted: scopes });
 }
 
 function oneService(value: unknown, name: string): unknown {

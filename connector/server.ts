@@ -3,7 +3,6 @@ import {
   type CallToolResult,
   createRequestStateCodec,
   inputRequired,
-  type McpServerFactory,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -11,15 +10,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { VERSION } from '../shared/version.ts';
-import { type Caller, type Calls, inputSchema, newSession } from './calls.ts';
+import { type Caller, type CallRequest, type Calls, inputSchema, newSession } from './calls.ts';
 import { completeValue } from './completion.ts';
 import { Denial } from './denial.ts';
 import { bind } from './gate/call-hash.ts';
+import type { Questions } from './gate/questions.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
 import type { Resources } from './resources.ts';
-import { type Arguments, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { type Arguments, asRecord, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
 
@@ -31,6 +31,8 @@ export interface ServerDeps {
   readonly connected: Set<Server>;
   /** At least 32 random bytes; they protect the state that a client keeps between two rounds of a confirmation. */
   readonly stateKey: Uint8Array;
+  /** The questions to clients' users that wait for an answer. */
+  readonly questions: Questions;
 }
 
 const INSTRUCTIONS =
@@ -42,18 +44,10 @@ interface Asked {
   readonly node: string;
   readonly argsHash: string;
   readonly principal: string;
+  readonly question: string;
 }
 const ANSWER = 'confirm';
 const LIST_TTL_MS = 60_000;
-
-/** @param principalOf the principal of a request, as the transport has verified it */
-export function serverFactory(
-  deps: ServerDeps,
-  transport: string,
-  principalOf: (authInfo: { readonly extra?: Readonly<Record<string, unknown>> } | undefined) => Principal,
-): McpServerFactory {
-  return (context) => buildServer(deps, transport, principalOf(context.authInfo));
-}
 
 export function buildServer(deps: ServerDeps, transport: string, principal: Principal): Server {
   const { calls, plane, resources } = deps;
@@ -67,7 +61,6 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
         resources: { subscribe: true, listChanged: true },
         prompts: { listChanged: false },
         completions: {},
-        logging: {},
       },
       instructions: INSTRUCTIONS,
       cacheHints: {
@@ -96,7 +89,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
         args,
         signal: ctx.mcpReq.signal,
         progress: progressOf(ctx),
-        elicited: answerTo(asked, ctx, name, args, principal),
+        elicited: isAbout(asked, name, args, principal) ? answerTo(asked, ctx, deps.questions) : null,
         canAsk: canAsk(server, ctx),
       },
       caller,
@@ -113,7 +106,11 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
           );
         return refusalOf(outcome.denial);
       case 'ask': {
-        const state: Asked = { ...bind(name, outcome.node, args), principal: principal.id };
+        const state: Asked = {
+          ...bind(name, outcome.node, args),
+          principal: principal.id,
+          question: deps.questions.ask(),
+        };
         return inputRequired({
           inputRequests: {
             [ANSWER]: inputRequired.elicit({
@@ -137,13 +134,15 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     try {
       return await resources.read(request.params.uri, caller, ctx.mcpReq.signal);
     } catch (error) {
-      if (!(error instanceof Denial)) throw error;
-      if (error.reason === 'not_found') throw new ResourceNotFoundError(request.params.uri);
-      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, dataOf(error));
+      throw protocolErrorOf(error, request.params.uri);
     }
   });
   server.setRequestHandler('resources/subscribe', (request) => {
-    resources.subscribe(request.params.uri, caller, async (uri) => server.sendResourceUpdated({ uri }));
+    try {
+      resources.subscribe(request.params.uri, caller, async (uri) => server.sendResourceUpdated({ uri }));
+    } catch (error) {
+      throw protocolErrorOf(error, request.params.uri);
+    }
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', (request) => {
@@ -169,14 +168,16 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     };
   });
   server.setRequestHandler('prompts/get', (request) => {
-    const prompt = getPrompt(request.params.name, request.params.arguments ?? {});
-    if (prompt === null)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${request.params.name}.`);
+    const { name, arguments: args = {} } = request.params;
+    const prompt = getPrompt(name, args);
+    if (typeof prompt === 'string') throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompt);
     return prompt;
   });
 
   server.setRequestHandler('completion/complete', async (request, ctx) => {
     const { ref, argument } = request.params;
+    if (ref.type === 'ref/prompt' && !PROMPTS.some(({ name }) => name === ref.name))
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${ref.name}.`);
     const values = await completeValue(
       plane,
       principal,
@@ -192,24 +193,52 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   return server;
 }
 
-/** The answer of the client's user, if it was about this call of this caller; else null. */
-function answerTo(
+/** As JSON-RPC has it: what the client named wrongly, what it may not do, what failed on our side. */
+function protocolErrorOf(error: unknown, uri: string): unknown {
+  if (!(error instanceof Denial)) return error;
+  switch (error.reason) {
+    case 'not_found':
+    case 'node_not_allowed':
+      return new ResourceNotFoundError(uri);
+    case 'invalid_arguments':
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, dataOf(error));
+    case 'rest_down':
+    case 'fc_unreachable':
+    case 'not_supported':
+      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, dataOf(error));
+    default:
+      return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, dataOf(error));
+  }
+}
+
+function isAbout(
   asked: Asked | undefined,
-  ctx: ServerContext,
   name: string,
   args: Arguments,
   principal: Principal,
-): boolean | null {
-  if (asked === undefined || asked.principal !== principal.id) return null;
-  const { argsHash } = bind(name, asked.node, args);
-  if (asked.tool !== name || asked.argsHash !== argsHash) return null;
-  return acceptedContent<{ allow?: boolean }>(ctx.mcpReq.inputResponses, ANSWER)?.allow === true;
+): asked is Asked {
+  if (asked === undefined || asked.principal !== principal.id || asked.tool !== name) return false;
+  return asked.argsHash === bind(name, asked.node, args).argsHash;
 }
 
+/** The answer of the client's user to our question; null for a repeated one, so that the user is asked again. */
+function answerTo(
+  { question, node }: Asked,
+  { mcpReq }: ServerContext,
+  questions: Questions,
+): CallRequest['elicited'] {
+  if (!questions.answer(question)) return null;
+  const { allow } = acceptedContent<{ allow?: boolean }>(mcpReq.inputResponses, ANSWER) ?? {};
+  return { node, agreed: allow === true };
+}
+
+/** Whether the client can show its user a form. `elicitation: {}` means forms, from before there was anything else. */
 function canAsk(server: Server, ctx: ServerContext): boolean {
   const envelope = ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
-  return typeof declared === 'object' && declared !== null && 'elicitation' in declared;
+  const { elicitation } = asRecord(declared);
+  if (typeof elicitation !== 'object' || elicitation === null) return false;
+  return 'form' in elicitation || !('url' in elicitation);
 }
 
 function progressOf(ctx: ServerContext): (done: number, total: number | null, message: string) => void {

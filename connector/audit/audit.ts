@@ -1,10 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { takePidLock } from '../../shared/files/pid-lock.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { Denial } from '../denial.ts';
 import { redactArguments, redactValue } from '../redaction.ts';
+import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';
+
+/** The client's user, an argument of the client, a person's signature or presence; or nobody, since it was a simulator. */
+export type ConfirmedBy = 'elicitation' | 'argument' | 'signature' | 'presence' | 'simulator';
 
 /** One call, list or refusal. */
 export interface AuditEvent {
@@ -15,6 +22,12 @@ export interface AuditEvent {
   /** `*` if it is not about a single node. */
   readonly node: string;
   readonly decision: Decision;
+  /** What confirmed it; null where nothing did. */
+  readonly confirmedBy: ConfirmedBy | null;
+  /** A call that writes has two events: before it is sent, and afterwards with its outcome. */
+  readonly phase?: 'announced' | 'settled';
+  /** Number of the event that announced it. */
+  readonly of?: number;
   /** The outcome: the beginning of the answer, or `reason: sentence`. */
   readonly result: unknown;
   readonly latencyMs: number;
@@ -30,41 +43,38 @@ export interface StoredEvent extends Omit<AuditEvent, 'result' | 'args'> {
   readonly result: string;
 }
 
-export const AUDIT_FILES = 4;
+const MODES = { directory: 0o700, file: 0o600 } as const;
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_RESULT_CHARS = 200;
 const MAX_ARGS_CHARS = 2000;
 
-/** The key that signs the head of the chain; readable only by this user, like the file itself. */
-export function keyFileOf(path: string): string {
-  return `${path}.key`;
-}
-
-/** Every call in an append-only, hash-chained file; while it cannot be written, nothing is changed. */
+/**
+ * Every call in an append-only, hash-chained file; while it cannot be written, nothing is changed. Each connector of a user has
+ * a file of its own: the first free one.
+ */
 export class ConnectorAudit {
-  readonly path: string;
+  readonly #path: string;
   readonly #log: Logger;
-  readonly #file: ChainedLog;
+  readonly #now: () => number;
+  readonly #maxBytes: number;
+  #file: ChainedLog | null = null;
+  #release: () => void = () => undefined;
   #problem: string | null = null;
 
-  /** @param now wall clock, ms */
+  /**
+   * @param path the first of the files
+   * @param now wall clock, ms
+   */
   constructor(path: string, log: Logger, now: () => number, maxBytes = MAX_BYTES) {
-    this.path = path;
+    this.#path = path;
     this.#log = log;
-    this.#file = new ChainedLog({
-      path,
-      keyFile: keyFileOf(path),
-      maxBytes,
-      files: AUDIT_FILES,
-      modes: { directory: 0o700, file: 0o600 },
-      now,
-    });
+    this.#now = now;
+    this.#maxBytes = maxBytes;
   }
 
   start(): void {
     try {
-      const broken = this.#file.start();
-      if (broken !== null) this.#log.error(`audit: ${broken}`);
+      this.#open();
     } catch (error) {
       this.#fail(error);
     }
@@ -72,10 +82,47 @@ export class ConnectorAudit {
 
   stop(): void {
     try {
-      this.#file.stop();
+      this.#file?.stop();
+      this.#release();
     } catch (error) {
       this.#fail(error);
     }
+    this.#file = null;
+  }
+
+  /** The open file. @throws Error if every file is in use; the file system's error */
+  #open(): ChainedLog {
+    if (this.#file !== null) return this.#file;
+    mkdirSync(dirname(this.#path), { recursive: true, mode: MODES.directory });
+    const place = this.#freePlace();
+    const file = new ChainedLog({
+      path: place,
+      keyFile: keyFileOf(place),
+      maxBytes: this.#maxBytes,
+      files: AUDIT_FILES,
+      modes: MODES,
+      now: this.#now,
+      durable: true,
+    });
+    try {
+      const broken = file.start();
+      if (broken !== null) this.#log.error(`audit: ${broken}`);
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+    this.#file = file;
+    return file;
+  }
+
+  #freePlace(): string {
+    for (const place of placesOf(this.#path)) {
+      const release = takePidLock(`${place}.lock`);
+      if (release === null) continue;
+      this.#release = release;
+      return place;
+    }
+    throw new Error(`every audit file beside ${this.#path} is in use; stop a connector, or set --audit-path`);
   }
 
   /** Why records cannot be written; null while they can. After a failure it tries to write one. */
@@ -89,6 +136,7 @@ export class ConnectorAudit {
         args: {},
         node: '*',
         decision: 'allowed',
+        confirmedBy: null,
         result: 'records can be written again',
         latencyMs: 0,
         mcpSession: '',
@@ -98,8 +146,21 @@ export class ConnectorAudit {
     return this.#problem;
   }
 
-  /** Never throws: the call has already been carried out. */
-  write({ args, result, ...event }: AuditEvent): void {
+  /** The intent of a call, before it is sent. @returns its number. @throws Denial audit_unavailable */
+  announce(event: AuditEvent): number {
+    const seq = this.#append({ ...event, phase: 'announced' });
+    if (seq === null) throw new Denial('audit_unavailable', undefined, { problem: this.#problem });
+    return seq;
+  }
+
+  /** Never throws: the call is over. */
+  write(event: AuditEvent): void {
+    this.#append(event);
+    this.#log.info(`${event.tool}: ${event.decision}`, { node: event.node, principal: event.tokenId });
+  }
+
+  /** @returns the event's number; null if it could not be written */
+  #append({ args, result, ...event }: AuditEvent): number | null {
     const text =
       typeof result === 'string' ? String(redactValue(result)) : (JSON.stringify(redactValue(result)) ?? '');
     const shown = redactArguments(args);
@@ -109,29 +170,42 @@ export class ConnectorAudit {
       result: text.slice(0, MAX_RESULT_CHARS),
     };
     try {
-      this.#file.append(record);
+      const file = this.#open();
+      file.append(record);
       this.#problem = null;
+      return file.seq;
     } catch (error) {
       this.#fail(error);
+      return null;
     }
-    this.#log.info(`${event.tool}: ${event.decision}`, { node: event.node, principal: event.tokenId });
   }
 
-  /** The newest events first, from the open file. */
+  /** The newest events first, of all connectors with this path, from the open files. */
   read(limit: number, wanted: (event: StoredEvent) => boolean): readonly StoredEvent[] {
-    const found: StoredEvent[] = [];
-    const lines = readText(this.path).trimEnd().split('\n');
-    for (let index = lines.length - 1; index >= 0 && found.length < limit; index--) {
-      const event = parse(lines[index] ?? '');
-      if (event !== null && wanted(event)) found.push(event);
-    }
-    return found;
+    return placesOf(this.#path)
+      .flatMap((place) => newest(place, limit, wanted))
+      .toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : b.seq - a.seq))
+      .slice(0, limit);
   }
 
   #fail(error: unknown): void {
     this.#problem = messageOf(error);
     this.#log.error(`audit: ${this.#problem}`);
   }
+}
+
+function newest(
+  path: string,
+  limit: number,
+  wanted: (event: StoredEvent) => boolean,
+): readonly StoredEvent[] {
+  const found: StoredEvent[] = [];
+  const lines = readText(path).trimEnd().split('\n');
+  for (let index = lines.length - 1; index >= 0 && found.length < limit; index--) {
+    const event = parse(lines[index] ?? '');
+    if (event !== null && wanted(event)) found.push(event);
+  }
+  return found;
 }
 
 function parse(line: string): StoredEvent | null {

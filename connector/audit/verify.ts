@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
+import { headFile } from '../../shared/audit/head.ts';
 import { verifyFiles } from '../../shared/audit/verify.ts';
-import { AUDIT_FILES, keyFileOf } from './audit.ts';
+import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 
-/** Checks the chain through the audit's files, oldest first, up to its signed head. */
+/** Checks the chains of all connectors with this path, through their files, oldest first, up to their signed heads. */
 export function verifyAuditFiles(path: string): { readonly ok: boolean; readonly sentence: string } {
-  const verdict = verifyFiles(path, AUDIT_FILES, keyFileOf(path));
-  if (!verdict.ok)
-    return { ok: false, sentence: `BROKEN: ${verdict.file} line ${verdict.line}: ${verdict.why}` };
-  if (!existsSync(path) && verdict.records === 0)
-    return { ok: true, sentence: `${path} does not exist: nothing was recorded.` };
-  const unchecked =
-    verdict.head_not_checked === null
-      ? ''
-      : ` The end of the chain was not checked: ${verdict.head_not_checked}.`;
-  return { ok: true, sentence: `${verdict.records} records, unbroken.${unchecked}` };
+  const used = placesOf(path).filter((place) => existsSync(place) || existsSync(headFile(place)));
+  if (used.length === 0) return { ok: true, sentence: `${path} does not exist: nothing was recorded.` };
+  const verdicts = used.map((place) => verifyFiles(place, AUDIT_FILES, keyFileOf(place)));
+  const broken = verdicts.flatMap((verdict) =>
+    verdict.ok ? [] : [`BROKEN: ${verdict.file} line ${verdict.line}: ${verdict.why}`],
+  );
+  if (broken.length > 0) return { ok: false, sentence: broken.join('\n') };
+  const records = verdicts.reduce((sum, verdict) => sum + (verdict.ok ? verdict.records : 0), 0);
+  const unchecked = verdicts.flatMap(({ head_not_checked: why }) =>
+    why === null ? [] : [` The end of the chain was not checked: ${why}.`],
+  );
+  const chains = used.length === 1 ? '' : ` in ${used.length} chains`;
+  return { ok: true, sentence: `${records} records${chains}, unbroken.${unchecked.join('')}` };
 }

@@ -3,12 +3,14 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
-import { type Principal, STDIO } from '../principal.ts';
+import { ownPrincipal, type Principal } from '../principal.ts';
+import { asRecord } from '../tools/tool.ts';
 
 /**
  * The conditions for flight tools: either the node's MAVLink endpoints enforce the armed guard (declared with
- * --flight-enforced, and checked if the config can be read), or the node flies a simulator (--sim; the node is asked at every
- * call, since a simulator may be replaced by an aircraft).
+ * --flight-enforced, and checked in the node's config), or the node flies a simulator (--sim; the node is asked at every call,
+ * since a simulator may be replaced by an aircraft). The connector asks with its own credential. What it cannot find out counts
+ * against flight, and is asked again at the next call.
  */
 
 export interface FlightSafetyOptions {
@@ -16,6 +18,8 @@ export interface FlightSafetyOptions {
   readonly declared: boolean;
   /** --sim, once every target has proven to be a simulator */
   readonly simulator: boolean;
+  /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
+  readonly launched: Principal | null;
   /** Called when flight tools appear or disappear, so that clients read the list again. */
   readonly onChange: () => void;
   /** Steady, ms. */
@@ -23,14 +27,21 @@ export interface FlightSafetyOptions {
   readonly log: Logger;
 }
 
-/** How long the config is cached. The simulator is checked at every call. */
+/** How long an answer is believed. The simulator is checked at every call. */
 const CONFIG_MS = 5000;
 /** How often it is checked without a call. */
 const WATCH_MS = 5000;
 
+/** What is known about one node; `unknown`: it did not say. */
+type Enforced = 'yes' | 'no' | 'unknown';
+
 export class FlightSafety {
   readonly #options: FlightSafetyOptions;
-  readonly #enforced = new Map<string, { readonly value: boolean; readonly at: number }>();
+  /** Answers only, by node. */
+  readonly #known = new Map<
+    NodeClient,
+    { readonly enforced: Exclude<Enforced, 'unknown'>; readonly at: number }
+  >();
 
   #shown: boolean;
   #timer: NodeJS.Timeout | null = null;
@@ -49,8 +60,10 @@ export class FlightSafety {
   start(nodes: readonly NodeClient[]): void {
     if (!this.#shown) return;
     const look = async (): Promise<void> => {
-      const usable = await Promise.all(nodes.map(async (node) => this.isEnforced(node, STDIO)));
-      this.#show(usable.includes(true));
+      const states = await Promise.all(nodes.map(async (node) => this.#look(node)));
+      // While a node does not say, the list stays as it is; a call is refused anyway.
+      if (states.includes('yes')) this.#show(true);
+      else if (!states.includes('unknown')) this.#show(false);
     };
     this.#timer = every(WATCH_MS, 'flight tools', look);
     this.#timer.unref();
@@ -67,55 +80,73 @@ export class FlightSafety {
     this.#options.onChange();
   }
 
-  async isEnforced(node: NodeClient, principal: Principal): Promise<boolean> {
-    if (await this.isWaived(node, principal)) return true;
-    if (!this.#options.declared) return false;
-    const { now } = this.#options;
-    const known = this.#enforced.get(node.target.id);
-    if (known !== undefined && now() - known.at < CONFIG_MS) return known.value;
-    const value = await this.#holds(node, principal);
-    this.#enforced.set(node.target.id, { value, at: now() });
-    return value;
-  }
-
-  /** Whether the node says, now, that its flight controller is a simulator. */
-  async isWaived(node: NodeClient, principal: Principal): Promise<boolean> {
-    if (!this.#options.simulator) return false;
-    try {
-      return await isSimulated(node, principal);
-    } catch (error) {
-      if (!(error instanceof Denial)) throw error;
-      return false; // no answer: not a simulator
+  /** @throws Denial ws_proxy_enforce_off, with the cause */
+  async check(node: NodeClient): Promise<void> {
+    switch (await this.#look(node)) {
+      case 'yes':
+        return;
+      case 'no':
+        throw new Denial('ws_proxy_enforce_off');
+      case 'unknown':
+        throw new Denial(
+          'ws_proxy_enforce_off',
+          `Flight tools are off: it cannot be checked that ${node.target.id} enforces the armed guard. The connector needs its pairing key (SVC_MCP_AGENT_KEY or the fleet file), or a launch token with the scope read, and the node must answer.`,
+        );
     }
   }
 
-  /** True if no endpoint of the node overrides the armed guard. If the config cannot be read, --flight-enforced decides. */
-  async #holds(node: NodeClient, principal: Principal): Promise<boolean> {
+  /** Whether the node says, now, that its flight controller is a simulator. */
+  async isWaived(node: NodeClient): Promise<boolean> {
+    return (await this.#simulated(node)) === 'yes';
+  }
+
+  async #look(node: NodeClient): Promise<Enforced> {
+    const simulated = await this.#simulated(node);
+    if (simulated === 'yes' || !this.#options.declared) return simulated;
+    const { now } = this.#options;
+    const known = this.#known.get(node);
+    if (known !== undefined && now() - known.at < CONFIG_MS) return known.enforced;
+    const enforced = await this.#endpoints(node);
+    if (enforced !== 'unknown') this.#known.set(node, { enforced, at: now() });
+    return enforced;
+  }
+
+  async #simulated(node: NodeClient): Promise<Enforced> {
+    if (!this.#options.simulator) return 'no';
     try {
-      const config = (await node.json({ method: 'GET', path: '/api/config' }, principal)) as {
-        readonly mavlink?: { readonly endpoints?: readonly unknown[] };
-      };
-      const open = (config.mavlink?.endpoints ?? []).filter((endpoint) =>
-        String(endpoint).includes('force=1'),
-      );
+      return (await isSimulated(node, this.#own(node))) ? 'yes' : 'no';
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error;
+      return 'unknown';
+    }
+  }
+
+  /** Whether no endpoint of the node overrides the armed guard. */
+  async #endpoints(node: NodeClient): Promise<Enforced> {
+    try {
+      const config = asRecord(await node.json({ method: 'GET', path: '/api/config' }, this.#own(node)));
+      const { endpoints } = asRecord(config['mavlink']);
+      if (!Array.isArray(endpoints)) return 'unknown';
+      const open = endpoints.filter((endpoint) => String(endpoint).includes('force=1'));
       if (open.length > 0)
         this.#options.log.warn(
           `${node.target.id}: flight tools are off, because ${open.join(', ')} has no armed guard`,
         );
-      return open.length === 0;
+      return open.length === 0 ? 'yes' : 'no';
     } catch (error) {
-      this.#options.log.warn(
-        `${node.target.id}: its config cannot be read (${messageOf(error)}); --flight-enforced stands`,
-      );
-      return true;
+      if (!(error instanceof Denial)) throw error;
+      this.#options.log.warn(`${node.target.id}: its config cannot be read (${messageOf(error)})`);
+      return 'unknown';
     }
+  }
+
+  #own(node: NodeClient): Principal {
+    return ownPrincipal(node.target.key, this.#options.launched);
   }
 }
 
 /** @throws Denial where the node does not answer */
 export async function isSimulated(node: NodeClient, principal: Principal): Promise<boolean> {
-  const status = (await node.json({ method: 'GET', path: '/api/status' }, principal)) as {
-    readonly fc_simulated?: unknown;
-  };
-  return status.fc_simulated === true;
+  const status = asRecord(await node.json({ method: 'GET', path: '/api/status' }, principal));
+  return status['fc_simulated'] === true;
 }

@@ -3,8 +3,16 @@ import { messageOf } from '../../shared/errors.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
-import { CODE_PATTERN, fileCall, isSigned, spend } from '../../shared/operator/signed-confirm.ts';
+import {
+  CODE_PATTERN,
+  fileCall,
+  giveSignatureBack,
+  isSigned,
+  spendSignature,
+  takeSignature,
+} from '../../shared/operator/signed-confirm.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import type { ConfirmedBy } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import type { Principal } from '../principal.ts';
@@ -15,7 +23,7 @@ import type { FlightSafety } from './flight-safety.ts';
 
 /**
  * Whether a call may happen (docs/contract.md 11). All other checks come before the confirmation, and a confirmation is used up
- * last, so that none is lost on a call that fails for another reason.
+ * when the call is sent, so that none is lost on a call that fails for another reason.
  */
 
 export interface GateCall {
@@ -23,13 +31,25 @@ export interface GateCall {
   readonly args: Arguments;
   readonly principal: Principal;
   readonly node: NodeClient;
-  /** Whether the client's user agreed; null if the client cannot ask or has not asked yet. */
+  /** Whether the client's user agreed; null if not asked yet. */
   readonly elicited: boolean | null;
+  /** Whether the client can ask its user. */
+  readonly canAsk: boolean;
+}
+
+/** The confirmation of one call. */
+export interface Grant {
+  /** Null where none is needed. */
+  readonly by: ConfirmedBy | null;
+  /** Right before the call is sent. @throws Denial if the confirmation no longer holds, or another call used it */
+  readonly take: () => void;
+  /** Afterwards. @param done whether the node carried it out, or may have */
+  readonly settle: (done: boolean) => void;
 }
 
 /** The result: the class, and what the caller must do next. */
 export type Verdict =
-  | { readonly kind: 'pass'; readonly scope: Scope; readonly confirmed: boolean }
+  | { readonly kind: 'pass'; readonly scope: Scope; readonly grant: Grant }
   /** Only a confirmation by the client's user is missing. */
   | { readonly kind: 'ask'; readonly scope: Scope; readonly question: string };
 
@@ -54,8 +74,7 @@ export class Gate {
     const second = tool.alsoNeeds;
     if (second !== undefined && principal.scopes !== null && !principal.scopes.includes(second))
       throw new Denial('scope_missing', undefined, { required: second, granted: principal.scopes });
-    if (affectsFlight(tool, scope) && !(await this.#options.flight.isEnforced(node, principal)))
-      throw new Denial('ws_proxy_enforce_off');
+    if (affectsFlight(tool, scope)) await this.#options.flight.check(node);
     return scope;
   }
 
@@ -65,7 +84,7 @@ export class Gate {
       case 'read':
       case 'secret_read':
       case 'safe_write':
-        return { kind: 'pass', scope, confirmed: false };
+        return pass(scope, null);
       case 'admin':
         return this.#admin(call);
       case 'flight':
@@ -75,22 +94,25 @@ export class Gate {
     }
   }
 
-  #admin({ args, tool, node, elicited }: GateCall): Verdict {
-    if (args['confirm'] === true || elicited === true)
-      return { kind: 'pass', scope: 'admin', confirmed: true };
+  /** The argument counts only where nobody can be asked: a model writes it. */
+  #admin({ args, tool, node, elicited, canAsk }: GateCall): Verdict {
+    if (elicited === true) return pass('admin', 'elicitation');
     if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
+    if (!canAsk) {
+      if (args['confirm'] === true) return pass('admin', 'argument');
+      throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
+    }
     const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(redactArguments(args))}?`;
     return { kind: 'ask', scope: 'admin', question };
   }
 
   async #flight(call: GateCall): Promise<Verdict> {
-    const passed = { kind: 'pass', scope: 'flight', confirmed: true } as const;
-    if (await this.#options.flight.isWaived(call.node, call.principal)) return passed;
-    if (call.args['confirm_id'] !== undefined) {
-      this.#spendSignature(call);
-      return passed;
-    }
-    if (this.#operatorPresent()) return passed;
+    if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
+    if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
+    if (this.#operatorPresent())
+      return pass('flight', 'presence', () => {
+        if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
+      });
     throw await this.#unsigned(call, 'operator_present_stale');
   }
 
@@ -100,11 +122,9 @@ export class Gate {
     // The words are not repeated here: a client must read them in the description.
     if (args['confirm'] !== phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
-    const passed = { kind: 'pass', scope: 'destructive', confirmed: true } as const;
-    if (await this.#options.flight.isWaived(call.node, call.principal)) return passed;
+    if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
     if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');
-    this.#spendSignature(call);
-    return passed;
+    return this.#signed(call, 'destructive');
   }
 
   #operatorPresent(): boolean {
@@ -117,22 +137,41 @@ export class Gate {
     }
   }
 
-  #spendSignature({ tool, args, node }: GateCall): void {
+  #signed({ tool, args, node }: GateCall, scope: Scope): Verdict {
     const { operator, log } = this.#options;
     const code = String(args['confirm_id']).toUpperCase();
-    const refused = new Denial(
-      'confirm_required',
-      'This call was not signed, or for other arguments, or too long ago. Leave confirm_id out to get a new code.',
+    const check = (): void => {
+      try {
+        if (
+          CODE_PATTERN.test(code) &&
+          isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())
+        )
+          return;
+      } catch (error) {
+        log.warn(`signed confirm: ${messageOf(error)}`); // an invalid file counts as no signature
+      }
+      throw new Denial(
+        'confirm_required',
+        'This call was not signed, or for other arguments, or too long ago. Leave confirm_id out to get a new code.',
+      );
+    };
+    check();
+    return pass(
+      scope,
+      'signature',
+      () => {
+        check();
+        if (!takeSignature(operator, code))
+          throw new Denial('confirm_required', 'Another call has used this signature.');
+      },
+      (done) => {
+        try {
+          (done ? spendSignature : giveSignatureBack)(operator, code);
+        } catch (error) {
+          log.warn(`signed confirm: ${messageOf(error)}`); // it stays taken, which nobody can use
+        }
+      },
     );
-    if (!CODE_PATTERN.test(code)) throw refused;
-    try {
-      if (!isSigned(operator, { code, ...bind(tool.name, node.target.id, args) }, bootTime())) throw refused;
-    } catch (error) {
-      if (error instanceof Denial) throw error;
-      log.warn(`signed confirm: ${messageOf(error)}`);
-      throw refused;
-    }
-    if (!spend(operator, code)) throw refused;
   }
 
   /** The refusal, with a code under which a person may sign the call. */
@@ -155,6 +194,15 @@ export class Gate {
       { confirm_id: code },
     );
   }
+}
+
+function pass(
+  scope: Scope,
+  by: ConfirmedBy | null,
+  take: Grant['take'] = () => undefined,
+  settle: Grant['settle'] = () => undefined,
+): Verdict {
+  return { kind: 'pass', scope, grant: { by, take, settle } };
 }
 
 /** Whether the call counts as flight: by its class, or because it affects the aircraft. */

@@ -3,9 +3,12 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Bonjour, type Service } from 'bonjour-service';
+import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { takePidLock } from '../../shared/files/pid-lock.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { STDIO } from '../principal.ts';
+import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
 import { addToFleet, readFleet } from './fleet-file.ts';
 import { NodeClient, type NodeTarget } from './node-client.ts';
@@ -49,40 +52,86 @@ function readService({ txt, addresses, port }: Service): Found | null {
 
 /**
  * Claims unpaired, unknown nodes one after the other; each key is on disk before the next claim, because a node whose key is
- * lost can only be reset by hand.
+ * lost can only be reset by hand. Nothing is claimed while the file cannot be written, or another connector adopts nodes; a
+ * claim whose key cannot be kept is given back.
+ * @throws UsageError
  */
 export async function adopt(
   found: readonly Found[],
   fleetFile: string,
   owner: string,
   log: Logger,
-): Promise<readonly NodeTarget[]> {
+): Promise<void> {
   const known = new Set(readFleet(fleetFile).map(({ id }) => id));
-  const adopted: NodeTarget[] = [];
-  for (const { deviceId, name, paired, host } of found) {
-    if (known.has(deviceId)) continue;
-    if (paired) {
-      log.info(`${deviceId} at ${host} is paired with another owner`);
-      continue;
-    }
-    const client = new NodeClient({ id: deviceId, name, baseUrl: `http://${host}`, key: null });
-    try {
-      const answer = asRecord(
-        await client.json({ method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } }, STDIO),
-      );
-      const { api_key: key } = answer;
-      if (typeof key !== 'string') throw new Error('the answer has no key');
-      const target: NodeTarget = { ...client.target, key };
-      await addToFleet(fleetFile, [target]);
-      adopted.push(target);
-      log.info(`${deviceId} at ${host} was adopted; its key is in ${fleetFile}`);
-    } catch (error) {
-      log.warn(
-        `${deviceId} at ${host} was not adopted: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
+  const strangers = found.filter(({ deviceId }) => !known.has(deviceId));
+  for (const { deviceId, host } of strangers.filter(({ paired }) => paired))
+    log.info(`${deviceId} at ${host} is paired with another owner`);
+  const free = strangers.filter(({ paired }) => !paired);
+  if (free.length === 0) return;
+  const release = await reserve(fleetFile);
+  try {
+    for (const node of free) if (!(await adoptOne(node, fleetFile, owner, log))) return;
+  } finally {
+    release();
   }
-  return adopted;
+}
+
+/** @returns how to let others adopt again. @throws UsageError if the file cannot be written, or another one adopts */
+async function reserve(fleetFile: string): Promise<() => void> {
+  try {
+    await mkdir(dirname(fleetFile), { recursive: true, mode: 0o700 });
+    const release = takePidLock(`${fleetFile}.lock`);
+    if (release === null) throw new Error('another connector is adopting nodes into it');
+    await addToFleet(fleetFile, []).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    return release;
+  } catch (error) {
+    throw new UsageError(`--discover: nothing was claimed, since ${fleetFile}: ${messageOf(error)}`);
+  }
+}
+
+/** @returns false if no more nodes may be claimed, because a key could not be kept */
+async function adoptOne(
+  { deviceId, name, host }: Found,
+  fleetFile: string,
+  owner: string,
+  log: Logger,
+): Promise<boolean> {
+  const free: NodeTarget = { id: deviceId, name, baseUrl: `http://${host}`, key: null };
+  const claim = { method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } };
+  let key: unknown;
+  try {
+    ({ api_key: key } = asRecord(await new NodeClient(free).json(claim, STDIO)));
+    if (typeof key !== 'string') throw new Error('the answer has no key');
+  } catch (error) {
+    log.warn(`${deviceId} at ${host} was not adopted: ${messageOf(error)}`);
+    return true;
+  }
+  const target = { ...free, key };
+  try {
+    await addToFleet(fleetFile, [target]);
+    log.info(`${deviceId} at ${host} was adopted; its key is in ${fleetFile}`);
+    return true;
+  } catch (error) {
+    log.error(`${deviceId} at ${host}: its key cannot be kept (${messageOf(error)})`);
+    await giveBack(target, log);
+    return false;
+  }
+}
+
+/** Unpairs a node that was claimed a moment ago; it need not know whether its vehicle is armed. */
+async function giveBack(target: NodeTarget, log: Logger): Promise<void> {
+  try {
+    const body = { force: true };
+    await new NodeClient(target).json({ method: 'POST', path: '/api/pairing/unpair', body }, STDIO);
+    log.info(`${target.id} was given back: it is unpaired again`);
+  } catch (error) {
+    log.error(
+      `${target.id} could not be given back (${messageOf(error)}): run \`sudo svc unpair\` on it, then pair it again`,
+    );
+  }
 }
 
 /** The same owner at every start. @param given SVC_MCP_OWNER */

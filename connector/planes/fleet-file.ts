@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { readOwnFile } from '../../shared/operator/operator-files.ts';
+import { readPrivateSync } from '../../shared/files/private-file.ts';
 import { baseUrlOf, type NodeTarget } from './node-client.ts';
 
 /**
@@ -35,13 +35,18 @@ export function parseFleet(text: string, source: string): readonly NodeTarget[] 
   });
 }
 
-/** @returns no nodes if the file does not exist. @throws Error if the file is not private, or broken */
+const MAX_BYTES = 1024 * 1024;
+
+/** @returns no nodes if the file does not exist. @throws Error if others can read or write it, or it is broken */
 export function readFleet(path: string): readonly NodeTarget[] {
-  const text = readOwnFile(path);
+  const text = readPrivateSync(path, MAX_BYTES);
   return text === null ? [] : parseFleet(text, path);
 }
 
-/** Adds nodes, all or none; existing ones stay unchanged. */
+/**
+ * Adds nodes, all or none; existing ones stay unchanged. Without nodes it only shows that the file can be written. @throws the
+ * file system's error
+ */
 export async function addToFleet(path: string, added: readonly NodeTarget[]): Promise<void> {
   const nodes = [...readFleet(path), ...added].map(({ id, name, baseUrl, key }) => ({
     id,

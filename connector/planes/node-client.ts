@@ -30,6 +30,9 @@ export interface NodeBytes {
 }
 
 const TIMEOUT_MS = 8000;
+const MAYBE = 'It was sent: the node may have carried it out. Look before you repeat it.';
+/** After these the node may have done it; after every other refusal it has not. */
+const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([500, 502, 504]);
 
 /** @param host `host`, `host:port`, `[v6]:port` or an http(s) URL. @throws Error for anything else */
 export function baseUrlOf(host: string): string {
@@ -43,10 +46,19 @@ export function baseUrlOf(host: string): string {
 }
 
 export class NodeClient {
-  readonly target: NodeTarget;
+  #target: NodeTarget;
 
   constructor(target: NodeTarget) {
-    this.target = target;
+    this.#target = target;
+  }
+
+  get target(): NodeTarget {
+    return this.#target;
+  }
+
+  /** The node has said who it is. */
+  identify(id: string, name: string | null): void {
+    this.#target = { ...this.#target, id, name };
   }
 
   /**
@@ -60,24 +72,33 @@ export class NodeClient {
     try {
       return JSON.parse(bytes.toString('utf8')) as unknown;
     } catch {
-      throw new Denial('rest_down', 'The node did not answer in JSON.', { path: request.path });
+      const { method, path } = request;
+      throw new Denial('rest_down', 'The node did not answer in JSON.', { path }, method !== 'GET');
     }
   }
 
   /** @throws Denial */
   async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
     const { method, path, body, timeoutMs = TIMEOUT_MS } = request;
+    const writes = method !== 'GET';
+    if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
     const headers = { accept: 'application/json, image/jpeg', ...this.#credential(principal) };
-    const place = { baseUrl: this.target.baseUrl };
-    const answer = await requestNode(place, { method, path, headers, body, timeoutMs, signal }).catch(
-      (error: unknown) => {
-        if (signal?.aborted === true) throw new Denial('cancelled');
-        const cause = causeOf(error, timeoutMs);
-        const sentence = `The node ${this.target.id} does not answer: ${cause}.`;
-        throw new Denial('rest_down', sentence, { path, cause });
-      },
-    );
-    if (answer.status < 200 || answer.status > 299) throw denialOf(answer, path, principal);
+    let maybeDone = false;
+    const onSending = (): void => {
+      maybeDone = writes;
+    };
+    const answer = await requestNode(
+      { baseUrl: this.target.baseUrl },
+      { method, path, headers, body, timeoutMs, signal, onSending },
+    ).catch((error: unknown) => {
+      const after = maybeDone ? ` ${MAYBE}` : '';
+      if (signal?.aborted === true)
+        throw new Denial('cancelled', `The call was cancelled.${after}`, {}, maybeDone);
+      const cause = causeOf(error, timeoutMs);
+      const sentence = `The node ${this.target.id} does not answer: ${cause}.${after}`;
+      throw new Denial('rest_down', sentence, { path, cause }, maybeDone);
+    });
+    if (answer.status < 200 || answer.status > 299) throw denialOf(answer, { path, principal, writes });
     return {
       bytes: answer.bytes,
       mediaType: answer.headers['content-type'] ?? '',
@@ -91,16 +112,21 @@ export class NodeClient {
   }
 }
 
-function denialOf({ status, headers, bytes }: NodeAnswer, path: string, principal: Principal): Denial {
+interface Asked {
+  readonly path: string;
+  readonly principal: Principal;
+  readonly writes: boolean;
+}
+
+function denialOf({ status, headers, bytes }: NodeAnswer, { path, principal, writes }: Asked): Denial {
   const body = errorBody(bytes);
   const said = typeof body['detail'] === 'string' ? body['detail'] : undefined;
   const code = typeof body['code'] === 'string' ? body['code'] : null;
   const detail = { path, status, code };
   switch (status) {
     case 401:
-      return principal.kind === 'token'
-        ? new Denial('token_revoked', undefined, detail)
-        : new Denial('unauthorized', said, detail);
+      // The node's own sentence is for an HTTP client: it names a header.
+      return new Denial(principal.kind === 'token' ? 'token_revoked' : 'unauthorized', undefined, detail);
     case 403:
       return code === 'E_SCOPE'
         ? new Denial('scope_missing', said, {
@@ -118,7 +144,7 @@ function denialOf({ status, headers, bytes }: NodeAnswer, path: string, principa
       return new Denial('invalid_arguments', said, { ...detail, errors: body['errors'] });
     case 409:
       return code === 'E_ARMED'
-        ? new Denial('armed_guard', said, { ...detail, armed: body['armed'] })
+        ? new Denial('armed_guard', undefined, { ...detail, armed: body['armed'] })
         : new Denial('precondition_failed', said, detail);
     case 429:
       return new Denial('rate_limited', said, {
@@ -129,8 +155,11 @@ function denialOf({ status, headers, bytes }: NodeAnswer, path: string, principa
       return new Denial('not_supported', said, detail);
     case 503:
       return new Denial(code === 'E_NO_FC' ? 'fc_unreachable' : 'rest_down', said, detail);
-    default:
-      return new Denial('rest_down', said ?? `The node answered ${status}.`, detail);
+    default: {
+      const maybeDone = writes && UNKNOWN_OUTCOME.has(status);
+      const sentence = said ?? `The node answered ${status}.`;
+      return new Denial('rest_down', maybeDone ? `${sentence} ${MAYBE}` : sentence, detail, maybeDone);
+    }
   }
 }
 

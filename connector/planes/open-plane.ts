@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { STDIO } from '../principal.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
 import { parseFleet, readFleet } from './fleet-file.ts';
-import { baseUrlOf, NodeClient, type NodeTarget } from './node-client.ts';
+import { baseUrlOf } from './node-client.ts';
 import { LOCAL, Plane } from './plane.ts';
-
-const IDENTITY_MS = 2000;
 
 /** The nodes that the settings name. @throws UsageError, Error for a fleet file that is broken */
 export async function openPlane(
@@ -23,7 +20,7 @@ export async function openPlane(
         '--target fleet is not in this build: it needs the ground control backend. Use agent or local-fleet.',
       );
     case 'agent':
-      return new Plane('agent', [await agentTarget(settings, env, log)]);
+      return agentPlane(settings, env, log);
     case 'local-fleet': {
       const nodes =
         settings.inlineFleet !== null && settings.place === null
@@ -38,11 +35,12 @@ export async function openPlane(
   }
 }
 
-async function agentTarget(
+/** A node that does not answer at the start is called `local` until it does, and keeps that name as an alias. */
+async function agentPlane(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
-): Promise<NodeTarget> {
+): Promise<Plane> {
   const host = settings.place ?? '127.0.0.1';
   let baseUrl: string;
   try {
@@ -53,20 +51,9 @@ async function agentTarget(
   // On the node itself, its pairing file is the newest source of the key.
   const onBox = settings.place === null || /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
   const key = (onBox ? pairingKey(pathsFrom(env).pairing, log) : null) ?? settings.agentKey;
-  if (settings.nodeId !== null) return { id: settings.nodeId, name: null, baseUrl, key };
-  // A node that does not answer at the start is called `local`, and keeps that name as an alias.
-  const probe = new NodeClient({ id: LOCAL, name: null, baseUrl, key });
-  const info = await probe
-    .json({ method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS }, STDIO)
-    .then(asRecord, () => null);
-  const id = info?.['device_id'];
-  const name = info?.['name'];
-  return {
-    id: typeof id === 'string' ? id : LOCAL,
-    name: typeof name === 'string' ? name : null,
-    baseUrl,
-    key,
-  };
+  const plane = new Plane('agent', [{ id: settings.nodeId ?? LOCAL, name: null, baseUrl, key }]);
+  await plane.learn();
+  return plane;
 }
 
 function pairingKey(path: string, log: Logger): string | null {

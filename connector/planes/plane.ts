@@ -1,5 +1,5 @@
 import { Denial } from '../denial.ts';
-import type { Principal } from '../principal.ts';
+import { type Principal, STDIO } from '../principal.ts';
 import { NodeClient, type NodeTarget } from './node-client.ts';
 
 /** The nodes that this connector reaches. */
@@ -8,23 +8,36 @@ export type Mode = 'agent' | 'local-fleet';
 
 /** The name of the node until it has reported its device id, and an alias afterwards. */
 export const LOCAL = 'local';
+const IDENTITY_MS = 2000;
 
 export class Plane {
   readonly mode: Mode;
-  readonly #nodes: Map<string, NodeClient>;
+  readonly nodes: readonly NodeClient[];
 
   /** @throws Error when two nodes have the same id */
   constructor(mode: Mode, targets: readonly NodeTarget[]) {
     this.mode = mode;
-    this.#nodes = new Map();
-    for (const target of targets) {
-      if (this.#nodes.has(target.id)) throw new Error(`two nodes are called ${target.id}`);
-      this.#nodes.set(target.id, new NodeClient(target));
-    }
+    for (const [index, { id }] of targets.entries())
+      if (targets.findIndex((other) => other.id === id) !== index)
+        throw new Error(`two nodes are called ${id}`);
+    this.nodes = targets.map((target) => new NodeClient(target));
   }
 
-  get nodes(): readonly NodeClient[] {
-    return [...this.#nodes.values()];
+  /** Asks a node that has not said yet who it is. @returns whether there is something new */
+  async learn(): Promise<boolean> {
+    const nameless = this.nodes.find(({ target }) => target.id === LOCAL);
+    if (nameless === undefined) return false;
+    try {
+      const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
+      const info = (await nameless.json(request, STDIO)) as Readonly<Record<string, unknown>> | null;
+      const { device_id: id, name } = info ?? {};
+      if (typeof id !== 'string') return false;
+      nameless.identify(id, typeof name === 'string' ? name : null);
+      return true;
+    } catch (error) {
+      if (error instanceof Denial) return false; // it is away
+      throw error;
+    }
   }
 
   /**
@@ -33,11 +46,10 @@ export class Plane {
    * @throws Denial node_required, node_not_allowed
    */
   resolve(wanted: unknown, principal: Principal): NodeClient {
-    const [only, ...others] = this.#nodes.values();
+    const [only, ...others] = this.nodes;
     const named =
-      typeof wanted === 'string'
-        ? (this.#nodes.get(wanted) ?? (wanted === LOCAL && others.length === 0 ? only : undefined))
-        : undefined;
+      this.nodes.find(({ target }) => target.id === wanted) ??
+      (wanted === LOCAL && others.length === 0 ? only : undefined);
     const node = wanted === undefined && others.length === 0 ? only : named;
     if (node === undefined) {
       const known = this.nodes.map(({ target }) => target.id);

@@ -11,20 +11,16 @@ import {
   toNodeHandler,
   toWebRequest,
 } from '@modelcontextprotocol/node';
-import {
-  type AuthInfo,
-  createMcpHandler,
-  InMemoryServerEventBus,
-  isLegacyRequest,
-  type McpHttpHandler,
-  type Server,
-} from '@modelcontextprotocol/server';
+import { isLegacyRequest, type Server } from '@modelcontextprotocol/server';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
+import type { Listener } from '../resources.ts';
 import { buildServer, type ServerDeps } from '../server.ts';
+import { SessionEvents } from './event-store.ts';
+import { ModernCallers } from './modern.ts';
 
 /**
  * Streamable HTTP at `POST /mcp`: requests of the 2026 protocol are independent; those of the 2025 protocol have sessions,
@@ -62,25 +58,25 @@ interface Session {
   readonly principal: Principal;
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
+  /** Requests without an end yet: a stream of events, a long call. */
+  open: number;
   usedAt: number;
 }
 
 export class HttpFace {
   readonly #options: HttpOptions;
   readonly #server: HttpServer;
-  readonly #modern: McpHttpHandler;
-  readonly #bus = new InMemoryServerEventBus();
+  readonly #modern: ModernCallers;
   readonly #sessions = new Map<string, Session>();
   #reaper: NodeJS.Timeout | null = null;
 
   constructor(options: HttpOptions) {
     this.#options = options;
     const { deps, transport, log } = options;
-    this.#modern = createMcpHandler(({ authInfo }) => buildServer(deps, transport, principalOf(authInfo)), {
-      legacy: 'reject',
-      bus: this.#bus,
-      maxRequestBodySize: MAX_BODY_BYTES,
-      onerror: (error) => log.debug(messageOf(error)),
+    this.#modern = new ModernCallers({
+      build: (principal) => buildServer(deps, transport, principal),
+      maxBodyBytes: MAX_BODY_BYTES,
+      onError: (error) => log.debug(messageOf(error)),
     });
     this.#server = createServer((req, res) => {
       this.#serve(req, res).catch((error: unknown) => this.#fail(res, error));
@@ -88,19 +84,14 @@ export class HttpFace {
     this.#server.requestTimeout = 30_000;
   }
 
-  /** Whether a client of the 2026 protocol listens for changes. */
-  get isListenedTo(): boolean {
-    return this.#bus.listenerCount > 0;
-  }
-
-  /** For `resources/updated` of the 2026 protocol. */
-  notifyUpdated(uri: string): void {
-    this.#modern.notify.resourceUpdated(uri);
+  /** The callers of the 2026 protocol that listen for changes. */
+  get listeners(): readonly Listener[] {
+    return this.#modern.listeners;
   }
 
   /** For clients of the 2026 protocol; the servers of the others notify them. */
-  notifyTools(): void {
-    this.#modern.notify.toolsChanged();
+  notify(what: 'tools' | 'resources'): void {
+    this.#modern.tellAll((to) => (what === 'tools' ? to.toolsChanged() : to.resourcesChanged()));
   }
 
   get server(): HttpServer {
@@ -141,11 +132,12 @@ export class HttpFace {
     } catch (error) {
       if (!(error instanceof Denial)) throw error;
       this.#options.onRefused(req, error);
-      const status = error.reason === 'rest_down' ? 503 : 401;
-      res.setHeader(
-        'www-authenticate',
-        `Bearer realm="svc-mcp", error="invalid_token", error_description="${error.reason}"`,
-      );
+      const status = error.reason === 'rest_down' ? 503 : error.reason === 'rate_limited' ? 429 : 401;
+      if (status === 401)
+        res.setHeader(
+          'www-authenticate',
+          `Bearer realm="svc-mcp", error="invalid_token", error_description="${error.reason}"`,
+        );
       answer(res, status, { error: error.reason, message: error.message });
       return;
     }
@@ -153,13 +145,6 @@ export class HttpFace {
   }
 
   async #mcp(req: IncomingMessage, res: ServerResponse, principal: Principal): Promise<void> {
-    const auth: AuthInfo = {
-      token: '',
-      clientId: principal.id,
-      scopes: [...(principal.scopes ?? [])],
-      extra: { principal },
-    };
-    const withAuth = Object.assign(req, { auth });
     const given = req.headers['mcp-session-id'];
     if (typeof given === 'string') {
       const session = this.#sessions.get(given);
@@ -168,36 +153,42 @@ export class HttpFace {
         answer(res, 404, { jsonrpc: '2.0', error: { code: -32001, message: 'Session not found' }, id: null });
         return;
       }
-      session.usedAt = this.#options.now();
-      await session.transport.handleRequest(withAuth, res);
+      session.open++;
+      res.once('close', () => {
+        session.open--;
+        session.usedAt = this.#options.now();
+      });
+      await session.transport.handleRequest(req, res);
       return;
     }
     const body = req.method === 'POST' ? await readJson(req, res) : undefined;
     if (body === FAILED) return;
-    const like = withAuth as NodeIncomingMessageLike; // of a request, method and url are always there
+    const like = req as NodeIncomingMessageLike; // of a request, method and url are always there
     const request = await toWebRequest(like, body, { maxRequestBodySize: MAX_BODY_BYTES });
     if (req.method === 'POST' && !(await isLegacyRequest(request.clone(), body))) {
-      await toNodeHandler(this.#modern)(like, res, body);
+      await toNodeHandler(this.#modern.handlerOf(principal))(like, res, body);
       return;
     }
     if (isInitialize(body)) {
-      await this.#open(withAuth, res, body, principal);
+      await this.#open(req, res, body, principal);
       return;
     }
     if (req.method === 'POST')
-      await toNodeHandler(this.#modern)(like, res, body); // refuses it in the format of its protocol
+      await toNodeHandler(this.#modern.handlerOf(principal))(like, res, body); // refuses it in the format of its protocol
     else
       answer(res, 405, { jsonrpc: '2.0', error: { code: -32000, message: 'Method not allowed' }, id: null });
   }
 
   async #open(req: IncomingMessage, res: ServerResponse, body: unknown, principal: Principal): Promise<void> {
     const { deps, transport: name, now } = this.#options;
+    this.#reap();
     this.#makeRoom();
     const server = buildServer(deps, name, principal);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
+      eventStore: new SessionEvents(),
       onsessioninitialized: (id) => {
-        this.#sessions.set(id, { id, principal, transport, server, usedAt: now() });
+        this.#sessions.set(id, { id, principal, transport, server, open: 0, usedAt: now() });
       },
       onsessionclosed: (id) => {
         this.#sessions.delete(id);
@@ -207,16 +198,19 @@ export class HttpFace {
     await transport.handleRequest(req, res, body);
   }
 
-  /** Ends the session that was unused for the longest time. */
+  /** Ends the session that was unused for the longest time, rather one that nobody is connected to. */
   #makeRoom(): void {
     if (this.#sessions.size < MAX_SESSIONS) return;
-    const [oldest] = [...this.#sessions.values()].toSorted((a, b) => a.usedAt - b.usedAt);
+    const [oldest] = [...this.#sessions.values()].toSorted(
+      (a, b) => Math.min(a.open, 1) - Math.min(b.open, 1) || a.usedAt - b.usedAt,
+    );
     if (oldest !== undefined) this.#end(oldest);
   }
 
   #reap(): void {
     const now = this.#options.now();
-    for (const session of this.#sessions.values()) if (now - session.usedAt > IDLE_MS) this.#end(session);
+    for (const session of this.#sessions.values())
+      if (session.open === 0 && now - session.usedAt > IDLE_MS) this.#end(session);
   }
 
   #end(session: Session): void {
@@ -243,12 +237,6 @@ export class HttpFace {
     if (res.headersSent) res.destroy();
     else answer(res, 500, { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' }, id: null });
   }
-}
-
-function principalOf(authInfo: AuthInfo | undefined): Principal {
-  const principal = authInfo?.extra?.['principal'];
-  if (typeof principal !== 'object' || principal === null) throw new Error('a request without a principal');
-  return principal as Principal;
 }
 
 function hostOf(header: string | undefined): string | null {

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fdatasync,
   fdatasyncSync,
   fstatSync,
@@ -35,6 +36,8 @@ export interface ChainedLogOptions {
   readonly modes: { readonly directory: number; readonly file: number };
   /** Wall clock, ms. */
   readonly now: () => number;
+  /** Each record and its head are on the disk before `append` returns: for few records, which nobody may lose or cut off. */
+  readonly durable?: boolean;
 }
 
 /**
@@ -101,13 +104,13 @@ export class ChainedLog {
     this.#close();
   }
 
-  /** Writes one record with secrets masked. @throws the file system's error; then the record is not written */
+  /** Writes one record with secrets masked. @throws the file system's error; then the record may not be on the disk */
   append(record: object): void {
     if (!this.#started) {
       const problem = this.start();
       if (problem !== null) process.emitWarning(`audit: ${problem}`);
     }
-    const { now, maxBytes } = this.#options;
+    const { now, maxBytes, durable = false } = this.#options;
     const time = new Date(now()).toISOString();
     // The chain's own hashes are not secrets.
     const body = redact(JSON.stringify({ time, ...record })).slice(1);
@@ -122,7 +125,10 @@ export class ChainedLog {
     this.#size += bytes.length;
     this.#seq++;
     this.#prev = lineHash(line);
-    this.#timer ??= setTimeout(() => this.#settle(), HEAD_MS).unref();
+    if (durable) {
+      fdatasyncSync(fd);
+      this.#writeHead();
+    } else this.#timer ??= setTimeout(() => this.#settle(), HEAD_MS).unref();
   }
 
   /** Writes the head for the records on the disk, without blocking. */
@@ -161,10 +167,17 @@ export class ChainedLog {
       return this.#breakChain('its head is missing');
     }
     if (typeof head === 'string') return this.#breakChain(head);
-    if (this.#seq >= head.seq) return null;
-    const problem = `records ${this.#seq + 1} to ${head.seq} are missing`;
-    this.#seq = head.seq;
-    this.#prev = head.hash;
+    if (this.#seq < head.seq) {
+      const problem = `records ${this.#seq + 1} to ${head.seq} are missing`;
+      this.#seq = head.seq;
+      this.#prev = head.hash;
+      this.#from = head.from;
+      return problem;
+    }
+    if (this.#from.seq <= head.from.seq) return null;
+    // An older file was removed. The head keeps what it knew, so that this is not forgotten at the next start.
+    const problem = `records ${head.from.seq} to ${this.#from.seq - 1} are missing`;
+    this.#from = head.from;
     return problem;
   }
 
@@ -207,8 +220,9 @@ export class ChainedLog {
   #rotate(): void {
     const { path, files } = this.#options;
     fdatasyncSync(this.#fdOpen());
-    // The head first: then its beginning exists even if the process dies between two renames.
-    this.#from = this.#oldest(1);
+    // The head first: then its beginning exists even if the process dies between two renames. Only the oldest file of a full set
+    // is dropped.
+    if (existsSync(`${path}.${files - 1}`)) this.#from = this.#oldest(1);
     this.#writeHead();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;

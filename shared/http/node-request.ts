@@ -20,6 +20,8 @@ export interface NodeRequest {
   readonly timeoutMs: number;
   /** Aborts earlier; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
+  /** Called when the connection is there: from now on the request may reach the node. */
+  readonly onSending?: (() => void) | undefined;
 }
 
 export interface NodeAnswer {
@@ -54,7 +56,7 @@ export async function requestNode(place: NodePlace, request: NodeRequest): Promi
 
 /** The answer as it comes, once its head is there. @throws the system's own error where nobody answers */
 export async function openAnswer(place: NodePlace, request: NodeRequest): Promise<IncomingMessage> {
-  const { method, path, headers, body, signal } = request;
+  const { method, path, headers, body, signal, onSending } = request;
   const payload = body === undefined ? undefined : JSON.stringify(body);
   const options: RequestOptions = {
     method,
@@ -71,6 +73,8 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
   return new Promise((resolve, reject) => {
     const req = requestTo(place, options);
     req.on('error', reject);
+    if (onSending !== undefined)
+      req.on('socket', (socket) => (socket.connecting ? socket.once('connect', onSending) : onSending()));
     req.on('response', resolve);
     req.end(payload);
   });

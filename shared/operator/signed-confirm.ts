@@ -1,10 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomInt, sign, verify } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { ageOf, type BootTime } from './boot-clock.ts';
-import { type OperatorFiles, readOwnFile, readOwnJson } from './operator-files.ts';
+import { type OperatorFiles, readOwnJson } from './operator-files.ts';
+import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 
 /**
  * A confirmation of one call by a person (docs/contract.md 11): the connector files the call under a code, the person looks at
@@ -58,21 +59,9 @@ export function pendingCall(files: OperatorFiles, code: string, now: BootTime): 
   return found as unknown as PendingCall;
 }
 
-/** Makes the operator's key if there is none. @returns whether it was made now */
-export async function ensureOperatorKey(files: OperatorFiles): Promise<boolean> {
-  if (existsSync(files.key)) return false;
-  await mkdir(files.directory, { recursive: true, mode: 0o700 });
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  await writeAtomic(files.key, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
-  await writeAtomic(files.publicKey, publicKey.export({ type: 'spki', format: 'pem' }).toString(), 0o644);
-  return true;
-}
-
 /** Signs the call that waits under the code. @throws Error without a key */
 export async function signCall(files: OperatorFiles, call: PendingCall, now: BootTime): Promise<void> {
-  const key = readOwnFile(files.key);
-  if (key === null) throw new Error(`there is no key at ${files.key}`);
-  const signature = sign(null, payload(call, now), createPrivateKey(key)).toString('base64url');
+  const signature = signAsOperator(files, payload(call, now));
   await mkdir(files.signed, { recursive: true, mode: 0o700 });
   await writeAtomic(pathOf(files.signed, call.code), JSON.stringify({ ...call, at: now, signature }), 0o600);
 }
@@ -82,32 +71,48 @@ export async function signCall(files: OperatorFiles, call: PendingCall, now: Boo
  * another user may have written
  */
 export function isSigned(files: OperatorFiles, call: Omit<PendingCall, 'args'>, now: BootTime): boolean {
-  const key = readOwnFile(files.publicKey);
   const found = readOwnJson(pathOf(files.signed, call.code));
-  if (key === null || found === null) return false;
+  if (found === null) return false;
   const { at, signature, tool, node, argsHash, code } = found;
   const age = ageOf(at, now);
   if (age === null || age > SIGNED_S || typeof signature !== 'string') return false;
   if (tool !== call.tool || node !== call.node || argsHash !== call.argsHash || code !== call.code)
     return false;
-  return verify(
-    null,
-    payload(call, at as BootTime),
-    createPublicKey(key),
-    Buffer.from(signature, 'base64url'),
-  );
+  return isSignedByOperator(files, payload(call, at as BootTime), signature);
 }
 
-/** Uses up the signature. @returns false if another call used it first */
-export function spend(files: OperatorFiles, code: string): boolean {
+/**
+ * Takes the signature for the call that is about to be sent; nobody else can use it then, even if this process dies.
+ * @returns false if another call took it first
+ */
+export function takeSignature(files: OperatorFiles, code: string): boolean {
+  return moveIfThere(pathOf(files.signed, code), takenPath(files, code));
+}
+
+/** The call was not carried out: the signature may be used again, until it expires. */
+export function giveSignatureBack(files: OperatorFiles, code: string): void {
+  moveIfThere(takenPath(files, code), pathOf(files.signed, code));
+}
+
+/** The call was sent: the signature is used up. */
+export function spendSignature(files: OperatorFiles, code: string): void {
+  rmSync(takenPath(files, code), { force: true });
+  rmSync(pathOf(files.pending, code), { force: true });
+}
+
+function takenPath(files: OperatorFiles, code: string): string {
+  return `${pathOf(files.signed, code)}.taken`;
+}
+
+/** @returns whether it was there */
+function moveIfThere(from: string, to: string): boolean {
   try {
-    rmSync(pathOf(files.signed, code));
+    renameSync(from, to);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-  rmSync(pathOf(files.pending, code), { force: true });
-  return true;
 }
 
 /** Removes calls that were not signed in time. */

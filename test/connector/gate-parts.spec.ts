@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Denial } from '../../connector/denial.ts';
@@ -7,14 +7,16 @@ import { RateLimiter } from '../../connector/gate/rate-limit.ts';
 import { redactArguments, redactValue } from '../../connector/redaction.ts';
 import type { BootTime } from '../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
+import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { presenceAge, renewPresence } from '../../shared/operator/presence.ts';
 import {
-  ensureOperatorKey,
   fileCall,
+  giveSignatureBack,
   isSigned,
   pendingCall,
   signCall,
-  spend,
+  spendSignature,
+  takeSignature,
 } from '../../shared/operator/signed-confirm.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -71,9 +73,15 @@ describe('a signed confirmation', () => {
     expect(isSigned(files, { ...bind('flight.land', 'n1', {}), code }, at(130)), 'another tool').to.equal(
       false,
     );
-    expect(spend(files, code)).to.equal(true);
-    expect(spend(files, code), 'a second time').to.equal(false);
-    expect(isSigned(files, { ...call, code }, at(130))).to.equal(false);
+    expect(takeSignature(files, code)).to.equal(true);
+    expect(takeSignature(files, code), 'a second time').to.equal(false);
+    expect(isSigned(files, { ...call, code }, at(130)), 'while it is taken').to.equal(false);
+    giveSignatureBack(files, code);
+    expect(isSigned(files, { ...call, code }, at(130)), 'given back').to.equal(true);
+    expect(takeSignature(files, code)).to.equal(true);
+    spendSignature(files, code);
+    giveSignatureBack(files, code);
+    expect(isSigned(files, { ...call, code }, at(130)), 'used up').to.equal(false);
   });
 
   it('by another key is none', async () => {
@@ -95,10 +103,14 @@ describe('the operator-present signal', () => {
     const files = operatorFiles({ SVC_OPERATOR_DIR: home });
     try {
       expect(presenceAge(files, at(5))).to.equal(null);
+      await ensureOperatorKey(files);
       await renewPresence(files, at(5), 1);
       expect(presenceAge(files, at(12))).to.equal(7);
       expect(presenceAge(files, at(12, 'b2'))).to.equal(null);
       expect(presenceAge(files, at(1)), 'from the future').to.equal(null);
+      const signal = await readFile(files.presence, 'utf8');
+      await writeFile(files.presence, signal.replace('"uptime":5', '"uptime":11'));
+      expect(presenceAge(files, at(12)), 'not what the operator signed').to.equal(null);
       await chmod(files.presence, 0o666);
       expect(() => presenceAge(files, at(12))).to.throw(/written by others/);
       await mkdir(`${home}/d`);

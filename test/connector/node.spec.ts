@@ -115,11 +115,16 @@ describe('the connector and a real node', function () {
       expect((value['agent'] as { name: string }).name).to.equal('alpha');
     });
 
-    it('confirm: true in the arguments does as well, and nobody is asked', async () => {
+    it('confirm: true does not skip a user who can be asked', async () => {
+      agrees = false;
       const before = asked.length;
-      const { value } = await callTool(client, 'admin.node.rename', { name: 'gamma', confirm: true });
-      expect(value).to.include({ ok: true });
-      expect(asked.length).to.equal(before);
+      const rename = { name: 'gamma', confirm: true };
+      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({
+        reason: 'confirm_required',
+      });
+      expect(asked.length).to.equal(before + 1);
+      agrees = true;
+      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({ ok: true });
     });
 
     const refused: readonly [string, string, Record<string, unknown>, string][] = [
@@ -547,10 +552,6 @@ describe('a local fleet', function () {
       );
       expect(tools.map(({ name }) => name)).to.deep.equal(all.map(({ name }) => name));
       await client.close();
-      await writeFile(file, JSON.stringify(fleet), { mode: 0o666 });
-      execFileSync('chmod', ['666', file]);
-      const open = await runConnector({ args: ['--target', 'local-fleet', file, '--verify'], home });
-      expect(open.stderr).to.include('written by others').and.not.include(KEY);
     } finally {
       await node.stop();
       await removeDir(home);

@@ -7,7 +7,8 @@ import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
-import { ensureOperatorKey, pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
+import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
+import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
 import { callTool, connectStdio, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { armable, telemetry } from '../support/events.ts';
@@ -38,17 +39,18 @@ describe('an AI client flies', function () {
   const reason = async (client: Client, tool: string, args: Record<string, unknown> = {}): Promise<unknown> =>
     (await callTool(client, tool, args)).value['reason'];
 
-  /** The person, in a terminal beside the aircraft. */
+  /** The person, in a terminal beside the aircraft: `script` is one. */
   async function hold(): Promise<() => Promise<void>> {
     const env = { ...process.env, SVC_OPERATOR_DIR: join(home, 'operator') };
-    const person = spawn(process.execPath, [join(ROOT, 'bin/svc.js'), 'operator', 'hold'], {
+    const command = `${process.execPath} ${join(ROOT, 'bin/svc.js')} operator hold`;
+    const person = spawn('script', ['-qefc', command, '/dev/null'], {
       env,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     for await (const line of createInterface(person.stdout)) if (line.includes('stand by')) break;
     return async () => {
       const gone = once(person, 'exit');
-      person.kill('SIGINT');
+      person.stdin.write('\u0003'); // Ctrl-C
       await gone;
     };
   }

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ROOT } from './node.ts';
 
-const PROGRAM = join(ROOT, 'bin/svc-mcp.js');
+export const PROGRAM = join(ROOT, 'bin/svc-mcp.js');
 
 export interface ConnectorOptions {
   readonly args: readonly string[];

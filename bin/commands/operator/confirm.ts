@@ -2,12 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Args } from '@oclif/core';
 import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../../shared/operator/operator-files.ts';
-import {
-  CODE_PATTERN,
-  ensureOperatorKey,
-  pendingCall,
-  signCall,
-} from '../../../shared/operator/signed-confirm.ts';
+import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
+import { CODE_PATTERN, pendingCall, signCall } from '../../../shared/operator/signed-confirm.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 

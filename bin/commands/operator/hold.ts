@@ -1,23 +1,29 @@
 import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../../shared/operator/operator-files.ts';
+import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { endPresence, RENEW_MS, renewPresence, STALE_S } from '../../../shared/operator/presence.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary =
     'Say that a person stands by, as long as this runs: AI clients may then use flight tools.';
   static override description =
-    `Run it on the machine of the connector, as the same user. The signal is renewed every second and is stale after ${STALE_S} s. Ctrl-C ends it.`;
+    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Ctrl-C ends it.`;
   static override examples = ['<%= config.bin %> operator hold'];
 
   async run(): Promise<void> {
     await this.parse(OperatorHoldCommand);
+    if (!process.stdin.isTTY) this.error('A person must hold this, in a terminal.', { exit: EXIT.usage });
     const files = operatorFiles(process.env);
+    if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
     const ended = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
+    const shell = process.ppid;
     await renewPresence(files, bootTime(), process.pid);
     this.log('You stand by. AI clients of this machine may arm and fly. Ctrl-C to end it.');
-    while (!ended.signal.aborted) {
+    // Without the shell that started it, nobody holds it any more.
+    while (!ended.signal.aborted && process.ppid === shell) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, RENEW_MS);
         ended.signal.addEventListener('abort', () => {
@@ -25,7 +31,8 @@ export default class OperatorHoldCommand extends NodeCommand {
           resolve();
         });
       });
-      if (!ended.signal.aborted) await renewPresence(files, bootTime(), process.pid);
+      if (!ended.signal.aborted && process.ppid === shell)
+        await renewPresence(files, bootTime(), process.pid);
     }
     await endPresence(files);
     this.log('You no longer stand by.');

@@ -1,0 +1,61 @@
+import { Denial } from './denial.ts';
+import type { Grant } from './gate/gate.ts';
+import type { NodeClient, NodeRequest } from './planes/node-client.ts';
+import type { Principal } from './principal.ts';
+
+export interface SendingOptions {
+  readonly node: NodeClient;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  readonly grant: Grant;
+  /** Writes the intent into the audit. @throws Denial audit_unavailable; then nothing is sent */
+  readonly announce: () => void;
+}
+
+/**
+ * What one call sends to its node. Before the first write the call is announced in the audit and its confirmation is taken;
+ * the confirmation is given back if nothing was carried out.
+ */
+export class Sending {
+  readonly #options: SendingOptions;
+  #begun = false;
+  #done = false;
+
+  constructor(options: SendingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the node carried something out, or may have. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** @throws Denial */
+  async ask(request: NodeRequest): Promise<unknown> {
+    const { node, principal, signal } = this.#options;
+    if (request.method === 'GET') return node.json(request, principal, signal);
+    this.#begin();
+    try {
+      const answer = await node.json(request, principal, signal);
+      this.#done = true;
+      return answer;
+    } catch (error) {
+      this.#done ||= !(error instanceof Denial) || error.maybeDone;
+      throw error;
+    }
+  }
+
+  /** The call is over. */
+  end(): void {
+    if (this.#begun) this.#options.grant.settle(this.#done);
+  }
+
+  #begin(): void {
+    const { signal, grant, announce } = this.#options;
+    if (this.#begun) return;
+    if (signal.aborted) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+    announce();
+    grant.take();
+    this.#begun = true;
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { bootTime } from '../operator/boot-clock.ts';
+
+/**
+ * A lock that one process holds as long as it lives. For the connector, which also runs on Node 20, without the SQLite of
+ * lock.ts. A lock of a process that is gone is taken over by one taker at a time.
+ */
+
+const TAKING_MS = 10_000;
+
+/** @returns how to release it; null while another living process holds it. @throws the file system's error */
+export function takePidLock(path: string): (() => void) | null {
+  const id = randomUUID();
+  const draft = `${path}.${id}`;
+  const text = JSON.stringify({ id, pid: process.pid, host: hostname(), boot: bootTime().boot_id });
+  writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+  try {
+    return placeOrReplace(draft, path) ? () => release(path, id) : null;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function placeOrReplace(draft: string, path: string): boolean {
+  if (taken(() => linkSync(draft, path))) return true; // it appears with its content, or not at all
+  if (isHeld(path)) return false;
+  const taking = `${path}.taking`;
+  if (!taken(() => mkdirSync(taking, { mode: 0o700 }))) {
+    // Left over if its maker was killed in between; the next try finds it gone.
+    const made = statSync(taking, { throwIfNoEntry: false })?.mtimeMs;
+    if (made !== undefined && Date.now() - made > TAKING_MS) rmSync(taking, { recursive: true, force: true });
+    return false;
+  }
+  try {
+    if (isHeld(path)) return false; // another one was faster
+    renameSync(draft, path);
+    return true;
+  } finally {
+    rmSync(taking, { recursive: true, force: true });
+  }
+}
+
+/** @returns false if the name exists already */
+function taken(make: () => void): boolean {
+  try {
+    make();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether a process holds it; of a process on another machine nobody here can say. */
+function isHeld(path: string): boolean {
+  const owner = ownerOf(path);
+  if (owner === 'gone') return true; // released this moment; the next try gets it
+  if (owner === null) return false;
+  const { pid, host, boot } = owner;
+  if (host !== hostname()) return true;
+  if (boot !== bootTime().boot_id || typeof pid !== 'number') return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Null for a file without an owner, which only a power cut leaves. */
+function ownerOf(path: string): Readonly<Record<string, unknown>> | 'gone' | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
+    throw error;
+  }
+}
+
+function release(path: string, id: string): void {
+  const owner = ownerOf(path);
+  if (owner !== null && owner !== 'gone' && owner['id'] === id) rmSync(path, { force: true });
+}

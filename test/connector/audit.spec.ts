@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@modelcontextprotocol/client';
+import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect } from 'chai';
+import { ConnectorAudit } from '../../connector/audit/audit.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { callTool, connectStdio, runConnector } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
+import { fileSays, gone } from '../support/events.ts';
+import { StubNode } from '../support/stub-node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+describe('the audit of the connector', function () {
+  this.timeout(30_000);
+  let home: string;
+  let path: string;
+  let stub: StubNode;
+  beforeEach(async () => {
+    home = await tempDir();
+    path = join(home, 'audit/audit.ndjson');
+    stub = await StubNode.start();
+  });
+  afterEach(async () => {
+    await stub.leave();
+    await removeDir(home);
+  });
+
+  const connect = async (): Promise<Client> =>
+    connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
+  const verify = async (): Promise<string> =>
+    (await runConnector({ args: ['audit', 'verify', '--audit-path', path], home })).stdout;
+  const kill = async (client: Client): Promise<void> => {
+    const pid = (client.transport as StdioClientTransport).pid ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+  };
+  const rename = { name: 'admin.node.rename', arguments: { name: 'x', confirm: true } };
+  const phases = (text: string): unknown[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Json)
+      .filter(({ tool }) => tool === rename.name)
+      .map(({ phase }) => phase);
+
+  it('a call that writes is announced before it is sent; what a killed connector sent is there', async () => {
+    stub.answers.set('PUT /api/config', 'hang');
+    const client = await connect();
+    client.callTool(rename).catch(() => undefined); // its connector is killed
+    await fileSays(path, (text) => text.includes('"announced"'));
+    await kill(client);
+    expect(phases(await readFile(path, 'utf8'))).to.deep.equal(['announced']);
+    expect(await verify()).to.match(/unbroken/);
+  });
+
+  it('a cancelled call says whether it was sent', async () => {
+    const client = await connect();
+    stub.answers.set('PUT /api/config', 'hang');
+    const cancel = new AbortController();
+    const call = client.callTool(rename, { signal: cancel.signal }).catch((error: unknown) => error);
+    await fileSays(path, (text) => text.includes('"announced"'));
+    cancel.abort();
+    expect(await call).to.be.instanceOf(Error);
+    const text = await fileSays(path, (said) => said.includes('"settled"'));
+    const last = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Json;
+    const announced = text.split('\n').find((line) => line.includes('"announced"')) ?? '{}';
+    expect(last).to.include({ of: (JSON.parse(announced) as Json)['seq'], decision: 'confirmed' });
+    expect(last['result']).to.match(/^cancelled: .*may have carried it out/);
+    await client.close();
+  });
+
+  it('two connectors at once write a chain each; one query shows both, a later one takes up the first', async () => {
+    const [first, second] = await Promise.all([connect(), connect()]);
+    for (const client of [first, second, first, second]) await callTool(client, 'status.ping');
+    const { value } = await callTool(second, 'audit.query', { tool: 'status.ping' });
+    expect(value['count']).to.equal(4);
+    expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
+    await kill(first);
+    await second.close();
+    const third = await connect();
+    await callTool(third, 'status.ping');
+    await third.close();
+    expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
+  });
+
+  it('an end that was cut off is found, however soon after it was written', async () => {
+    const client = await connect();
+    for (let call = 0; call < 3; call++) await callTool(client, 'status.ping');
+    await kill(client);
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    await writeFile(path, `${lines.slice(0, -1).join('\n')}\n`);
+    expect(await verify()).to.match(/^BROKEN: .* records \d+ to \d+ are missing/);
+    const next = await connect();
+    await callTool(next, 'status.ping');
+    await next.close();
+    expect(await verify(), 'after it has gone on').to.match(/^BROKEN/);
+  });
+
+  it('a removed older file is found, also after the next start', async () => {
+    const event = {
+      tokenId: 't',
+      operatorId: 'o',
+      tool: 'x',
+      args: {},
+      node: '*',
+      decision: 'allowed',
+      confirmedBy: null,
+      result: 'y'.repeat(150),
+      latencyMs: 0,
+      mcpSession: '',
+      plane: '',
+    } as const;
+    const log = createLogger('svc-mcp', 'error');
+    const open = (): ConnectorAudit => {
+      const audit = new ConnectorAudit(path, log, Date.now, 1000);
+      audit.start();
+      return audit;
+    };
+    const audit = open();
+    for (let call = 0; call < 20; call++) audit.write(event);
+    audit.stop();
+    expect(await verify()).to.match(/unbroken/);
+    await rm(`${path}.3`);
+    expect(await verify()).to.match(/^BROKEN/);
+    const next = open();
+    next.write(event);
+    next.stop();
+    expect(await verify(), 'after the next start').to.match(/^BROKEN.*missing/);
+    // Once the file would have been dropped anyhow, nothing is missing.
+    const last = open();
+    for (let call = 0; call < 20; call++) last.write(event);
+    last.stop();
+    expect(await verify()).to.match(/unbroken/);
+  });
+
+  it('on a full disk nothing is sent that writes, until a record was written again', async function () {
+    if (process.getuid?.() !== 0) this.skip(); // a tmpfs needs root
+    const folder = join(home, 'audit');
+    await mkdir(folder);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]);
+    try {
+      const client = await connect();
+      await callTool(client, 'status.ping');
+      const ballast = openSync(join(folder, 'ballast'), 'w');
+      expect(() => {
+        for (;;) writeSync(ballast, Buffer.alloc(4096));
+      }).to.throw('ENOSPC');
+      // The last page of the file still takes some records.
+      const write = { key: 'agent.name', value: 'x'.repeat(900), confirm: true };
+      let refused: Json = {};
+      while (refused['reason'] === undefined) refused = (await callTool(client, 'config.set', write)).value;
+      expect(refused).to.include({ reason: 'audit_unavailable' });
+      const sent = stub.came.filter((came) => came === 'PUT /api/config').length;
+      const kept = (await readFile(path, 'utf8'))
+        .split('\n')
+        .filter((line) => line.includes('config.set') && !/"phase":"settled"|"decision":"denied"/.test(line));
+      expect(kept.length, 'each is recorded').to.equal(sent);
+      ftruncateSync(ballast, 0);
+      closeSync(ballast);
+      expect((await callTool(client, rename.name, rename.arguments)).value).to.include({ ok: true });
+      await client.close();
+      expect(await verify()).to.match(/unbroken/);
+    } finally {
+      execFileSync('umount', ['-l', folder]);
+    }
+  });
+});

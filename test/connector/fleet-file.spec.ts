@@ -1,0 +1,82 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { adopt } from '../../connector/planes/discovery.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { runConnector } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
+import { StubNode } from '../support/stub-node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+describe('the fleet file', () => {
+  const log = createLogger('svc-mcp', 'error');
+  let home: string;
+  let folder: string;
+  let file: string;
+  let stub: StubNode;
+  beforeEach(async () => {
+    home = await tempDir();
+    folder = join(home, 'mcp');
+    file = join(folder, 'fleet.json');
+    stub = await StubNode.start();
+    stub.answers.set('POST /api/pairing/claim', [200, { api_key: KEY, device_id: 'stub' }]);
+    stub.answers.set('POST /api/pairing/unpair', (req) => [
+      req.headers['x-svc-key'] === KEY ? 200 : 401,
+      { paired: false },
+    ]);
+  });
+  afterEach(async () => {
+    await stub.leave();
+    await removeDir(home);
+  });
+
+  const found = (...ids: readonly string[]) =>
+    ids.map((deviceId) => ({ deviceId, name: null, paired: false, host: stub.url.replace('http://', '') }));
+  const claims = (): readonly string[] => stub.came.filter((came) => came.startsWith('POST /api/pairing/'));
+
+  for (const mode of [0o640, 0o604, 0o660]) {
+    it(`with mode ${mode.toString(8)} is refused, without a word of what it holds`, async () => {
+      mkdirSync(folder);
+      const nodes = [{ id: 'a', host: stub.url, key: KEY }];
+      await writeFile(file, JSON.stringify({ nodes }));
+      await chmod(file, mode);
+      const { code, stderr } = await runConnector({ args: ['--target', 'local-fleet', file], home });
+      expect(code).to.equal(1);
+      expect(stderr).to.include('chmod 600').and.not.include(KEY);
+    });
+  }
+
+  it('that cannot be written: no node is claimed', async () => {
+    const nowhere = join(home, 'f'.repeat(250)); // too long for any name beside it, also for root
+    const error = await adopt(found('stub', 'other'), nowhere, 'me', log).catch((caught: unknown) => caught);
+    expect(String(error)).to.match(/nothing was claimed/);
+    expect(claims()).to.deep.equal([]);
+  });
+
+  it('that fills up after the claim: the claim is given back, and no other node is claimed', async () => {
+    stub.answers.set('POST /api/pairing/claim', () => {
+      rmSync(folder, { recursive: true });
+      writeFileSync(folder, 'gone');
+      return [200, { api_key: KEY, device_id: 'stub' }];
+    });
+    await adopt(found('stub', 'other'), file, 'me', log);
+    expect(claims()).to.deep.equal(['POST /api/pairing/claim', 'POST /api/pairing/unpair']);
+  });
+
+  it('holds each key before the next claim, and two connectors do not adopt at once', async () => {
+    let during: unknown;
+    stub.answers.set('POST /api/pairing/claim', () => {
+      during ??= adopt(found('third'), file, 'me', log).catch((caught: unknown) => caught);
+      return [200, { api_key: KEY, device_id: 'stub' }];
+    });
+    await adopt(found('stub', 'other'), file, 'me', log);
+    expect(String(await during)).to.match(/another connector is adopting/);
+    const { nodes } = JSON.parse(await readFile(file, 'utf8')) as { nodes: { id: string; key: string }[] };
+    expect(nodes.map(({ id, key }) => [id, key])).to.deep.equal([
+      ['stub', KEY],
+      ['other', KEY],
+    ]);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+  });
+});

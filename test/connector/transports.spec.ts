@@ -1,0 +1,273 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect as connectTcp } from 'node:net';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import type { Client } from '@modelcontextprotocol/client';
+import { expect } from 'chai';
+import { BearerAuth } from '../../connector/authenticate.ts';
+import { Plane } from '../../connector/planes/plane.ts';
+import { HttpFace } from '../../connector/transports/http.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { callTool, connectStdio, HttpConnector, PROGRAM } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
+import { gone } from '../support/events.ts';
+import { StubNode } from '../support/stub-node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type Headers = Readonly<Record<string, string>>;
+
+/** Sends one request, by hand. */
+async function send(url: string, method: string, headers: Headers, body?: Json): Promise<IncomingMessage> {
+  const asked = request(url, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      ...headers,
+    },
+  });
+  asked.end(body === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', ...body }));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+/** A session of the 2025 protocol. @returns the headers of its requests */
+async function openSession(url: string, token: string): Promise<Headers> {
+  const authorization = `Bearer ${token}`;
+  const params = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  };
+  const answer = await send(url, 'POST', { authorization }, { id: 1, method: 'initialize', params });
+  await text(answer);
+  const headers = { authorization, 'mcp-session-id': String(answer.headers['mcp-session-id']) };
+  await text(await send(url, 'POST', headers, { method: 'notifications/initialized' }));
+  return headers;
+}
+
+/** The first event of a stream whose data fits, with its id. */
+async function event(stream: IncomingMessage, fits: string): Promise<{ id: string; data: string }> {
+  let id = '';
+  for await (const line of createInterface(stream)) {
+    if (line.startsWith('id: ')) id = line.slice('id: '.length);
+    if (line.startsWith('data: ') && line.includes(fits)) return { id, data: line.slice('data: '.length) };
+  }
+  throw new Error(`the stream ended without ${fits}`);
+}
+
+describe('the transports of the connector', function () {
+  this.timeout(40_000);
+  let home: string;
+  let stub: StubNode;
+  let now = 0;
+  /** A telemetry that is new each time. */
+  const moving = (): void => {
+    let count = 0;
+    stub.answers.set('GET /api/telemetry', () => [200, { count: count++ }]);
+  };
+  beforeEach(async () => {
+    home = await tempDir();
+    stub = await StubNode.start();
+  });
+  afterEach(async () => {
+    await stub.leave();
+    await removeDir(home);
+  });
+
+  for (const [who, launch] of [
+    ['with the pairing key', (): string[] => []],
+    ['with a token', (): string[] => ['--token', stub.token('read')]],
+  ] as const) {
+    it(`stdio ${who} starts and stays up while the node is away, and learns its id later`, async () => {
+      await stub.leave();
+      const args = ['--target', 'agent', stub.url, ...launch()];
+      const client = await connectStdio({ args, home, key: KEY });
+      const names = async (): Promise<string> => JSON.stringify((await client.listResources()).resources);
+      expect(await names()).to.include('svc://local/status');
+      expect((await callTool(client, 'status.get')).value).to.include({ reason: 'rest_down' });
+      const changed = new Promise<void>((resolve) => {
+        client.setNotificationHandler('notifications/resources/list_changed', () => resolve());
+      });
+      await stub.listen();
+      expect((await callTool(client, 'status.get')).value).to.include({ version: '1' });
+      await changed;
+      expect(await names()).to.include('svc://stub/status');
+      expect((await callTool(client, 'status.get', { node: 'stub' })).isError).to.equal(false);
+      expect((await callTool(client, 'status.get', { node: 'local' })).isError, 'an alias').to.equal(false);
+      await client.close();
+    });
+  }
+
+  it('declares no log messages, since it sends none', async () => {
+    const client = await connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
+    expect(client.getServerCapabilities()).to.not.have.property('logging');
+    await client.close();
+  });
+
+  it('errors have the codes of the protocol', async () => {
+    const client: Client = await connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
+    const code = async (call: Promise<unknown>): Promise<unknown> =>
+      call.then(
+        () => 'no error',
+        (error: unknown) => (error as { code?: unknown }).code,
+      );
+    const uri = (kind: string, node = 'stub'): { uri: string } => ({ uri: `svc://${node}/${kind}` });
+    const seen = {
+      tool: await code(client.callTool({ name: 'no.such' })),
+      resource: await code(client.readResource(uri('nothing'))),
+      node: await code(client.readResource(uri('status', 'elsewhere'))),
+      subscription: await code(client.subscribeResource(uri('nothing'))),
+      unfollowed: await code(client.subscribeResource(uri('system'))),
+      prompt: await code(client.getPrompt({ name: 'no_such' })),
+      argument: await code(client.getPrompt({ name: 'triage_issue', arguments: { node: 'stub' } })),
+      completion: await code(
+        client.complete({
+          ref: { type: 'ref/prompt', name: 'no_such' },
+          argument: { name: 'node', value: '' },
+        }),
+      ),
+    };
+    for (const [what, got] of Object.entries(seen)) expect(got, what).to.equal(-32602);
+    await stub.leave();
+    expect(await code(client.readResource(uri('status')))).to.equal(-32603);
+    await client.close();
+  });
+
+  describe('over HTTP', () => {
+    let connector: HttpConnector;
+    beforeEach(async () => {
+      connector = await HttpConnector.start({ args: ['--target', 'agent', stub.url], home, key: KEY });
+    });
+    afterEach(async () => connector[Symbol.asyncDispose]());
+
+    it('a stream that broke goes on after the last event that came', async () => {
+      moving();
+      const headers = await openSession(connector.url, stub.token('read'));
+      const first = await send(connector.url, 'GET', headers);
+      const params = { uri: 'svc://stub/telemetry' };
+      await text(
+        await send(connector.url, 'POST', headers, { id: 2, method: 'resources/subscribe', params }),
+      );
+      const { id } = await event(first, 'resources/updated');
+      first.destroy();
+      const asked = Promise.withResolvers<void>();
+      let more = 0;
+      stub.answers.set('GET /api/telemetry', () => {
+        if (++more === 3) asked.resolve();
+        return [200, { later: more }];
+      });
+      await asked.promise; // two more updates were missed
+      const again = await send(connector.url, 'GET', { ...headers, 'last-event-id': id });
+      const next = await event(again, 'resources/updated');
+      again.destroy();
+      const number = (of: string): number => Number(of.split('_').at(-1));
+      expect(number(next.id)).to.equal(number(id) + 1);
+    });
+
+    it('a subscription of the 2026 protocol is served with the credential of the subscriber', async () => {
+      const tokens = new Set<unknown>();
+      stub.answers.set('GET /api/telemetry', ({ headers }) => {
+        tokens.add(headers['x-svc-mcp-token'] ?? 'the key of the connector');
+        return [200, { count: tokens.size + Math.random() }];
+      });
+      const token = stub.token('read');
+      const stream = await send(
+        connector.url,
+        'POST',
+        {
+          authorization: `Bearer ${token}`,
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'subscriptions/listen',
+        },
+        {
+          id: 1,
+          method: 'subscriptions/listen',
+          params: {
+            notifications: { resourceSubscriptions: ['svc://stub/telemetry'] },
+            _meta: {
+              'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+              'io.modelcontextprotocol/clientCapabilities': {},
+            },
+          },
+        },
+      );
+      await event(stream, 'resources/updated');
+      stream.destroy();
+      expect([...tokens]).to.deep.equal([token]);
+    });
+  });
+
+  it('a session with an open stream outlives ten minutes without a request; one without does not', async () => {
+    const plane = new Plane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
+    const bearer = new BearerAuth(plane, Date.now);
+    const face = new HttpFace({
+      deps: {
+        calls: {} as never,
+        plane,
+        resources: { forget: () => undefined } as never,
+        connected: new Set(),
+        stateKey: new Uint8Array(32),
+        questions: {} as never,
+      },
+      transport: 'http',
+      authenticate: async (req) => bearer.authenticate(req),
+      hosts: null,
+      health: async () => Promise.resolve({ ok: true }),
+      onRefused: () => undefined,
+      now: () => now,
+      log: createLogger('svc-mcp', 'error'),
+    });
+    face.server.listen(0, '127.0.0.1');
+    await once(face.server, 'listening');
+    const address = face.server.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}/mcp`;
+    try {
+      const followed = await openSession(url, stub.token('read'));
+      const stream = await send(url, 'GET', followed);
+      const left = await openSession(url, stub.token('read'));
+      now += 11 * 60_000;
+      await openSession(url, stub.token('read')); // looks for those that nobody uses
+      const ping = async (headers: Headers): Promise<number | undefined> => {
+        const answer = await send(url, 'POST', headers, { id: 9, method: 'ping' });
+        await text(answer);
+        return answer.statusCode;
+      };
+      expect([await ping(followed), await ping(left)]).to.deep.equal([200, 404]);
+      stream.destroy();
+    } finally {
+      await face.stop();
+    }
+  });
+
+  it('an older Node hands over to another process, and when it is killed nothing stays on the port', async () => {
+    const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.11.0"}})';
+    const args = ['--target', 'agent', stub.url, '--transport', 'http', '--http-port', '0', '--no-mdns'];
+    const wrapper = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(old)}`, PROGRAM, ...args],
+      {
+        env: { PATH: process.env['PATH'], HOME: home, SVC_RUN_DIR: home, SVC_ETC_DIR: home },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let port = 0;
+    for await (const line of createInterface(wrapper.stderr)) {
+      port = Number(/listening on http:\S+:(\d+)\/mcp/.exec(line)?.[1] ?? port);
+      if (port !== 0) break;
+    }
+    const children = await text(
+      spawn('pgrep', ['-P', String(wrapper.pid)], { stdio: ['ignore', 'pipe', 'ignore'] }).stdout,
+    );
+    const child = Number(children.trim());
+    expect(child).to.be.above(1);
+    wrapper.kill('SIGKILL');
+    await gone(child);
+    const refused = connectTcp(port, '127.0.0.1');
+    const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).to.equal('ECONNREFUSED');
+  });
+});
