@@ -1,4 +1,13 @@
-import { LineCounter, parseDocument, type Node as YamlNode } from 'yaml';
+import {
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  type Node as YamlNode,
+} from 'yaml';
 import { messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
@@ -12,51 +21,94 @@ const validateConfig = compileValidator(createAjv({ useDefaults: true }), config
 const OTHERS_WRITE = 0o002;
 const MAX_BYTES = 1024 * 1024;
 
-/** An error in a config text. */
-export class ConfigError extends Error {
-  /** The dotted key with the error; empty for the whole text. */
-  readonly key: string;
-  /** The error, without its place. */
-  readonly reason: string;
+/** So many faults are named; a file with more has one cause. */
+const MAX_FAULTS = 10;
 
-  constructor(place: string, key: string, reason: string) {
-    super(`${place}: ${key}${key === '' ? '' : ' '}${reason}`);
-    this.key = key;
-    this.reason = reason;
+/** One thing that is wrong in a config text. */
+interface Fault {
+  readonly line: number;
+  /** The dotted key; empty for the whole text. */
+  readonly key: string;
+  readonly reason: string;
+}
+
+/** What is wrong in a config text: everything, in the order of its lines. */
+export class ConfigError extends Error {
+  readonly faults: readonly Fault[];
+
+  constructor(file: string, faults: readonly Fault[]) {
+    const shown = faults
+      .slice(0, MAX_FAULTS)
+      .map(({ line, key, reason }) => `line ${line}: ${key}${key === '' ? '' : ' '}${reason}`);
+    const more = faults.length > MAX_FAULTS ? `; and ${faults.length - MAX_FAULTS} more` : '';
+    super(`${file} ${shown.join('; ')}${more}`);
+    this.faults = faults;
   }
 }
 
 /**
  * @param text the YAML text of a config file
  * @param file its name, for the error sentence
- * @throws ConfigError with line and key of the first error
+ * @throws ConfigError with line and key of each error
  */
 export function parseConfig(text: string, file: string): Config {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const syntax = document.errors[0];
-  if (syntax !== undefined) {
-    throw new ConfigError(`${file} line ${lines.linePos(syntax.pos[0]).line}`, '', syntax.message);
+  const lineAt = (offset: number): number => lines.linePos(offset).line;
+  if (document.errors.length > 0) {
+    const faults = document.errors.map(({ pos, message }) => ({
+      line: lineAt(pos[0]),
+      key: '',
+      reason: message,
+    }));
+    throw new ConfigError(file, faults);
   }
   const value: unknown = document.toJS({ maxAliasCount: 0 }) ?? {};
   if (isRecord(value) && isRecord(value['agent']) && 'profile' in value['agent']) {
     value['agent']['profile'] = normaliseProfile(value['agent']['profile']);
   }
-  const violation = validateConfig(value)?.[0];
-  if (violation !== undefined) {
-    const path = violation.path.split('/').slice(1);
-    const node = document.getIn(path, true) as YamlNode | undefined;
-    const line = node?.range ? lines.linePos(node.range[0]).line : 1;
-    throw new ConfigError(`${file} line ${line}`, path.join('.') || 'the document', violation.message);
+  const faults = new Map<string, Fault>();
+  for (const { path, message } of validateConfig(value) ?? []) {
+    const keys = path.split('/').slice(1).map(unescaped);
+    const key = keys.join('.') || 'the document';
+    const line = lineAt(offsetOf(document.contents, keys));
+    if (!faults.has(key)) faults.set(key, { line, key, reason: message });
   }
+  if (faults.size > 0)
+    throw new ConfigError(
+      file,
+      [...faults.values()].toSorted((a, b) => a.line - b.line),
+    );
   return value as Config;
+}
+
+/** Where the last of `keys` stands in the text; where the text does not have it, the one before it. */
+function offsetOf(root: YamlNode | null, keys: readonly string[]): number {
+  let node: unknown = root;
+  let offset = 0;
+  for (const key of keys) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+      if (pair === undefined) break;
+      offset = (pair.key as Scalar).range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(key)];
+      offset = isNode(node) ? (node.range?.[0] ?? offset) : offset;
+    } else break;
+  }
+  return offset;
+}
+
+function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 export interface LoadedConfig {
   readonly config: Config;
   /** The file's text if the file is in force, else null. */
   readonly text: string | null;
-  /** The error in the file, in a sentence with key and line; null if the file is in force or absent. */
+  /** The errors in the file, in a sentence with their lines and keys; null if the file is in force or absent. */
   readonly problem: string | null;
 }
 

@@ -60,8 +60,8 @@ async function replace(
   try {
     checkTogether(key, parseConfig(next, 'the config')); // the whole config must be valid, not only the one key
   } catch (error) {
-    if (error instanceof ConfigError) throw invalidKey(key, error.key === key ? error.reason : error.message);
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    throw invalidKey(key, error.faults.find((fault) => fault.key === key)?.reason ?? error.message);
   }
   await writeOwned(file, next);
   // From here on the key is changed, and the answer must not deny that; the copy is made again at the next start.

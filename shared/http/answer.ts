@@ -6,6 +6,7 @@ import { FileReply, Reply } from '../routes/handler.ts';
 
 /** The one place that turns a value or an error into bytes, for svc-control and svc-residual. */
 
+const JSON_TYPE = 'application/json';
 // Answers must not be cached, and a browser must not guess another type and run them.
 const COMMON: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -19,12 +20,14 @@ export function sendText(
   mediaType: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
+  // A person reads it in a terminal: the next prompt begins on a line of its own.
+  const body = mediaType === JSON_TYPE && typeof text === 'string' && text !== '' ? `${text}\n` : text;
   const content = {
     'content-type': mediaType,
-    'content-length': String(Buffer.byteLength(text)),
+    'content-length': String(Buffer.byteLength(body)),
   };
   res.writeHead(status, { ...COMMON, ...(status === 204 ? {} : content), ...headers });
-  res.end(text); // node leaves the body out of an answer to HEAD
+  res.end(body); // node leaves the body out of an answer to HEAD
 }
 
 export function sendValue(
@@ -37,7 +40,7 @@ export function sendValue(
     return;
   }
   if (!(value instanceof Reply)) {
-    sendText(res, 200, JSON.stringify(value ?? null), 'application/json', headers);
+    sendText(res, 200, JSON.stringify(value ?? null), JSON_TYPE, headers);
     return;
   }
   const { body, mediaType, status } = value;
@@ -119,17 +122,17 @@ export function sendFailure(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   const body = JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras });
-  sendText(res, ERRORS[failure.code][0], body, 'application/json', { ...failure.headers, ...headers });
+  sendText(res, ERRORS[failure.code][0], body, JSON_TYPE, { ...failure.headers, ...headers });
 }
 
 /** An error answer for a connection on which no response object exists (malformed request, refused upgrade). */
 export function rawFailure(failure: Failure): string {
   const [status] = ERRORS[failure.code];
-  const body = JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras });
+  const body = `${JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras })}\n`;
   const headers = {
     ...COMMON,
     ...failure.headers,
-    'content-type': 'application/json',
+    'content-type': JSON_TYPE,
     'content-length': String(Buffer.byteLength(body)),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

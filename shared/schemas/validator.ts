@@ -4,7 +4,7 @@ import { FORMATS } from '../config/addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 export interface Violation {
-  /** JSON Pointer into the value; empty for the value itself. */
+  /** JSON Pointer to what is wrong; empty for the value itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -52,13 +52,20 @@ export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
 
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
   return errors.slice(0, MAX_VIOLATIONS).map(({ instancePath, message, params, keyword }) => ({
-    path: instancePath,
-    message: formatMessage(keyword, params) ?? `${message ?? keyword}${hint(keyword, params)}`,
+    path: `${instancePath}${unknownMember(keyword, params)}`,
+    message: ownMessage(keyword, params) ?? `${message ?? keyword}${hint(keyword, params)}`,
   }));
 }
 
-/** The allowed forms of a format, instead of its name. */
-function formatMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
+/** The end of the pointer to a member that the schema does not have: Ajv names only the object that it is in. */
+function unknownMember(keyword: string, params: Readonly<Record<string, unknown>>): string {
+  if (keyword !== 'additionalProperties') return '';
+  return `/${String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** For an unknown member, and for a format: its allowed forms instead of its name. */
+function ownMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
+  if (keyword === 'additionalProperties') return 'is not known here';
   const format = keyword === 'format' ? params['format'] : undefined;
   return typeof format === 'string' && Object.hasOwn(FORMATS, format)
     ? `must be one of ${FORMATS[format as keyof typeof FORMATS].forms}`
@@ -66,7 +73,6 @@ function formatMessage(keyword: string, params: Readonly<Record<string, unknown>
 }
 
 function hint(keyword: string, params: Readonly<Record<string, unknown>>): string {
-  if (keyword === 'additionalProperties') return `: ${String(params['additionalProperty'])}`;
   if (keyword === 'enum' && Array.isArray(params['allowedValues']))
     return `: ${params['allowedValues'].join(', ')}`;
   if (keyword === 'const') return `: ${JSON.stringify(params['allowedValue'])}`;

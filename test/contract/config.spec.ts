@@ -10,7 +10,7 @@ import { TestNode } from '../support/node.ts';
 describe('the config file', () => {
   const broken: readonly [string, string, RegExp][] = [
     ['a wrong value', 'agent:\n  profile: plane\n', /f\.yaml line 2: agent\.profile .*drone, ground-station/],
-    ['an unknown key', 'agent:\n  profil: drone\n', /f\.yaml line 2: agent .*profil/],
+    ['an unknown key', 'agent:\n  profil: drone\n', /f\.yaml line 2: agent\.profil is not known here/],
     ['bad YAML', 'agent: [\n', /f\.yaml line \d: Flow sequence/],
     ['not a mapping', '- a\n', /f\.yaml line 1: the document must be object/],
     ['E8 a wildcard origin', 'security:\n  api:\n    cors_origins: ["*"]\n', /cors_origins\.0/],
@@ -19,6 +19,32 @@ describe('the config file', () => {
   for (const [name, text, why] of broken) {
     it(`names line and key of ${name}`, () => expect(() => parseConfig(text, 'f.yaml')).to.throw(why));
   }
+  it('names all that is wrong at once, each with its own line', () => {
+    const text = `agent:
+  profile: plane
+
+logging:
+  # how much is written
+  level:
+  store:
+    max_mb: many
+mavlink:
+  source: sim
+  endpoints:
+    - udp:127.0.0.1:14550
+    - nonsense
+vidio: {}
+`;
+    const wrong = (): unknown => parseConfig(text, 'f.yaml');
+    expect(wrong).to.throw(/^f\.yaml line 2: agent\.profile must be /);
+    expect(wrong).to.throw(/; line 6: logging\.level must be /);
+    expect(wrong).to.throw(/; line 8: logging\.store\.max_mb must be integer/);
+    expect(wrong).to.throw(/; line 13: mavlink\.endpoints\.1 must be /);
+    expect(wrong).to.throw(/; line 14: vidio is not known here$/);
+    const twice = 'agent:\n  profile: drone\n  profile: drone\nagent: {}\n';
+    expect(() => parseConfig(twice, 'f.yaml')).to.throw(/line 3: .*unique; line 4: .*unique/);
+  });
+
   it('fills in defaults, the least that a node can allow', () => {
     const config = parseConfig('', 'f.yaml');
     expect(config.mcp.token_accept_enabled).to.equal(false);
