@@ -1,0 +1,147 @@
+/// <reference lib="dom" />
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
+import { noChromium, openChromium } from '../support/chromium.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { KEYED, startVideoNode } from '../support/video-node.ts';
+
+/** What the page says, each time with whether a picture was there. */
+interface Said {
+  readonly text: string;
+  readonly picture: boolean;
+}
+
+describe('the page of a node', function () {
+  this.timeout(90_000);
+  let browser: Browser;
+  before(async function () {
+    if (noChromium() !== null) {
+      this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
+      this.skip();
+    }
+    browser = await openChromium();
+  });
+  after(async () => browser?.close());
+
+  const says = async (page: Page, text: string): Promise<void> => {
+    await page.waitForFunction(
+      (wanted) => document.getElementById('state')?.textContent === wanted,
+      text,
+      // Without the page's own timers: a test may have stopped its clock.
+      { polling: 100 },
+    );
+  };
+  const answered = async (page: Page, path: string): Promise<unknown> =>
+    page.waitForResponse((response) => new URL(response.url()).pathname === path);
+
+  it('says that video is off, offers once, and asks more and more rarely', async () => {
+    const node = await TestNode.start({ simulated: false });
+    try {
+      const page = await browser.newPage();
+      await page.clock.install();
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
+      const count = (what: string): number => sent.filter((each) => each === what).length;
+      const offered = answered(page, '/whep');
+      await page.goto(`${node.url}/`);
+      await offered;
+      for (let round = 0; round < 12; round++) {
+        const asked = answered(page, '/api/video');
+        await page.clock.runFor(16_000);
+        await asked;
+      }
+      expect(await page.textContent('#state')).to.equal('Video is switched off in the config.');
+      const before = count('GET /api/video');
+      await page.clock.runFor(14_000);
+      expect(count('GET /api/video')).to.equal(before);
+      const asked = answered(page, '/api/video');
+      await page.clock.runFor(2000);
+      await asked;
+      expect(count('POST /whep')).to.equal(1);
+      const files = [AUDIT_FILE, STRANGERS_FILE].map(async (file) =>
+        readFile(join(node.paths.auditDir, file), 'utf8'),
+      );
+      const audit = (await Promise.all(files)).join('');
+      expect(audit.split('\n').filter((line) => line.includes('POST /whep')).length).to.be.within(1, 2);
+      await page.close();
+    } finally {
+      await node.stop();
+    }
+  });
+
+  describe('of a paired node with a camera', () => {
+    let node: TestNode;
+    before(async () => {
+      node = await startVideoNode();
+    });
+    after(async () => node?.stop());
+
+    it('asks for the PIN or the key in people’s words, and tries nothing without it', async () => {
+      const page = await browser.newPage();
+      await page.clock.install();
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+      await page.goto(`${node.url}/`);
+      await says(page, 'This node is paired: enter the PIN or the key.');
+      await page.fill('#secret', 'svc_wrong');
+      await page.click('button');
+      await says(page, 'That is not the key, or you were signed out. Enter the PIN or the key.');
+      const tried = sent.length;
+      await page.clock.runFor(60_000);
+      expect(sent).to.have.length(tried);
+      await page.close();
+    });
+
+    it('says that the browser has no H.264, and tries nothing', async () => {
+      const page = await browser.newPage();
+      await page.addInitScript(() => {
+        RTCRtpReceiver.getCapabilities = () => ({
+          codecs: [{ mimeType: 'video/VP8', clockRate: 90_000 }],
+          headerExtensions: [],
+        });
+      });
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+      await page.goto(`${node.url}/`);
+      await says(page, 'This browser has no H.264.');
+      expect(sent).to.not.include('/whep');
+      await page.close();
+    });
+
+    it('says live only with a picture: not while none comes, and not when it stands still', async () => {
+      const page = await browser.newPage();
+      await page.addInitScript(() => {
+        const said: Said[] = [];
+        Object.assign(globalThis, { said });
+        addEventListener('DOMContentLoaded', () => {
+          const state = document.getElementById('state');
+          if (state === null) return;
+          new MutationObserver(() => {
+            const picture = (document.querySelector('video')?.videoWidth ?? 0) > 0;
+            said.push({ text: state.textContent ?? '', picture });
+          }).observe(state, { childList: true });
+        });
+      });
+      await page.goto(`${node.url}/`);
+      await page.fill('#secret', KEY);
+      await page.click('button');
+      await says(page, 'live');
+      process.kill(node.pid('svc-video'), 'SIGSTOP');
+      try {
+        await says(page, 'The picture stands still …');
+      } finally {
+        process.kill(node.pid('svc-video'), 'SIGCONT');
+      }
+      await says(page, 'live');
+      const said = await page.evaluate(() => (globalThis as unknown as { said: Said[] }).said);
+      expect(said.map(({ text }) => text)).to.include('waiting for the picture …');
+      for (const { text, picture } of said) if (text === 'live') expect(picture).to.equal(true);
+      await page.close();
+      expect((await node.json('/api/video', { headers: KEYED })).status).to.equal(200);
+    });
+  });
+});
