@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { execute, settings } from '@oclif/core';
 import packageJson from '../package.json' with { type: 'json' };
+import { LEADING_FLAGS } from './completion-script.ts';
 import { CODE_ROOT, EXTENSION } from './places.ts';
 
 /** Runs the `svc` command line, as the `oclif` section of package.json describes it. */
@@ -11,7 +12,21 @@ export async function main(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit();
   });
-  await execute({ dir: CODE_ROOT, ...(EXTENSION === '.ts' && withoutManifest(process.argv[2])) });
+  const args = wordsFirst(process.argv.slice(2));
+  await execute({ dir: CODE_ROOT, args, ...(EXTENSION === '.ts' && withoutManifest(args[0])) });
+}
+
+/** oclif wants its command first: `svc --node ground status` becomes `svc status --node ground`. */
+function wordsFirst(args: readonly string[]): string[] {
+  let words = 0;
+  for (;;) {
+    const [name = '', value] = (args[words] ?? '').split('=', 2);
+    if (!LEADING_FLAGS.includes(name)) break;
+    words += value === undefined ? 2 : 1;
+  }
+  const end = args.indexOf('--', words);
+  const till = end === -1 ? args.length : end;
+  return [...args.slice(words, till), ...args.slice(0, words), ...args.slice(till)];
 }
 
 /**

@@ -1,6 +1,8 @@
 /** The completion scripts that `svc completion` prints, from the descriptions of the commands. Pure. */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+/** The flags that name the node; they may also stand before the words. Each takes a value. */
+export const LEADING_FLAGS: readonly string[] = ['--host', '--key', '--node'];
 export type Shell = (typeof SHELLS)[number];
 
 export interface CompletedFlag {
@@ -48,9 +50,12 @@ function bash(commands: readonly CompletedCommand[]): string {
   const steps = [...tree].flatMap(([before, after]) =>
     [...after].map((word) => `'${before === '' ? word : `${before} ${word}`}'`),
   );
-  const taking = commands.flatMap(({ words, flags }) =>
-    flags.filter(({ takesValue }) => takesValue).map(({ name }) => `'${words.join(' ')} ${name}'`),
-  );
+  const taking = [
+    ...LEADING_FLAGS.map((name) => `' ${name}'`),
+    ...commands.flatMap(({ words, flags }) =>
+      flags.filter(({ takesValue }) => takesValue).map(({ name }) => `'${words.join(' ')} ${name}'`),
+    ),
+  ];
   const values = commands.flatMap(({ words, flags }) =>
     flags.flatMap(({ name, choices }) =>
       choices === null ? [] : [`      '${words.join(' ')} ${name}') ${list(choices)} ;;`],

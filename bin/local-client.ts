@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
 import { type NodePlace, openAnswer, requestNode } from '../shared/http/node-request.ts';
+import { pathsFrom } from '../shared/paths.ts';
+import { demoDirectories, GROUND } from './places.ts';
 
 const TIMEOUT_MS = 35_000;
+const GROUND_SOCKET = pathsFrom(demoDirectories(GROUND)).controlSocket;
 
 /** The address of a node: its `control.sock` on this machine, whose file mode is the credential, or host and key. */
 export type NodeAddress =
@@ -105,7 +108,7 @@ function unreachable(error: unknown, address: NodeAddress): unknown {
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     return new ApiError(
       'E_UPSTREAM_DOWN',
-      `No node is running here (${socketPath}). Start it with: npm start`,
+      `No node is running here (${socketPath}). Start it with: npm ${socketPath === GROUND_SOCKET ? 'run start:ground' : 'start'}`,
     );
   }
   return error;

@@ -1,12 +1,26 @@
-import { Command, Flags } from '@oclif/core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, Errors, Flags } from '@oclif/core';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode } from './local-client.ts';
-import { nodePaths } from './places.ts';
+import { demoFolder, nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
+
+/** Names another demo node of this checkout. */
+export const nodeFlag = Flags.custom<string>({
+  parse: async (name) => {
+    if (/^[a-z][a-z0-9-]*$/.test(name) && existsSync(join(demoFolder(name), 'etc')))
+      return Promise.resolve(name);
+    throw new Errors.CLIError(
+      `There is no demo node ${name} here. \`npm run start:ground\` makes the node ground.`,
+      { exit: EXIT.usage },
+    );
+  },
+})({ summary: 'another demo node of this checkout: ground', helpGroup: 'GLOBAL', exclusive: ['host'] });
 
 /**
  * A command about a node: the one on this machine, or with --host another one. Exit codes: exit-codes.ts.
@@ -19,11 +33,13 @@ export abstract class NodeCommand extends Command {
       helpGroup: 'GLOBAL',
     }),
     key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
+    node: nodeFlag,
   };
   #address: NodeAddress | null = null;
+  #name: string | null = null;
 
   protected get paths(): Paths {
-    return nodePaths(process.env);
+    return nodePaths(process.env, this.#name);
   }
 
   protected async api(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
@@ -55,7 +71,8 @@ export abstract class NodeCommand extends Command {
       baseFlags: NodeCommand.baseFlags,
       enableJsonFlag: true,
     });
-    const { host, key } = flags as { readonly host?: string; readonly key?: string };
+    const { host, key, node } = flags as { readonly [name: string]: string | undefined };
+    this.#name = node ?? null;
     if (host !== undefined) this.#address = this.#remote(host, key ?? null);
   }
 

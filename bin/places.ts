@@ -10,9 +10,17 @@ export const EXTENSION = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
 /** The folder with package.json and node_modules. */
 export const PACKAGE_ROOT = EXTENSION === '.ts' ? CODE_ROOT : dirname(CODE_ROOT);
 
-/** The three directories of the demo node that `npm start` runs; `name` keeps several apart. */
+/** The name of the demo node of `npm run start:ground`. */
+export const GROUND = 'ground';
+
+/** The folder of the demo node that `npm start` runs; `name` is that of another one. */
+export function demoFolder(name: string | null): string {
+  return join(PACKAGE_ROOT, '.svc', ...(name === null ? [] : [name]));
+}
+
+/** The three directories of a demo node. */
 export function demoDirectories(name: string | null): Readonly<Record<string, string>> {
-  const base = join(PACKAGE_ROOT, '.svc', ...(name === null ? [] : [name]));
+  const base = demoFolder(name);
   return {
     SVC_ETC_DIR: join(base, 'etc'),
     SVC_RUN_DIR: join(base, 'run'),
@@ -21,11 +29,16 @@ export function demoDirectories(name: string | null): Readonly<Record<string, st
 }
 
 /**
- * The files of the node for a command on this machine: those in the environment variables; else, in a checkout in which `npm
- * start` has run, those of the demo node; else the system's.
+ * The files of the node for a command on this machine: those of the demo node `name`; without a name, those in the environment
+ * variables; else, in a checkout in which `npm start` has run, those of its node; else the system's.
  */
-export function nodePaths(env: Readonly<Record<string, string | undefined>>): Paths {
-  const named = ['SVC_ETC_DIR', 'SVC_RUN_DIR', 'SVC_STATE_DIR'].some((name) => env[name] !== undefined);
-  if (!named && existsSync(join(PACKAGE_ROOT, '.svc', 'etc'))) return pathsFrom(demoDirectories(null));
-  return pathsFrom(env);
+export function nodePaths(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string | null = null,
+): Paths {
+  if (name !== null) return pathsFrom(demoDirectories(name));
+  const named = ['SVC_ETC_DIR', 'SVC_RUN_DIR', 'SVC_STATE_DIR'].some(
+    (variable) => env[variable] !== undefined,
+  );
+  return pathsFrom(!named && existsSync(join(demoFolder(null), 'etc')) ? demoDirectories(null) : env);
 }

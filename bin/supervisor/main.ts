@@ -3,8 +3,7 @@
  * the checkout, the flight controller is the simulated one unless the config says otherwise, and one short screen shows how to
  * use it.
  */
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,8 +14,9 @@ import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
-import { CODE_ROOT, demoDirectories, EXTENSION } from '../places.ts';
+import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
 import { WATCH_LIMITS, type WatchLimits } from './child.ts';
+import { checkOwner, portFree, seedDemoConfig } from './demo.ts';
 import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
@@ -26,7 +26,6 @@ import { SystemdNotify, withoutNotify } from './systemd-notify.ts';
 
 // Linux keeps 108 bytes for the path of a Unix socket.
 const MAX_SOCKET_PATH = 107;
-const GROUND_PORT = 8081;
 
 const { values: flags } = parseArgs({
   options: {
@@ -41,14 +40,6 @@ const { values: flags } = parseArgs({
   },
 });
 
-async function portFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, () => probe.close(() => resolve(true)));
-  });
-}
-
 async function anyFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -58,20 +49,6 @@ async function anyFreePort(): Promise<number> {
       probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-}
-
-/** The first config of a demo node; later changes belong to the operator. */
-async function seedDemoConfig(paths: Paths): Promise<void> {
-  if (existsSync(paths.config)) return;
-  const ground = `agent:\n  profile: ground-station\napi:\n  port: ${GROUND_PORT}\n`;
-  const head = '# Written by `npm start`. Change it with PUT /api/config, or by hand and restart.\n';
-  await writeFile(
-    paths.config,
-    `${head}${flags.ground ? ground : ''}mavlink:\n  source: sim\n${flags.ground ? '' : 'video:\n  source: test\n'}`,
-    {
-      mode: 0o600,
-    },
-  );
 }
 
 async function makeDirectories(paths: Paths): Promise<void> {
@@ -95,12 +72,12 @@ async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger
 }
 
 async function run(): Promise<void> {
-  const env = flags.demo
-    ? { ...process.env, ...demoDirectories(flags.ground ? 'ground' : null) }
-    : process.env;
+  const name = flags.ground ? GROUND : null;
+  const env = flags.demo ? { ...process.env, ...demoDirectories(name) } : process.env;
   const paths = pathsFrom(env);
+  if (flags.demo) await checkOwner(demoFolder(null), process.getuid?.() ?? 0);
   await makeDirectories(paths);
-  if (flags.demo) await seedDemoConfig(paths);
+  if (flags.demo) await seedDemoConfig(paths, flags.ground);
   const { config, text, problem } = await loadConfig(paths);
   const log = createLogger('svc-supervisor', config.logging.level);
   if (problem !== null) log.error(`config: ${problem}`);
@@ -196,7 +173,7 @@ async function supervise(
     {
       name: 'screen',
       start(signal: AbortSignal) {
-        if (flags.demo) screen = printScreen(supervisor, paths, signal);
+        if (flags.demo) screen = printScreen(supervisor, paths, flags.ground ? GROUND : null, signal);
       },
       stop: async () => screen,
     },

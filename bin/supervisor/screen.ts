@@ -20,8 +20,17 @@ interface NodeStatus {
   readonly config: { readonly problem: string | null };
 }
 
-/** Waits for the node and its vehicle, then prints the screen for a new user. */
-export async function printScreen(supervisor: Supervisor, paths: Paths, signal: AbortSignal): Promise<void> {
+/**
+ * Waits for the node and its vehicle, then prints the screen for a new user.
+ * @param name of the demo node, for `svc --node`; null for that of `npm start`
+ */
+export async function printScreen(
+  supervisor: Supervisor,
+  paths: Paths,
+  name: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const svc = name === null ? 'npx svc' : `npx svc --node ${name}`;
   try {
     while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });
     const status = await vehicleStatus(paths, signal);
@@ -36,7 +45,7 @@ export async function printScreen(supervisor: Supervisor, paths: Paths, signal: 
       `  profile            ${status.profile}`,
       `  flight controller  ${vehicle(status)}`,
       ...status.link_problems.map(({ detail }) => `  PROBLEM            ${detail}`),
-      ...(await pairing(paths, info.paired)),
+      ...(await pairing(paths, svc, info.paired)),
       ...(status.config.problem === null
         ? []
         : [`  config             BROKEN, running on the last good copy: ${status.config.problem}`]),
@@ -67,10 +76,10 @@ function vehicle(status: NodeStatus): string {
   return `connected, ${kind}, ${status.fc_firmware ?? 'unknown firmware'}, ${armed} (${status.fc_port ?? ''})`;
 }
 
-async function pairing(paths: Paths, paired: boolean): Promise<readonly string[]> {
-  if (paired) return ['  pairing            paired; forget it with: npx svc unpair'];
+async function pairing(paths: Paths, svc: string, paired: boolean): Promise<readonly string[]> {
+  if (paired) return [`  pairing            paired; forget it with: ${svc} unpair`];
   const { code } = (await callNode({ socketPath: paths.controlSocket }, 'GET', '/api/pairing/code')) as {
     readonly code: string;
   };
-  return [`  pairing code       ${code}   pair with: npx svc pair`];
+  return [`  pairing code       ${code}   pair with: ${svc} pair`];
 }

@@ -134,7 +134,7 @@ describe('svc completion', () => {
     expect(complete('svc logs query --level w')).to.deep.equal(['warn']);
     expect(complete('svc logs query --level = w')).to.deep.equal(['warn']); // as bash splits --level=w
     expect(complete('svc logs query --source status --lev')).to.deep.equal(['--level']);
-    expect(complete('svc --host 192.168.4.1 con')).to.deep.equal(['']); // svc takes its words first
+    expect(complete('svc --host 192.168.4.1 con')).to.deep.equal(['config']);
     expect(complete('svc params get WPNAV_SPEED --js')).to.deep.equal(['--json']);
     expect(complete('svc params save --key status ')).to.deep.equal(['']); // bash falls back to file names
   });

@@ -40,9 +40,9 @@ describe('svc mcp', () => {
       'read',
       '--scope',
       'flight',
-      '--node',
+      '--for-node',
       'n1',
-      '--node',
+      '--for-node',
       'n2',
     );
     expect(code, stderr).to.equal(0);

@@ -37,7 +37,7 @@ export default class McpMintCommand extends NodeCommand {
       required: true as const,
     })(),
     'ttl-days': days({ summary: 'days that it is valid; moved into 1 to 365', default: 30 }),
-    node: Flags.string({
+    'for-node': Flags.string({
       summary: 'id of a node that the client should use it on; advice only',
       multiple: true,
       multipleNonGreedy: true,
@@ -51,7 +51,7 @@ export default class McpMintCommand extends NodeCommand {
       label: flags.label,
       scopes: [...new Set(flags.scope)],
       ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
-      allowed_nodes: flags.node,
+      allowed_nodes: flags['for-node'],
     })) as Minted;
     const until = new Date(minted.expires_at).toISOString();
     this.log(

@@ -150,9 +150,10 @@ export class Pipeline {
       if (this.#frames > before) backoff.reset();
       this.#restarts++;
       this.#state = 'lost';
+      // Once until a picture comes: a camera that is away for a day must not fill the log.
+      if (problem !== this.#problem) this.#options.log.warn(`video: ${source.name}: ${problem}`);
       this.#problem = problem;
       this.#options.onState();
-      this.#options.log.warn(`video: ${source.name}: ${problem}`);
       await delay(backoff.next(), undefined, { signal }).catch(() => undefined); // aborted: the loop ends
     }
   }

@@ -1,0 +1,22 @@
+import { EXIT } from '../../exit-codes.ts';
+import { hiddenInput } from '../../hidden-input.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+export default class PinSetCommand extends NodeCommand {
+  static override summary =
+    'Set or change the PIN of the page; who is signed in with the old one is signed out.';
+  static override description =
+    '4 to 12 digits, typed at a prompt that does not show them, or the first line of stdin.';
+  static override examples = ['<%= config.bin %> pin set', '<%= config.bin %> pin set < pin.txt'];
+
+  async run(): Promise<{ readonly pin_set: true }> {
+    await this.parse(PinSetCommand);
+    const pin = await hiddenInput('New PIN (4 to 12 digits): ');
+    if (!/^[0-9]{4,12}$/.test(pin)) this.error('A PIN is 4 to 12 digits.', { exit: EXIT.usage });
+    if (process.stdin.isTTY && (await hiddenInput('The same again: ')) !== pin)
+      this.error('The two differ. Nothing was changed.', { exit: EXIT.usage });
+    await this.api('POST', '/api/dashboard/pin/set', { pin }); // the session in the answer is of no use here
+    this.log('The PIN is set.');
+    return { pin_set: true };
+  }
+}
