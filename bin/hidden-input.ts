@@ -12,9 +12,9 @@ const MAX_CHARS = 4096;
 export async function hiddenInput(question: string): Promise<string> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) return firstLine(stdin);
-  stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: stdin, output: silent, terminal: true });
+  stderr.write(question); // now the terminal shows nothing more
   try {
     return await new Promise<string>((resolve, reject) => {
       prompt.once('close', () => reject(new Error('The input was ended.')));

@@ -11,7 +11,7 @@ import { demoFolder, nodePaths } from './places.ts';
 const DEFAULT_PORT = 8080;
 
 /** Names another demo node of this checkout. */
-export const nodeFlag = Flags.custom<string>({
+export const nodeFlag = Flags.custom({
   parse: async (name) => {
     if (/^[a-z][a-z0-9-]*$/.test(name) && existsSync(join(demoFolder(name), 'etc')))
       return Promise.resolve(name);

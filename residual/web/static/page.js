@@ -49,14 +49,14 @@ async function watch() {
       say(sentence(error.status, error.message));
     }
     // An offer is written into the node's audit, a question is not: so the page asks until there is a picture to be had.
-    do {
+    for (let running = false; !running; ) {
       await new Promise((resolve) => setTimeout(resolve, pause));
       pause = Math.min(PAUSE_MS.longest, pause * PAUSE_MS.factor);
       const { status, body } = await ask();
       if (asks(status, body.detail)) return;
-      if (status === 200 && body.state === 'running') break;
-      say(status === 200 ? stateOf(body) : sentence(status, body.detail));
-    } while (true);
+      running = status === 200 && body.state === 'running';
+      if (!running) say(status === 200 ? stateOf(body) : sentence(status, body.detail));
+    }
   }
 }
 
