@@ -64,6 +64,8 @@ export abstract class NodeCommand extends Command {
   override async init(): Promise<void> {
     await super.init();
     const { flags: own, args, strict } = this.ctor;
+    // oclif would take an argument that is not there from stdin, and swallow the rest of the script that the command is in.
+    for (const arg of Object.values(args)) arg.ignoreStdin = true;
     const { flags } = await this.parse({
       flags: own,
       args,

@@ -79,6 +79,18 @@ describe('svc, for people', function () {
     expect(await opens('86420')).to.equal(200);
   });
 
+  it('a script on stdin is left to the script: no command takes its argument from there', () => {
+    const script = `"${process.execPath}" "${SVC}" config get >/dev/null\n"${process.execPath}" "${SVC}" cmd\necho "the end"\n`;
+    const env = environment(node.paths);
+    const said = execFileSync('bash', {
+      env,
+      input: script,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    expect(said).to.equal('the end\n');
+  });
+
   it('answers in JSON end with a newline: a value, one of the residual, an error, a refused upgrade, --json', async () => {
     const upgrade = [
       '-H',
