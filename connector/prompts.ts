@@ -30,7 +30,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Whether this vehicle is ready to fly.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Brief me before a flight of node ${node ?? ''}: status_full, telemetry_snapshot, logs_query with level warn. ` +
+      `Brief me before a flight of node ${node ?? ''}: flight_check, status_full, telemetry_snapshot, logs_query with level warn. ` +
       `Cover battery, GPS, estimator, home, link, video, disk, recent warnings; end with ready or not ready and why. ${REPORT}`,
   },
   {

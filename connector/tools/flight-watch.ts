@@ -37,7 +37,9 @@ function conditions(args: Arguments): { readonly all: readonly Condition[]; read
 const metres = { type: 'number', minimum: -500, maximum: 10_000 } as const;
 /** ArduPilot repeats its failed checks every 30 s: what is older has been mended. */
 const TOLD_MS = 40_000;
-const AGAINST_ARMING = /^(?:PreArm|Arm|Preflight Fail): /;
+const FAILED_CHECK = /^(?:PreArm|Preflight Fail): /;
+/** The refusal of one try, for example in a mode that has been changed since. */
+const FAILED_TRY = /^Arm: /;
 const FIX_3D = 3;
 const LOW_BATTERY = 20;
 
@@ -111,9 +113,10 @@ export const watchTools: readonly Tool[] = [
       const reasons = [
         ...(seen.alive ? [] : ['No heartbeat comes from the flight controller.']),
         ...(seen.armed === true ? ['It is armed already.'] : []),
-        ...toldAgainst(telemetry),
+        ...told(telemetry, FAILED_CHECK),
       ];
       const warnings = [
+        ...told(telemetry, FAILED_TRY).map((text) => `A try was refused lately: ${text}`),
         ...(asRecord(telemetry['ekf'])['ok'] === true ? [] : ['The estimator is not sure of the position.']),
         ...(Number(asRecord(telemetry['gps'])['fix_type'] ?? 0) >= FIX_3D ? [] : ['There is no 3D fix.']),
         ...(seen.battery !== null && seen.battery < LOW_BATTERY
@@ -125,13 +128,13 @@ export const watchTools: readonly Tool[] = [
   },
 ];
 
-/** The failed checks that the vehicle still reports, by the node's own clock. */
-function toldAgainst(telemetry: Readonly<Record<string, unknown>>): readonly string[] {
+/** What the vehicle has said lately, by the node's own clock. */
+function told(telemetry: Readonly<Record<string, unknown>>, wanted: RegExp): readonly string[] {
   const lines = Array.isArray(telemetry['statustext']) ? telemetry['statustext'].map(asRecord) : [];
   const now = Date.parse(String(telemetry['last_heartbeat']));
-  const told = lines
+  const texts = lines
     .filter(({ at }) => Number.isNaN(now) || now - Date.parse(String(at)) < TOLD_MS)
     .map(({ text }) => String(text))
-    .filter((text) => AGAINST_ARMING.test(text));
-  return [...new Set(told)];
+    .filter((text) => wanted.test(text));
+  return [...new Set(texts)];
 }

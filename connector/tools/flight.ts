@@ -81,10 +81,11 @@ async function command(
   const ack = asRecord(said['ack']);
   const accepted = ack['accepted'] === true;
   const acked = ack['observed'] === true;
-  const result = ack['result_name'] ?? null;
-  const reason = ack['statustext'] ?? null;
+  const [result, reason] = [ack['result_name'], ack['statustext']].map((text) =>
+    typeof text === 'string' ? text : null,
+  );
   const refused = acked
-    ? `The vehicle refused ${cmd}: ${String(reason ?? result ?? 'it gave no reason')}`
+    ? `The vehicle refused ${cmd}: ${reason ?? result ?? 'it gave no reason'}`
     : `The vehicle did not answer ${cmd}. It may have done it: look before you repeat it.`;
   const value = {
     ok: accepted,

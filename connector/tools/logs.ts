@@ -147,10 +147,11 @@ export const logTools: readonly Tool[] = [
     fleetWide: true,
     run: async ({ audit, args }) => {
       const { tool, decision: wanted, sinceMs, limit: most } = args;
+      const named = typeof tool === 'string' ? canonicalName(tool) : null;
       const events = audit.read(
         Number(most ?? 100),
         (event) =>
-          (tool === undefined || canonicalName(event.tool) === canonicalName(String(tool))) &&
+          (named === null || canonicalName(event.tool) === named) &&
           (wanted === undefined || event.decision === wanted) &&
           (sinceMs === undefined || Date.parse(event.time) >= Number(sinceMs)),
       );
@@ -195,7 +196,7 @@ function entryOf(record: Readonly<Record<string, unknown>>): Readonly<Record<str
 
 function matches(event: StoredEvent, term: string): boolean {
   const fields: Readonly<Record<string, string>> = {
-    tool: event.tool,
+    tool: canonicalName(event.tool),
     node: event.node,
     operator: event.operatorId,
     decision: event.decision,
@@ -203,6 +204,9 @@ function matches(event: StoredEvent, term: string): boolean {
   };
   const colon = term.indexOf(':');
   const field = colon > 0 && colon < term.length - 1 ? fields[term.slice(0, colon)] : undefined;
-  if (field !== undefined) return field.toLowerCase().includes(term.slice(colon + 1));
+  if (field !== undefined) {
+    const value = term.slice(colon + 1);
+    return field.toLowerCase().includes(term.startsWith('tool:') ? canonicalName(value) : value);
+  }
   return Object.values(fields).join(' ').toLowerCase().includes(term);
 }

@@ -134,7 +134,7 @@ describe('the tools that wait', function () {
       403,
       { code: 'E_SCOPE', detail: 'no', required: 'read', granted: ['flight'] },
     ];
-    course = () => refused as unknown as Json;
+    course = () => refused;
     const before = commands();
     const { isError, value } = await takeoff();
     expect([isError, value['ended'], value['ok']]).to.deep.equal([false, 'unseen', true]);
@@ -237,11 +237,13 @@ describe('the tools that wait', function () {
       const statustext = [
         { at: '2026-01-01T00:00:10Z', severity: 2, text: 'PreArm: Compass not calibrated' },
         { at: '2026-01-01T00:00:40Z', severity: 2, text: 'PreArm: Battery 1 low voltage failsafe' },
+        { at: '2026-01-01T00:00:45Z', severity: 2, text: 'Arm: RTL mode not armable' },
         { at: '2026-01-01T00:00:50Z', severity: 6, text: 'EKF3 IMU0 is using GPS' },
       ];
       const value = await check({ ...ON_GROUND, statustext });
       expect(value['can_arm']).to.equal(false);
       expect(value['reasons']).to.deep.equal(['PreArm: Battery 1 low voltage failsafe']);
+      expect(value['warnings']).to.deep.equal(['A try was refused lately: Arm: RTL mode not armable']);
     });
 
     it('says yes where nothing speaks against it, and warns of what is poor', async () => {
