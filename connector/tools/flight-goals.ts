@@ -76,7 +76,8 @@ function coming(doing: string, before: string | null, back: (seen: Seen) => bool
   return {
     doing,
     judge: (seen, ms) => {
-      groundAt = seen.landed === 'on_ground' ? (groundAt ?? ms) : null;
+      const lies = seen.landed === 'on_ground' && !ON_SURFACE.has(seen.type);
+      groundAt = lies ? (groundAt ?? ms) : null;
       const rests = groundAt !== null && ms - groundAt >= ON_GROUND_MS;
       if (isDisarmed(seen, ms) || rests || (ms >= SETTLED_MS && back(seen))) return 'reached';
       return modes.isForeign(seen.mode, ms) ? 'mode_changed' : null;

@@ -39,7 +39,7 @@ const metres = { type: 'number', minimum: -500, maximum: 10_000 } as const;
 const TOLD_MS = 40_000;
 const FAILED_CHECK = /^(?:PreArm|Preflight Fail): /;
 /** The refusal of one try, for example in a mode that has been changed since. */
-const FAILED_TRY = /^Arm: /;
+const FAILED_TRY = /^(?:Arm: |Arming denied)/;
 const FIX_3D = 3;
 const LOW_BATTERY = 20;
 

@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
+import { type GoalName, goalOf } from '../../connector/tools/flight-goals.ts';
+import { type Seen, seenIn } from '../../connector/tools/seen.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { type StubAnswer, StubNode } from '../support/stub-node.ts';
@@ -253,6 +255,86 @@ describe('the tools that wait', function () {
       expect((await check({ ...ON_GROUND, mavlink_alive: false }))['can_arm']).to.equal(false);
     });
   });
+});
+
+describe('when a flight has done what it was sent for', () => {
+  const copter = seenIn(FLYING);
+  const home = { lat: 47, lon: 8 };
+  const ground: Seen = { ...copter, landed: 'on_ground', place: { lat: 47.01, lon: 8 }, home };
+  const cases: readonly [string, GoalName, readonly number[], readonly [Seen, number][], unknown][] = [
+    [
+      'a copter that rests on the ground, armed',
+      'land',
+      [],
+      [
+        [ground, 0],
+        [ground, 16_000],
+      ],
+      'reached',
+    ],
+    [
+      'one that touched it a moment ago',
+      'land',
+      [],
+      [
+        [ground, 0],
+        [ground, 5000],
+      ],
+      null,
+    ],
+    [
+      'a rover far from home, which is on the ground',
+      'rtl',
+      [],
+      [
+        [{ ...ground, type: 10 }, 0],
+        [{ ...ground, type: 10 }, 16_000],
+      ],
+      null,
+    ],
+    ['a rover at home', 'rtl', [], [[{ ...ground, type: 10, place: home }, 4000]], 'reached'],
+    [
+      'a fixed wing that circles around the place',
+      'goto',
+      [47.0005, 8, 2],
+      [[{ ...copter, type: 1 }, 0]],
+      'reached',
+    ],
+    ['a copter as far from it', 'goto', [47.0005, 8, 2], [[copter, 0]], null],
+    ['the place at another height', 'goto', [47, 8, 20], [[copter, 0]], null],
+    ['news of before the arming', 'takeoff', [10], [[{ ...copter, armed: false }, 500]], null],
+    ['a vehicle that never armed', 'takeoff', [10], [[{ ...copter, armed: false }, 4000]], 'disarmed'],
+    [
+      'a mode for a moment',
+      'takeoff',
+      [10],
+      [
+        [copter, 0],
+        [{ ...copter, mode: 'BRAKE' }, 5000],
+        [{ ...copter, mode: 'BRAKE' }, 7000],
+        [copter, 9000],
+      ],
+      null,
+    ],
+    [
+      'a mode that stays',
+      'takeoff',
+      [10],
+      [
+        [copter, 0],
+        [{ ...copter, mode: 'BRAKE' }, 5000],
+        [{ ...copter, mode: 'BRAKE' }, 8500],
+      ],
+      'mode_changed',
+    ],
+  ];
+  for (const [what, name, args, course, wanted] of cases)
+    it(`${name}: ${what}: ${String(wanted)}`, () => {
+      const goal = goalOf(name, args, 'GUIDED');
+      const judged = course.map(([seen, ms]) => goal.judge(seen, ms));
+      expect(judged.at(-1)).to.equal(wanted);
+      expect(judged.slice(0, -1).every((ended) => ended === null)).to.equal(true);
+    });
 });
 
 describe('the list of tools follows the node', function () {

@@ -9,6 +9,7 @@ import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
+import { SimProcess } from '../sim/sim-process.ts';
 import { callTool, connectStdio, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { armable, telemetry } from '../support/events.ts';
@@ -168,9 +169,13 @@ describe('an AI client flies', function () {
   });
 
   describe('--sim', () => {
-    it('flies there and back: near the place, cancelled without an effect on the flight, home on the ground', async function () {
-      this.timeout(150_000); // it returns at its own pace
-      const simulated = await TestNode.start({ pairing: { key: KEY }, config: CONFIG });
+    it('flies there and back: near the place, cancelled without an effect on the flight, home on the ground', async () => {
+      await using sim = await SimProcess.start('--speedup', '4'); // it returns slowly
+      const simulated = await TestNode.start({
+        pairing: { key: KEY },
+        simulated: false,
+        config: `${CONFIG}mavlink:\n  source: tcp:127.0.0.1:${sim.port}\n  endpoints: []\n`,
+      });
       try {
         const own = await mint(simulated);
         await positioned(simulated);
