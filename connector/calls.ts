@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonSchema } from '../shared/schemas/json-schema.ts';
 import { compileValidator, createAjv } from '../shared/schemas/validator.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
+import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
-import { type Arguments, classOf, isRaisable, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { checked } from './tools/listing.ts';
+import { type Arguments, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -49,24 +50,14 @@ export interface CallsOptions {
   readonly confirm: (principal: Principal) => Promise<void>;
   /** Whether flight tools are shown at all. */
   readonly showsFlight: () => boolean;
+  /** Which tools the nodes have routes for. */
+  readonly offers: Pick<Offers, 'refresh' | 'has'>;
 }
 
 /** What the audit says about one call, as far as it is known. */
 type Course = Pick<AuditEvent, 'node' | 'decision' | 'confirmedBy'> & {
   /** The number of the event that announced it; null until then. */
   readonly announced: number | null;
-};
-
-/** On every tool, beside its own arguments. */
-const NODE: JsonSchema = {
-  type: 'string',
-  maxLength: 128,
-  description: 'id of the node; optional if there is only one',
-};
-const CONFIRM_ID: JsonSchema = {
-  type: 'string',
-  pattern: '^[A-Za-z0-9]{8}$',
-  description: 'the code under which a person has signed this call',
 };
 
 export class Calls {
@@ -77,16 +68,19 @@ export class Calls {
     this.#options = options;
     const ajv = createAjv({ useDefaults: false });
     this.#validators = new Map(
-      [...options.catalogue.values()].map((tool) => [tool.name, compileValidator(ajv, inputSchema(tool))]),
+      [...options.catalogue.values()].map((tool) => [tool.name, compileValidator(ajv, checked(tool))]),
     );
   }
 
-  /** The tools that this caller may see, in the order of their names. */
-  visible({ scopes }: Principal): readonly Tool[] {
-    const { catalogue, showsFlight } = this.#options;
+  /** The tools that this caller may see and the nodes have, in the order of their names. */
+  async visible(principal: Principal): Promise<readonly Tool[]> {
+    const { catalogue, showsFlight, offers } = this.#options;
+    const { scopes } = principal;
+    await offers.refresh(principal);
     return [...catalogue.values()].filter((tool) => {
       const scope = classOf(tool);
-      return (scopes === null || scopes.includes(scope)) && (showsFlight() || !affectsFlight(tool, scope));
+      const may = scopes === null || scopes.includes(scope);
+      return may && (showsFlight() || !affectsFlight(tool, scope)) && offers.has(tool);
     });
   }
 
@@ -202,26 +196,6 @@ function eventOf(
     latencyMs,
     mcpSession: session,
     plane: transport,
-  };
-}
-
-/** The arguments of a tool as the client is shown them: strict, so that a misspelt one is an error. */
-export function inputSchema(tool: Tool): JsonSchema {
-  const scope = classOf(tool);
-  const asks = isRaisable(tool) || scope === 'admin' || scope === 'flight' || scope === 'destructive';
-  const confirm: JsonSchema =
-    scope === 'destructive' || isRaisable(tool)
-      ? { type: ['boolean', 'string'], maxLength: 64, description: 'true, or the words of the description' }
-      : { type: 'boolean', description: 'true once the user has agreed' };
-  return {
-    type: 'object',
-    properties: {
-      ...tool.input.properties,
-      ...(tool.fleetWide === true && tool.name !== 'audit.query' ? {} : { node: NODE }),
-      ...(asks ? { confirm, confirm_id: CONFIRM_ID } : {}),
-    },
-    ...(tool.input.required === undefined ? {} : { required: [...tool.input.required] }),
-    additionalProperties: false,
   };
 }
 

@@ -22,7 +22,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Which nodes answer, and what is wrong with them.',
     arguments: [],
     text: () =>
-      `Use fleet.list_nodes, then status.full for each node that is online. List what is wrong, worst first. ${REPORT}`,
+      `Use fleet_list_nodes, then status_full for each node that is online. List what is wrong, worst first. ${REPORT}`,
   },
   {
     name: 'preflight_brief',
@@ -30,7 +30,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Whether this vehicle is ready to fly.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Brief me before a flight of node ${node ?? ''}: status.full, telemetry.snapshot, logs.query with level warn. ` +
+      `Brief me before a flight of node ${node ?? ''}: flight_check, status_full, telemetry_snapshot, logs_query with level warn. ` +
       `Cover battery, GPS, estimator, home, link, video, disk, recent warnings; end with ready or not ready and why. ${REPORT}`,
   },
   {
@@ -39,7 +39,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'What happened in the last flight.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Debrief the last flight of node ${node ?? ''} from logs.query, logs.aggregate (battery, link) and telemetry.snapshot. ${REPORT}`,
+      `Debrief the last flight of node ${node ?? ''} from logs_query, logs_aggregate (battery, link) and telemetry_snapshot. ${REPORT}`,
   },
   {
     name: 'tune_and_optimize',
@@ -47,7 +47,7 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Look at the parameters, propose, change nothing.',
     arguments: [NODE],
     text: ({ node }) =>
-      `Read params.read_all of node ${node ?? ''} and propose changes with reasons, one by one. ${REPORT}`,
+      `Read params_read_all of node ${node ?? ''} and propose changes with reasons, one by one. ${REPORT}`,
   },
   {
     name: 'triage_issue',
@@ -55,8 +55,8 @@ export const PROMPTS: readonly Prompt[] = [
     description: 'Narrow a symptom down.',
     arguments: [NODE, { name: 'symptom', description: 'what was seen', required: true }],
     text: ({ node, symptom }) =>
-      `Node ${node ?? ''} shows this: "${symptom ?? ''}". Find the likely causes with status.full, status.diagnostics, services.list ` +
-      `and logs.query; say for each what speaks for it, and what I should check. ${REPORT}`,
+      `Node ${node ?? ''} shows this: "${symptom ?? ''}". Find the likely causes with status_full, status_diagnostics, services_list ` +
+      `and logs_query; say for each what speaks for it, and what I should check. ${REPORT}`,
   },
 ];
 

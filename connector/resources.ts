@@ -119,7 +119,7 @@ export class Resources {
       const value = pick(await node.json({ method: 'GET', path }, principal, signal));
       this.#record(caller, `resource:${uri}`, { uri }, at, 'read');
       const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-      const text = JSON.stringify(maySee ? value : redactValue(value), null, 2);
+      const text = JSON.stringify(maySee ? value : redactValue(value));
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     } catch (error) {
       if (error instanceof Denial) this.#record(caller, `resource:${uri}`, { uri }, at, error);

@@ -20,6 +20,7 @@ export class Sending {
   readonly #options: SendingOptions;
   #begun = false;
   #done = false;
+  #settled = false;
 
   constructor(options: SendingOptions) {
     this.#options = options;
@@ -38,6 +39,7 @@ export class Sending {
     try {
       const answer = await node.json(request, principal, signal);
       this.#done = true;
+      this.end(); // the call may go on waiting for the vehicle
       return answer;
     } catch (error) {
       this.#done ||= !(error instanceof Denial) || error.maybeDone;
@@ -45,9 +47,11 @@ export class Sending {
     }
   }
 
-  /** The call is over. */
+  /** The call is over, or nothing more can change what becomes of its confirmation. */
   end(): void {
-    if (this.#begun) this.#options.grant.settle(this.#done);
+    if (!this.#begun || this.#settled) return;
+    this.#settled = true;
+    this.#options.grant.settle(this.#done);
   }
 
   #begin(): void {

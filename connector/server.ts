@@ -10,7 +10,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { VERSION } from '../shared/version.ts';
-import { type Caller, type CallRequest, type Calls, inputSchema, newSession } from './calls.ts';
+import { type Caller, type CallRequest, type Calls, newSession } from './calls.ts';
 import { completeValue } from './completion.ts';
 import { Denial } from './denial.ts';
 import { bind } from './gate/call-hash.ts';
@@ -19,7 +19,8 @@ import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { getPrompt, PROMPTS } from './prompts.ts';
 import type { Resources } from './resources.ts';
-import { type Arguments, asRecord, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { listed } from './tools/listing.ts';
+import { type Arguments, asRecord, canonicalName, type ToolAnswer } from './tools/tool.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
 
@@ -73,14 +74,15 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     },
   );
 
-  server.setRequestHandler('tools/list', () => {
-    const tools = calls.visible(principal);
+  server.setRequestHandler('tools/list', async () => {
+    const tools = await calls.visible(principal);
     calls.recordList(caller, 'tools/list', tools.length);
-    return { tools: tools.map(describe) };
+    return { tools: tools.map((tool) => listed(tool, plane.nodes.length > 1)) };
   });
 
   server.setRequestHandler('tools/call', async (request, ctx) => {
-    const { name, arguments: given } = request.params;
+    const { arguments: given } = request.params;
+    const name = canonicalName(request.params.name);
     const args = (given ?? {}) as Arguments;
     const asked = ctx.mcpReq.requestState<Asked>();
     const outcome = await calls.call(
@@ -251,44 +253,22 @@ function progressOf(ctx: ServerContext): (done: number, total: number | null, me
   };
 }
 
-function describe(tool: Tool): {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: { type: 'object'; [key: string]: unknown };
-  outputSchema: { type: 'object'; [key: string]: unknown };
-  annotations: Record<string, unknown>;
-} {
-  const scope = classOf(tool);
-  const reads = scope === 'read' || scope === 'secret_read';
-  return {
-    name: tool.name,
-    title: tool.title,
-    description: `${tool.description} [${scope}]`,
-    inputSchema: { ...inputSchema(tool), type: 'object' },
-    outputSchema: { ...tool.output, type: 'object' },
-    annotations: {
-      title: tool.title,
-      readOnlyHint: reads,
-      destructiveHint: scope === 'destructive' || scope === 'flight',
-      idempotentHint: tool.idempotent,
-      openWorldHint: true,
-    },
-  };
-}
-
-function resultOf({ value, image }: ToolAnswer): CallToolResult {
-  const text = { type: 'text' as const, text: JSON.stringify(value, null, 2) };
+function resultOf({ value, image, isError = false }: ToolAnswer): CallToolResult {
+  const text = { type: 'text' as const, text: JSON.stringify(value) };
   const picture =
     image === undefined
       ? []
       : [{ type: 'image' as const, data: image.data.toString('base64'), mimeType: image.mimeType }];
-  return { content: [text, ...picture], structuredContent: { ...value } };
+  return {
+    content: [text, ...picture],
+    structuredContent: { ...value },
+    ...(isError ? { isError } : {}),
+  };
 }
 
 /** For the model: the reason, the sentence and the details. */
 function refusalOf(denial: Denial): CallToolResult {
-  const text = JSON.stringify({ message: denial.message, ...dataOf(denial) }, null, 2);
+  const text = JSON.stringify({ message: denial.message, ...dataOf(denial) });
   return { content: [{ type: 'text', text }], isError: true };
 }
 

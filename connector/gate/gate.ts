@@ -99,7 +99,7 @@ export class Gate {
     if (elicited === true) return pass('admin', 'elicitation');
     if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
     if (!canAsk) {
-      if (args['confirm'] === true) return pass('admin', 'argument');
+      if (args['confirm'] === true || args['confirm'] === 'true') return pass('admin', 'argument');
       throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
     }
     const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(redactArguments(args))}?`;
@@ -118,9 +118,8 @@ export class Gate {
 
   async #destructive(call: GateCall): Promise<Verdict> {
     const { tool, args } = call;
-    const phrase = tool.phrase ?? `${tool.name.toUpperCase()} ON THIS NODE`;
     // The words are not repeated here: a client must read them in the description.
-    if (args['confirm'] !== phrase)
+    if (tool.phrase === undefined || args['confirm'] !== tool.phrase)
       throw new Denial('confirm_required', 'Put the words from the description of this tool into `confirm`.');
     if (await this.#options.flight.isWaived(call.node)) return pass('destructive', 'simulator');
     if (args['confirm_id'] === undefined) throw await this.#unsigned(call, 'confirm_required');

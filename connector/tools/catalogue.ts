@@ -1,4 +1,5 @@
 import { flightTools } from './flight.ts';
+import { watchTools } from './flight-watch.ts';
 import { logTools } from './logs.ts';
 import { nodeTools } from './node.ts';
 import { paramTools } from './params.ts';
@@ -6,7 +7,7 @@ import { statusTools } from './status.ts';
 import { classOf, type Tool } from './tool.ts';
 import { videoTools } from './video.ts';
 
-const NAME = /^[A-Za-z0-9._-]{1,128}$/;
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Every tool by its name; the same in every mode. @throws Error for a duplicate name, or a route that is not in the table */
 export function compileCatalogue(): ReadonlyMap<string, Tool> {
@@ -14,6 +15,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
   for (const tool of [
     ...statusTools,
     ...flightTools,
+    ...watchTools,
     ...paramTools,
     ...nodeTools,
     ...logTools,
@@ -21,7 +23,8 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
       throw new Error(`duplicate or invalid tool name: ${tool.name}`);
-    classOf(tool); // its routes exist
+    if (classOf(tool) === 'destructive' && tool.phrase === undefined)
+      throw new Error(`${tool.name} is destructive and has no words`);
     tools.set(tool.name, tool);
   }
   return new Map([...tools].toSorted(([a], [b]) => (a < b ? -1 : 1)));

@@ -12,12 +12,12 @@ const id = {
 
 export const nodeTools: readonly Tool[] = [
   reading(
-    { name: 'config.get', title: 'Configuration', description: 'The whole configuration, secrets masked.' },
+    { name: 'config_get', title: 'Configuration', description: 'The whole configuration, secrets masked.' },
     'config.get',
   ),
   writing(
     {
-      name: 'config.set',
+      name: 'config_set',
       title: 'Set a config key',
       description: 'Writes one key. The answer says which process must restart.',
     },
@@ -32,11 +32,11 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ key, value }) => ({ key, value }),
     },
-    { idempotent: true },
+    { idempotent: true, phrase: 'CONFIG.SET ON THIS NODE' },
   ),
   writing(
     {
-      name: 'services.restart',
+      name: 'services_restart',
       title: 'Restart a service',
       description: 'Restarts one process of the node; a process of the link to the vehicle counts as flight.',
     },
@@ -48,7 +48,7 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'admin.agent.restart_supervisor',
+      name: 'admin_agent_restart_supervisor',
       title: 'Restart the node software',
       description: 'Restarts all processes of the node; the link to the vehicle is interrupted.',
     },
@@ -58,9 +58,9 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'system.reboot',
+      name: 'system_reboot',
       title: 'Reboot',
-      description: 'Reboots the computer. Words for `confirm`: REBOOT THIS NODE.',
+      description: 'Reboots the computer.',
     },
     'system.reboot.post',
     {},
@@ -68,19 +68,18 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'system.shutdown',
+      name: 'system_shutdown',
       title: 'Shut down',
-      description:
-        'Powers the computer off; a person has to go there to start it. Words for `confirm`: SHUTDOWN THIS NODE.',
+      description: 'Powers the computer off; a person has to go there to start it.',
     },
     'system.shutdown.post',
     {},
     { phrase: 'SHUTDOWN THIS NODE' },
   ),
-  reading({ name: 'plugins.list', title: 'Extensions', description: 'Installed extensions.' }, 'plugins.get'),
+  reading({ name: 'plugins_list', title: 'Extensions', description: 'Installed extensions.' }, 'plugins.get'),
   reading(
     {
-      name: 'plugins.info',
+      name: 'plugins_info',
       title: 'One extension',
       description: 'One installed extension with its manifest.',
     },
@@ -94,7 +93,7 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'plugins.install',
+      name: 'plugins_install',
       title: 'Install an extension',
       description: 'From an address that the node fetches.',
     },
@@ -109,24 +108,25 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ url, sha256 }) => ({ url, ...(sha256 === undefined ? {} : { expected_sha256: sha256 }) }),
     },
+    { openWorld: true },
   ),
   ...(['enable', 'disable'] as const).map((verb) =>
     writing(
       {
-        name: `plugins.${verb}`,
+        name: `plugins_${verb}`,
         title: `${verb === 'enable' ? 'Enable' : 'Disable'} an extension`,
         description: `Makes an installed extension ${verb === 'enable' ? 'run' : 'stop'}.`,
       },
       `plugins.id.${verb}.post`,
       { input: { properties: { id }, required: ['id'] }, params: (args) => ({ id: String(args['id']) }) },
-      { idempotent: true },
+      { idempotent: true, destroys: verb === 'disable' },
     ),
   ),
   writing(
     {
-      name: 'plugins.remove',
+      name: 'plugins_remove',
       title: 'Remove an extension',
-      description: 'Uninstalls it. Words for `confirm`: PLUGINS.REMOVE ON THIS NODE.',
+      description: 'Uninstalls it.',
     },
     'plugins.id.delete',
     {
@@ -134,10 +134,11 @@ export const nodeTools: readonly Tool[] = [
       params: (args) => ({ id: String(args['id']) }),
       query: ({ keep_data: keep }) => queryOf({ keep_data: keep === true ? 1 : undefined }),
     },
+    { phrase: 'PLUGINS.REMOVE ON THIS NODE' },
   ),
   writing(
     {
-      name: 'plugins.config',
+      name: 'plugins_config',
       title: 'Set an extension’s key',
       description: 'Writes one config key of an extension.',
     },
@@ -147,32 +148,36 @@ export const nodeTools: readonly Tool[] = [
         properties: {
           id,
           key: name,
-          value: { type: ['string', 'number', 'boolean', 'object', 'array'] },
-          scope: { enum: ['drone', 'global'] },
+          value: { type: 'string', maxLength: 65_536, description: 'as JSON' },
+          scope: { type: 'string', enum: ['drone', 'global'] },
         },
         required: ['id', 'key', 'value'],
       },
       params: (args) => ({ id: String(args['id']) }),
-      body: ({ key, value, scope }) => ({ key, value, ...(scope === undefined ? {} : { scope }) }),
+      body: ({ key, value, scope }) => ({
+        key,
+        value: jsonOf(String(value)),
+        ...(scope === undefined ? {} : { scope }),
+      }),
     },
-    { idempotent: true },
+    { idempotent: true, destroys: true },
   ),
   writing(
-    { name: 'admin.node.rename', title: 'Rename the node', description: 'Sets agent.name.' },
+    { name: 'admin_node_rename', title: 'Rename the node', description: 'Sets agent.name.' },
     'config.put',
     {
       input: { properties: { name: { type: 'string', minLength: 1, maxLength: 64 } }, required: ['name'] },
       body: ({ name: value }) => ({ key: 'agent.name', value }),
     },
-    { idempotent: true },
+    { idempotent: true, destroys: true },
   ),
   reading(
-    { name: 'admin.pairing.info', title: 'Pairing', description: 'Whether the node is paired.' },
+    { name: 'admin_pairing_info', title: 'Pairing', description: 'Whether the node is paired.' },
     'pairing.info.get',
   ),
   reading(
     {
-      name: 'admin.pairing.generate_code',
+      name: 'admin_pairing_generate_code',
       title: 'Pairing code',
       description: 'The code with which the node can be claimed.',
     },
@@ -181,7 +186,7 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'admin.pairing.claim',
+      name: 'admin_pairing_claim',
       title: 'Claim the node',
       description: 'Pairs an unpaired node. The answer holds its key, so the caller needs secret_read too.',
     },
@@ -197,10 +202,9 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'admin.pairing.unpair',
+      name: 'admin_pairing_unpair',
       title: 'Unpair',
-      description:
-        'Forgets the owner; every key, token and session ends. Words for `confirm`: UNPAIR THIS NODE.',
+      description: 'Forgets the owner; every key, token and session ends.',
     },
     'pairing.unpair.post',
     {},
@@ -208,7 +212,7 @@ export const nodeTools: readonly Tool[] = [
   ),
   writing(
     {
-      name: 'admin.wfb.channel',
+      name: 'admin_wfb_channel',
       title: 'Radio channel',
       description: 'Moves the video and telemetry radio to another channel.',
     },
@@ -220,10 +224,10 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ channel }) => ({ channel }),
     },
-    { idempotent: true },
+    { idempotent: true, destroys: true },
   ),
   writing(
-    { name: 'admin.wfb.tx_power', title: 'Radio power', description: 'Sets the transmit power, dBm.' },
+    { name: 'admin_wfb_tx_power', title: 'Radio power', description: 'Sets the transmit power, dBm.' },
     'wfb.tx-power.put',
     {
       input: {
@@ -232,11 +236,11 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ power_dbm: power }) => ({ tx_power_dbm: power }),
     },
-    { idempotent: true },
+    { idempotent: true, destroys: true },
   ),
   writing(
     {
-      name: 'admin.network.wifi_join',
+      name: 'admin_network_wifi_join',
       title: 'Join a Wi-Fi',
       description: 'Connects the node to a Wi-Fi network.',
     },
@@ -251,14 +255,26 @@ export const nodeTools: readonly Tool[] = [
       },
       body: ({ ssid, passphrase }) => ({ ssid, ...(passphrase === undefined ? {} : { passphrase }) }),
     },
+    { destroys: true, openWorld: true },
   ),
   writing(
     {
-      name: 'admin.network.wifi_leave',
+      name: 'admin_network_wifi_leave',
       title: 'Leave the Wi-Fi',
       description: 'Disconnects the node from its Wi-Fi network.',
     },
     'network.client.delete',
     {},
+    { destroys: true },
   ),
 ];
+
+/** A text that is not JSON stands for itself. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
+}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Denial } from '../denial.ts';
-import { name, writing } from './parts.ts';
+import { name, reading, writing } from './parts.ts';
 import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
 
 const POLL_MS = 300;
@@ -43,7 +43,7 @@ const NO_METADATA = 'This build carries no descriptions of parameters; the value
 
 export const paramTools: readonly Tool[] = [
   {
-    name: 'params.read_all',
+    name: 'params_read_all',
     title: 'Parameters',
     description: 'Parameters of the flight controller, by prefix or part of the name.',
     routes: ['params.get'],
@@ -75,7 +75,7 @@ export const paramTools: readonly Tool[] = [
     },
   },
   {
-    name: 'params.get',
+    name: 'params_get',
     title: 'One parameter',
     description: 'The value of one parameter of the flight controller.',
     routes: ['params.name.get'],
@@ -105,7 +105,7 @@ export const paramTools: readonly Tool[] = [
     },
   },
   {
-    name: 'params.explain',
+    name: 'params_explain',
     title: 'Explain a parameter',
     description: 'What is known about one parameter, and its value.',
     routes: ['params.name.get'],
@@ -129,18 +129,30 @@ export const paramTools: readonly Tool[] = [
       return { value: { name: wanted, metadata: null, note: NO_METADATA, currentValue: value } };
     },
   },
-  unknownDefaults(
-    'params.diff_from_default',
-    'Changed parameters',
-    'Parameters that differ from their defaults.',
-    {},
+  reading(
+    {
+      name: 'params_diff_from_default',
+      title: 'Changed parameters',
+      description: 'Parameters that differ from their defaults.',
+    },
+    'params.changed.get',
   ),
-  unknownDefaults('params.optimize', 'Tuning hints', 'Parameters outside their documented range.', {
-    focus: { type: 'string', maxLength: 64 },
-  }),
+  reading(
+    {
+      name: 'params_optimize',
+      title: 'Tuning hints',
+      description: 'Parameters outside their documented range.',
+    },
+    'params.changed.get',
+    {
+      input: { properties: { focus: { type: 'string', maxLength: 64 } } },
+      // It needs the tables of that route, and a rule for each range.
+      run: async () => Promise.reject(new Denial('not_supported', NO_METADATA)),
+    },
+  ),
   writing(
     {
-      name: 'params.set',
+      name: 'params_set',
       title: 'Set a parameter',
       description:
         'Writes one parameter and reads it back. Fail-safes, arming checks, motors and position sources count as flight.',
@@ -157,23 +169,4 @@ export const paramTools: readonly Tool[] = [
 
 function upper(text: unknown): string {
   return typeof text === 'string' ? text.toUpperCase() : '';
-}
-
-/** A tool that needs data which this build does not have; it says so instead of inventing defaults. */
-function unknownDefaults(
-  tool: string,
-  title: string,
-  description: string,
-  properties: Tool['input']['properties'],
-): Tool {
-  return {
-    name: tool,
-    title,
-    description: `${description} This build carries no table of defaults and ranges and answers that it is not supported.`,
-    routes: ['params.get'],
-    input: { properties },
-    output: { type: 'object' },
-    idempotent: true,
-    run: async () => Promise.reject(new Denial('not_supported', NO_METADATA)),
-  };
 }

@@ -8,7 +8,7 @@ const HEALTH_MS = 2000;
 export const statusTools: readonly Tool[] = [
   reading(
     {
-      name: 'status.get',
+      name: 'status_get',
       title: 'Node status',
       description: 'Version, board, health, flight controller link.',
     },
@@ -16,27 +16,27 @@ export const statusTools: readonly Tool[] = [
   ),
   reading(
     {
-      name: 'status.full',
+      name: 'status_full',
       title: 'Full node status',
       description: 'Status, services, resources, telemetry and video in one.',
     },
     'status.full.get',
   ),
   reading(
-    { name: 'status.system', title: 'System resources', description: 'CPU, memory, disk, temperatures.' },
+    { name: 'status_system', title: 'System resources', description: 'CPU, memory, disk, temperatures.' },
     'system.get',
   ),
   reading(
     {
-      name: 'status.diagnostics',
+      name: 'status_diagnostics',
       title: 'Diagnostics',
       description: 'Links, endpoints and counters, network, problems.',
     },
     'diagnostics.get',
   ),
-  reading({ name: 'status.time', title: 'Clock', description: "The node's clock." }, 'time.get'),
+  reading({ name: 'status_time', title: 'Clock', description: "The node's clock." }, 'time.get'),
   {
-    name: 'status.version',
+    name: 'status_version',
     title: 'Versions',
     description: 'Version of the node, its board, the firmware of the flight controller.',
     routes: ['status.get'],
@@ -60,7 +60,7 @@ export const statusTools: readonly Tool[] = [
     },
   },
   {
-    name: 'status.health',
+    name: 'status_health',
     title: 'Health',
     description:
       'Whether the node answers, whether its flight controller is connected, whether the vehicle is armed.',
@@ -96,7 +96,7 @@ export const statusTools: readonly Tool[] = [
     },
   },
   {
-    name: 'status.ping',
+    name: 'status_ping',
     title: 'Ping',
     description: 'Whether the node answers, and how quickly.',
     routes: ['status.get'],
@@ -126,7 +126,7 @@ export const statusTools: readonly Tool[] = [
   },
   reading(
     {
-      name: 'telemetry.snapshot',
+      name: 'telemetry_snapshot',
       title: 'Telemetry',
       description:
         'Position, attitude, battery, GPS, mode, newest texts of the vehicle. null was never received.',
@@ -134,15 +134,15 @@ export const statusTools: readonly Tool[] = [
     'telemetry.get',
   ),
   reading(
-    { name: 'services.list', title: 'Services', description: 'The processes of the node and their states.' },
+    { name: 'services_list', title: 'Services', description: 'The processes of the node and their states.' },
     'services.get',
   ),
   reading(
-    { name: 'vision.status', title: 'Vision', description: 'State of the vision pipeline.' },
+    { name: 'vision_status', title: 'Vision', description: 'State of the vision pipeline.' },
     'vision.status.get',
   ),
   {
-    name: 'fleet.list_nodes',
+    name: 'fleet_list_nodes',
     title: 'Nodes',
     description: 'All nodes of this connector, whether each answers, and the state of its vehicle.',
     routes: ['status.get'],

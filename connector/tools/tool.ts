@@ -35,10 +35,12 @@ export interface ToolAnswer {
   /** An object; it is both the structured content and, as JSON, the text. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly image?: ToolImage;
+  /** It was carried out and went wrong: what the model must read as a failure. */
+  readonly isError?: boolean;
 }
 
 export interface Tool {
-  /** Of MCP's set of characters: letters, digits, `.`, `_`, `-`. */
+  /** `^[a-zA-Z0-9_-]{1,64}$`, the names that every client takes. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -60,6 +62,10 @@ export interface Tool {
   };
   readonly output: JsonSchema;
   readonly idempotent: boolean;
+  /** True if it takes away or overwrites something; flight, destructive and raisable tools always count so. */
+  readonly destroys?: boolean;
+  /** True if it deals with more than the node and its vehicle: the internet, another network, what a camera sees. */
+  readonly openWorld?: boolean;
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
   /** The words that a destructive call must carry in `confirm`. */
@@ -91,9 +97,18 @@ function classOfRow(row: Row): Scope {
   return row.scope;
 }
 
-/** Whether the arguments may raise the class. */
-export function isRaisable({ routes }: Pick<Tool, 'routes'>): boolean {
-  return routes.some((id) => rowOf(id).names.length > 0);
+/** Whether the arguments may raise the class: they say what the request names. */
+export function isRaisable({ routes, request }: Pick<Tool, 'routes' | 'request'>): boolean {
+  if (request === undefined) return false;
+  const body = asRecord(request({}).body);
+  return routes.some((id) =>
+    rowOf(id).names.some(({ in: place, member }) => place === 'path' || body[member] === undefined),
+  );
+}
+
+/** Names were written with dots (`flight.takeoff`), and are still understood so. */
+export function canonicalName(name: string): string {
+  return name.replaceAll('.', '_');
 }
 
 /**

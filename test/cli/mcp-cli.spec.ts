@@ -65,6 +65,15 @@ describe('svc mcp', () => {
     expect(status.stdout).to.not.include(token);
   });
 
+  it('mint --preset fly: what flying needs', async () => {
+    const { stdout } = await run('mint', '--preset', 'fly', '--scope', 'read', '--scope', 'admin', '--json');
+    expect((JSON.parse(stdout) as Record<string, unknown>)['scopes']).to.deep.equal([
+      'read',
+      'admin',
+      'flight',
+    ]);
+  });
+
   it('mint: 30 days, at least one; --json is the answer of the API', async () => {
     for (const [days, want] of [
       ['0', 1],
@@ -83,7 +92,8 @@ describe('svc mcp', () => {
 
   it('wrong usage ends with 2 and says what is right', async () => {
     for (const [args, says] of [
-      [['mint'], /Missing required flag scope/],
+      [['mint'], /--scope, or --preset fly/],
+      [['mint', '--preset', 'all'], /fly/],
       [['mint', '--scope', 'root'], /read, safe_write, admin, flight, destructive, secret_read/],
       [['mint', '--scope', 'read', '--ttl-days', 'x'], /number of days/],
       [['revoke'], /one token id, or --all/],

@@ -39,7 +39,7 @@ describe('the audit of the connector', function () {
     process.kill(pid, 'SIGKILL');
     await gone(pid);
   };
-  const rename = { name: 'admin.node.rename', arguments: { name: 'x', confirm: true } };
+  const rename = { name: 'admin_node_rename', arguments: { name: 'x', confirm: true } };
   const phases = (text: string): unknown[] =>
     text
       .trimEnd()
@@ -76,27 +76,27 @@ describe('the audit of the connector', function () {
 
   it('two connectors at once write a chain each; one query shows both, a later one takes up the first', async () => {
     const [first, second] = await Promise.all([connect(), connect()]);
-    for (const client of [first, second, first, second]) await callTool(client, 'status.ping');
-    const { value } = await callTool(second, 'audit.query', { tool: 'status.ping' });
+    for (const client of [first, second, first, second]) await callTool(client, 'status_ping');
+    const { value } = await callTool(second, 'audit_query', { tool: 'status_ping' });
     expect(value['count']).to.equal(4);
     expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
     await kill(first);
     await second.close();
     const third = await connect();
-    await callTool(third, 'status.ping');
+    await callTool(third, 'status_ping');
     await third.close();
     expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
   });
 
   it('an end that was cut off is found, however soon after it was written', async () => {
     const client = await connect();
-    for (let call = 0; call < 3; call++) await callTool(client, 'status.ping');
+    for (let call = 0; call < 3; call++) await callTool(client, 'status_ping');
     await kill(client);
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     await writeFile(path, `${lines.slice(0, -1).join('\n')}\n`);
     expect(await verify()).to.match(/^BROKEN: .* records \d+ to \d+ are missing/);
     const next = await connect();
-    await callTool(next, 'status.ping');
+    await callTool(next, 'status_ping');
     await next.close();
     expect(await verify(), 'after it has gone on').to.match(/^BROKEN/);
   });
@@ -145,7 +145,7 @@ describe('the audit of the connector', function () {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder]);
     try {
       const client = await connect();
-      await callTool(client, 'status.ping');
+      await callTool(client, 'status_ping');
       const ballast = openSync(join(folder, 'ballast'), 'w');
       expect(() => {
         for (;;) writeSync(ballast, Buffer.alloc(4096));
@@ -153,12 +153,12 @@ describe('the audit of the connector', function () {
       // The last page of the file still takes some records.
       const write = { key: 'agent.name', value: 'x'.repeat(900), confirm: true };
       let refused: Json = {};
-      while (refused['reason'] === undefined) refused = (await callTool(client, 'config.set', write)).value;
+      while (refused['reason'] === undefined) refused = (await callTool(client, 'config_set', write)).value;
       expect(refused).to.include({ reason: 'audit_unavailable' });
       const sent = stub.came.filter((came) => came === 'PUT /api/config').length;
       const kept = (await readFile(path, 'utf8'))
         .split('\n')
-        .filter((line) => line.includes('config.set') && !/"phase":"settled"|"decision":"denied"/.test(line));
+        .filter((line) => line.includes('config_set') && !/"phase":"settled"|"decision":"denied"/.test(line));
       expect(kept.length, 'each is recorded').to.equal(sent);
       ftruncateSync(ballast, 0);
       closeSync(ballast);

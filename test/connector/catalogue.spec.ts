@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { inputSchema } from '../../connector/calls.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
-import { classOf, classOfCall, rowOf } from '../../connector/tools/tool.ts';
+import { checked, listed } from '../../connector/tools/listing.ts';
+import { classOf, classOfCall, isRaisable, rowOf, type Tool } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { higher } from '../../shared/auth/scopes.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 
 /** The tools that a client may rely on. */
 const WANTED =
-  'admin.agent.restart_supervisor admin.network.wifi_join admin.network.wifi_leave admin.node.rename admin.pairing.claim admin.pairing.generate_code admin.pairing.info admin.pairing.unpair admin.wfb.channel admin.wfb.tx_power audit.query audit.search config.get config.set fleet.list_nodes flight.arm flight.disarm flight.goto flight.land flight.mode flight.rtl flight.stop flight.takeoff logs.aggregate logs.query logs.tail mission.pause mission.resume mission.start params.diff_from_default params.explain params.get params.optimize params.read_all params.set plugins.config plugins.disable plugins.enable plugins.info plugins.install plugins.list plugins.remove services.list services.restart status.full status.get status.health status.ping status.system status.version system.reboot system.shutdown telemetry.snapshot video.live_url video.snapshot vision.status';
+  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail mission_pause mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_status';
 
 describe('the catalogue of tools', () => {
   const tools = compileCatalogue();
@@ -20,8 +20,9 @@ describe('the catalogue of tools', () => {
   it('its schemas compile, inputs are strict, names are MCP’s', () => {
     const ajv = createAjv({ checkSchemas: true });
     for (const tool of tools.values()) {
-      expect(tool.name).to.match(/^[A-Za-z0-9._-]{1,128}$/);
-      const input = inputSchema(tool);
+      // What Claude Desktop, Codex and Copilot CLI accept.
+      expect(tool.name).to.match(/^[a-zA-Z0-9_-]{1,64}$/);
+      const input = checked(tool);
       expect(() => ajv.compile(input as object), tool.name).to.not.throw();
       expect(() => ajv.compile(tool.output as object), tool.name).to.not.throw();
       expect(input['additionalProperties'], tool.name).to.equal(false);
@@ -30,6 +31,75 @@ describe('the catalogue of tools', () => {
         expect(name).to.not.be.oneOf(['node', 'confirm', 'confirm_id']);
     }
   });
+
+  it('a property has one JSON type, at every depth', () => {
+    const check = (schema: unknown, at: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { type, properties = {}, items, ...rest } = schema as Record<string, unknown>;
+      expect(type, at).to.be.a('string');
+      expect(rest, at).to.not.have.any.keys('anyOf', 'oneOf', 'allOf', 'not', 'const');
+      check(items, `${at}[]`);
+      for (const [name, each] of Object.entries(properties as object)) check(each, `${at}.${name}`);
+    };
+    for (const tool of tools.values()) check(listed(tool, true).inputSchema, tool.name);
+  });
+
+  describe('its weight, at four characters a token', () => {
+    const tokens = (wanted: (tool: Tool) => boolean): number =>
+      JSON.stringify([...tools.values()].filter(wanted).map((tool) => listed(tool, true))).length / 4;
+
+    it('is below 8 000 tokens with flight, in a fleet whose nodes have every route', () => {
+      expect(tokens(() => true)).to.be.within(2000, 8000);
+    });
+
+    it('is below 5 000 tokens for a caller that only reads', () => {
+      expect(tokens((tool) => classOf(tool) === 'read')).to.be.within(1000, 5000);
+    });
+  });
+
+  it('asks for the node only where there are several', () => {
+    for (const tool of tools.values()) {
+      expect(listed(tool, false).inputSchema['properties'], tool.name).to.not.have.property('node');
+      const inFleet = listed(tool, true).inputSchema['properties'] as object;
+      const everywhere = ['fleet_list_nodes', 'audit_search'].includes(tool.name);
+      expect('node' in inFleet, tool.name).to.equal(!everywhere);
+    }
+  });
+
+  it('confirm is only where the gate looks at it, and the words are in the description', () => {
+    for (const tool of tools.values()) {
+      const { inputSchema, description } = listed(tool, false);
+      const scope = classOf(tool);
+      const properties = inputSchema['properties'] as Record<string, { type: string }>;
+      expect('confirm' in properties, tool.name).to.equal(scope === 'admin' || scope === 'destructive');
+      const signs = scope === 'flight' || scope === 'destructive' || isRaisable(tool);
+      expect('confirm_id' in properties, tool.name).to.equal(signs);
+      if (scope === 'destructive') expect(tool.phrase, tool.name).to.be.a('string');
+      if (tool.phrase !== undefined) {
+        expect(description, tool.name).to.include(tool.phrase);
+        expect(properties['confirm']?.type, tool.name).to.equal('string');
+      }
+    }
+  });
+
+  const hints: readonly [string, Record<string, boolean>][] = [
+    ['status_get', { readOnlyHint: true, openWorldHint: false }],
+    ['video_snapshot', { readOnlyHint: true, openWorldHint: true }],
+    ['video_record_start', { readOnlyHint: false, destructiveHint: false, openWorldHint: false }],
+    ['plugins_install', { destructiveHint: false, openWorldHint: true }],
+    ['config_set', { destructiveHint: true, idempotentHint: true, openWorldHint: false }],
+    ['admin_node_rename', { destructiveHint: true, openWorldHint: false }],
+    ['services_restart', { destructiveHint: true, openWorldHint: false }],
+    ['system_reboot', { destructiveHint: true, openWorldHint: false }],
+    ['flight_takeoff', { readOnlyHint: false, destructiveHint: true, openWorldHint: true }],
+    ['wait_until', { readOnlyHint: true, openWorldHint: false }],
+  ];
+  for (const [name, wanted] of hints) {
+    it(`${name} says what it may do: ${JSON.stringify(wanted)}`, () => {
+      const tool = tools.get(name);
+      expect(tool && listed(tool, false).annotations).to.include(wanted);
+    });
+  }
 
   it('no class is below that of the routes, whatever the arguments', () => {
     const samples: readonly Record<string, unknown>[] = [
@@ -52,23 +122,26 @@ describe('the catalogue of tools', () => {
   });
 
   const escalations: readonly [string, Record<string, unknown>, Scope][] = [
-    ['params.set', { name: 'RTL_ALT' }, 'admin'],
-    ['params.set', { name: 'FS_THR_ENABLE' }, 'flight'],
-    ['params.set', { name: 'arming_check' }, 'flight'],
-    ['params.set', { name: 'SERVO9_FUNCTION' }, 'flight'],
-    ['params.set', { name: 'EK3_SRC1_POSXY' }, 'flight'],
-    ['config.set', { key: 'agent.name' }, 'admin'],
-    ['config.set', { key: 'security.pairing.require_code' }, 'destructive'],
-    ['config.set', { key: 'mcp.token_accept_enabled' }, 'destructive'],
-    ['config.set', { key: 'mavlink.endpoints' }, 'destructive'],
-    ['config.set', { key: 'logging.store.max_age_days' }, 'destructive'],
-    ['services.restart', { name: 'svc-residual' }, 'admin'],
-    ['services.restart', { name: 'Link' }, 'flight'],
-    ['services.restart', { name: 'svc_supervisor.service' }, 'flight'],
-    ['flight.emergency_stop', {}, 'destructive'],
-    ['admin.pairing.unpair', {}, 'destructive'],
-    ['status.get', {}, 'read'],
-    ['video.snapshot', {}, 'read'],
+    ['params_set', { name: 'RTL_ALT' }, 'admin'],
+    ['params_set', { name: 'FS_THR_ENABLE' }, 'flight'],
+    ['params_set', { name: 'arming_check' }, 'flight'],
+    ['params_set', { name: 'SERVO9_FUNCTION' }, 'flight'],
+    ['params_set', { name: 'EK3_SRC1_POSXY' }, 'flight'],
+    ['config_set', { key: 'agent.name' }, 'admin'],
+    ['config_set', { key: 'security.pairing.require_code' }, 'destructive'],
+    ['config_set', { key: 'mcp.token_accept_enabled' }, 'destructive'],
+    ['config_set', { key: 'mavlink.endpoints' }, 'destructive'],
+    ['config_set', { key: 'logging.store.max_age_days' }, 'destructive'],
+    ['services_restart', { name: 'svc-residual' }, 'admin'],
+    ['services_restart', { name: 'Link' }, 'flight'],
+    ['services_restart', { name: 'svc_supervisor.service' }, 'flight'],
+    ['flight_emergency_stop', {}, 'destructive'],
+    ['admin_pairing_unpair', {}, 'destructive'],
+    ['status_get', {}, 'read'],
+    ['flight_check', {}, 'read'],
+    ['wait_until', { altitude_above_m: 5 }, 'read'],
+    ['flight_takeoff', { altitude_m: 5 }, 'flight'],
+    ['video_snapshot', {}, 'read'],
   ];
   for (const [name, args, scope] of escalations) {
     it(`${name} ${JSON.stringify(args)} is ${scope}`, () => {

@@ -54,10 +54,10 @@ describe('a signed confirmation', () => {
 
   it('holds for this call, for 60 s, in this boot, once', async () => {
     const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/a` });
-    const call = bind('flight.arm', 'n1', {});
+    const call = bind('flight_arm', 'n1', {});
     const code = await fileCall(files, { ...call, args: {} }, at(100));
     const pending = pendingCall(files, code, at(110));
-    expect(pending).to.include({ tool: 'flight.arm', node: 'n1', code });
+    expect(pending).to.include({ tool: 'flight_arm', node: 'n1', code });
     if (pending === null) return;
     expect(isSigned(files, { ...call, code }, at(110))).to.equal(false);
     await ensureOperatorKey(files);
@@ -67,10 +67,10 @@ describe('a signed confirmation', () => {
     expect(isSigned(files, { ...call, code }, at(130, 'b2')), 'after a reboot').to.equal(false);
     expect(isSigned(files, { ...call, node: 'n2', code }, at(130)), 'another node').to.equal(false);
     expect(
-      isSigned(files, { ...bind('flight.arm', 'n1', { x: 1 }), code }, at(130)),
+      isSigned(files, { ...bind('flight_arm', 'n1', { x: 1 }), code }, at(130)),
       'other arguments',
     ).to.equal(false);
-    expect(isSigned(files, { ...bind('flight.land', 'n1', {}), code }, at(130)), 'another tool').to.equal(
+    expect(isSigned(files, { ...bind('flight_land', 'n1', {}), code }, at(130)), 'another tool').to.equal(
       false,
     );
     expect(takeSignature(files, code)).to.equal(true);
@@ -87,7 +87,7 @@ describe('a signed confirmation', () => {
   it('by another key is none', async () => {
     const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/b` });
     const other = operatorFiles({ SVC_OPERATOR_DIR: `${home}/c` });
-    const call = bind('flight.arm', 'n1', {});
+    const call = bind('flight_arm', 'n1', {});
     const code = await fileCall(files, { ...call, args: {} }, at(1));
     await ensureOperatorKey(files);
     await ensureOperatorKey(other);

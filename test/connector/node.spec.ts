@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
-import { classOf } from '../../connector/tools/tool.ts';
+import { classOf, rowOf, type Tool } from '../../connector/tools/tool.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
@@ -14,6 +14,16 @@ import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
 
 const CONFIG = "video:\n  source: test\n  radio: ''\nmcp:\n  token_accept_enabled: true\n";
+
+/** What the launcher of the connector may call. */
+const launched = (tool: Tool): boolean => !['flight', 'destructive'].includes(classOf(tool));
+
+/** The names of those that a drone with all its features has routes for. */
+function servedTools(): readonly string[] {
+  return [...compileCatalogue().values()]
+    .filter((tool) => launched(tool) && tool.routes.every((id) => rowOf(id).built))
+    .map(({ name }) => name);
+}
 
 describe('the connector and a real node', function () {
   this.timeout(40_000);
@@ -46,40 +56,60 @@ describe('the connector and a real node', function () {
     });
     after(async () => client.close());
 
-    it('lists every tool but those of the flight and destructive classes, with schemas and honest annotations', async () => {
+    it('lists the tools that this node has routes for, but for the flight and destructive classes', async () => {
       const { tools } = await client.listTools();
-      const all = [...compileCatalogue().values()];
-      const wanted = all
-        .filter((tool) => !['flight', 'destructive'].includes(classOf(tool)))
-        .map(({ name }) => name);
-      expect(tools.map(({ name }) => name)).to.deep.equal(wanted);
+      expect(tools.map(({ name }) => name)).to.deep.equal(servedTools());
+      expect(JSON.stringify(tools).length / 4, 'tokens').to.be.within(1000, 5000);
       for (const tool of tools) {
         expect(tool.inputSchema['type'], tool.name).to.equal('object');
-        expect(tool.outputSchema?.['type'], tool.name).to.equal('object');
+        expect(tool.inputSchema.properties, tool.name).to.not.have.property('node');
         expect(tool.annotations?.readOnlyHint, tool.name).to.be.a('boolean');
       }
-      expect(tools.find(({ name }) => name === 'config.set')?.annotations).to.include({
+      expect(tools.find(({ name }) => name === 'config_set')?.annotations).to.include({
         readOnlyHint: false,
         idempotentHint: true,
       });
     });
 
+    it('a name with dots, as it was, is the same tool; results are compact', async () => {
+      const { content } = await client.callTool({ name: 'status.ping', arguments: {} });
+      expect(JSON.stringify(content)).to.include('\\"reachable\\":true');
+      const { value } = await callTool(client, 'audit.query', { tool: 'status.ping', limit: 1 });
+      expect(value['events']).to.have.nested.property('[0].tool', 'status_ping');
+    });
+
+    it('logs_query goes on with the cursor', async () => {
+      type Entry = { timestamp: string; message: string };
+      const page = async (args: Record<string, unknown>): Promise<[Entry[], unknown]> => {
+        const { value } = await callTool(client, 'logs_query', args);
+        return [value['entries'] as Entry[], value['next_cursor']];
+      };
+      const [first, cursor] = await page({ limit: 5 });
+      expect(first).to.have.length(5);
+      const [second] = await page({ limit: 5, cursor });
+      expect(second.length).to.be.above(0);
+      const [last, next] = [first.at(-1)?.timestamp ?? '', second[0]?.timestamp ?? ''];
+      expect(last >= next, `${last} ${next}`).to.equal(true);
+      expect(second).to.not.deep.include(first.at(-1));
+    });
+
     it('every read tool answers what its output schema says, from the node', async () => {
       const ajv = createAjv();
       const args: Readonly<Record<string, Record<string, unknown>>> = {
-        'params.get': { name: 'RTL_ALT' },
-        'params.explain': { name: 'RTL_ALT' },
-        'logs.aggregate': { metric: 'cpu.percent' },
-        'logs.tail': { seconds: 1 },
-        'audit.search': { query: 'tool:status' },
-        'plugins.info': { id: 'x' },
+        params_get: { name: 'RTL_ALT' },
+        params_explain: { name: 'RTL_ALT' },
+        logs_aggregate: { metric: 'cpu.percent' },
+        logs_tail: { seconds: 1 },
+        audit_search: { query: 'tool:status' },
+        plugins_info: { id: 'x' },
+        wait_until: { armed: false },
       };
       const notHere = [
-        'plugins.list',
-        'plugins.info',
-        'vision.status',
-        'params.diff_from_default',
-        'params.optimize',
+        'plugins_list',
+        'plugins_info',
+        'vision_status',
+        'params_diff_from_default',
+        'params_optimize',
       ];
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);
@@ -98,20 +128,20 @@ describe('the connector and a real node', function () {
     });
 
     it('a picture comes as an image beside its time', async () => {
-      const { kinds, value } = await callTool(client, 'video.snapshot');
+      const { kinds, value } = await callTool(client, 'video_snapshot');
       expect(kinds).to.deep.equal(['text', 'image']);
       expect(Date.now() - Date.parse(String(value['captured_at']))).to.be.below(5000);
     });
 
     it('an admin call asks the user; agreed it happens, declined it does not', async () => {
       agrees = true;
-      const set = await callTool(client, 'config.set', { key: 'agent.name', value: 'alpha' });
+      const set = await callTool(client, 'config_set', { key: 'agent.name', value: 'alpha' });
       expect(set.value).to.include({ ok: true });
-      expect(asked.at(-1)).to.include('config.set').and.include('alpha');
+      expect(asked.at(-1)).to.include('config_set').and.include('alpha');
       agrees = false;
-      const declined = await callTool(client, 'config.set', { key: 'agent.name', value: 'beta' });
+      const declined = await callTool(client, 'config_set', { key: 'agent.name', value: 'beta' });
       expect([declined.isError, declined.value['reason']]).to.deep.equal([true, 'confirm_required']);
-      const { value } = await callTool(client, 'config.get');
+      const { value } = await callTool(client, 'config_get');
       expect((value['agent'] as { name: string }).name).to.equal('alpha');
     });
 
@@ -119,43 +149,43 @@ describe('the connector and a real node', function () {
       agrees = false;
       const before = asked.length;
       const rename = { name: 'gamma', confirm: true };
-      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({
+      expect((await callTool(client, 'admin_node_rename', rename)).value).to.include({
         reason: 'confirm_required',
       });
       expect(asked.length).to.equal(before + 1);
       agrees = true;
-      expect((await callTool(client, 'admin.node.rename', rename)).value).to.include({ ok: true });
+      expect((await callTool(client, 'admin_node_rename', rename)).value).to.include({ ok: true });
     });
 
     const refused: readonly [string, string, Record<string, unknown>, string][] = [
-      ['an argument that does not exist', 'status.get', { nod: 'x' }, 'invalid_arguments'],
-      ['a value out of bounds', 'params.read_all', { limit: 5000 }, 'invalid_arguments'],
-      ['a missing argument', 'params.get', {}, 'invalid_arguments'],
-      ['another node', 'status.get', { node: 'elsewhere' }, 'node_not_allowed'],
-      ['K6 a flight tool', 'flight.arm', {}, 'scope_missing'],
-      ['a destructive tool', 'system.reboot', { confirm: 'REBOOT THIS NODE' }, 'scope_missing'],
+      ['an argument that does not exist', 'status_get', { nod: 'x' }, 'invalid_arguments'],
+      ['a value out of bounds', 'params_read_all', { limit: 5000 }, 'invalid_arguments'],
+      ['a missing argument', 'params_get', {}, 'invalid_arguments'],
+      ['another node', 'status_get', { node: 'elsewhere' }, 'node_not_allowed'],
+      ['K6 a flight tool', 'flight_arm', {}, 'scope_missing'],
+      ['a destructive tool', 'system_reboot', { confirm: 'REBOOT THIS NODE' }, 'scope_missing'],
       [
         'a critical parameter',
-        'params.set',
+        'params_set',
         { name: 'FS_THR_ENABLE', value: 0, confirm: true },
         'scope_missing',
       ],
       [
         'a security key',
-        'config.set',
+        'config_set',
         { key: 'security.api.cors_enabled', value: 'true', confirm: true },
         'scope_missing',
       ],
       [
         'root’s key, by its spelling',
-        'config.set',
+        'config_set',
         { key: 'mcp.token_accept_enabled', value: 'true', confirm: true },
         'scope_missing',
       ],
-      ['an unknown parameter', 'params.set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
-      ['an unknown config key', 'config.set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
-      ['to stop what does not run', 'video.record_stop', {}, 'precondition_failed'],
-      ['what this node does not have', 'plugins.enable', { id: 'x', confirm: true }, 'not_supported'],
+      ['an unknown parameter', 'params_set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
+      ['an unknown config key', 'config_set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
+      ['to stop what does not run', 'video_record_stop', {}, 'precondition_failed'],
+      ['what this node does not have', 'plugins_enable', { id: 'x', confirm: true }, 'not_supported'],
     ];
     for (const [what, tool, args, reason] of refused) {
       it(`refuses ${what}: ${reason}`, async () => {
@@ -224,7 +254,7 @@ describe('the connector and a real node', function () {
       const cancel = new AbortController();
       const call = client
         .callTool(
-          { name: 'logs.tail', arguments: { seconds: 30 } },
+          { name: 'logs_tail', arguments: { seconds: 30 } },
           {
             signal: cancel.signal,
             onprogress: ({ progress: done }) => {
@@ -240,7 +270,7 @@ describe('the connector and a real node', function () {
 
     it('too many calls at once: rate_limited, with the time to wait', async () => {
       const results = await Promise.all(
-        Array.from({ length: 45 }, async () => callTool(client, 'audit.query', { limit: 1 })),
+        Array.from({ length: 45 }, async () => callTool(client, 'audit_query', { limit: 1 })),
       );
       const limited = results.filter(({ value }) => value['reason'] === 'rate_limited');
       expect(limited.length).to.be.within(1, 44);
@@ -290,14 +320,14 @@ describe('the connector and a real node', function () {
       const client = await connect(await mint('read'));
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name))
-        .to.include('status.get')
-        .and.not.include('config.set');
-      expect((await callTool(client, 'status.get')).value).to.have.property('version');
-      const write = await callTool(client, 'config.set', { key: 'agent.name', value: 'x', confirm: true });
+        .to.include('status_get')
+        .and.not.include('config_set');
+      expect((await callTool(client, 'status_get')).value).to.have.property('version');
+      const write = await callTool(client, 'config_set', { key: 'agent.name', value: 'x', confirm: true });
       expect(write.value['reason']).to.equal('scope_missing');
       await client.close();
       const admin = await connect(await mint('read', 'admin'));
-      expect((await callTool(admin, 'admin.node.rename', { name: 'delta', confirm: true })).value).to.include(
+      expect((await callTool(admin, 'admin_node_rename', { name: 'delta', confirm: true })).value).to.include(
         { ok: true },
       );
       await admin.close();
@@ -311,12 +341,12 @@ describe('the connector and a real node', function () {
     it('a revoked token is refused at the very next call', async () => {
       const token = await mint('read');
       const client = await connect(token);
-      expect((await callTool(client, 'status.get')).isError).to.equal(false);
+      expect((await callTool(client, 'status_get')).isError).to.equal(false);
       const { tokenId } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as {
         tokenId: string;
       };
       await node.post('/api/mcp/revoke', { token_id: tokenId }, KEYED);
-      const after = await callTool(client, 'status.get').catch((error: unknown) => ({
+      const after = await callTool(client, 'status_get').catch((error: unknown) => ({
         value: { reason: String(error) },
       }));
       expect(String(after.value['reason'])).to.match(/token_revoked|401|Unauthorized/i);
@@ -379,13 +409,13 @@ describe('the connector and a real node', function () {
           authorization,
           'mcp-protocol-version': '2026-07-28',
           'mcp-method': 'tools/call',
-          'mcp-name': 'status.ping',
+          'mcp-name': 'status_ping',
         },
         {
           jsonrpc: '2.0',
           id: 1,
           method: 'tools/call',
-          params: { name: 'status.ping', arguments: {}, _meta: meta },
+          params: { name: 'status_ping', arguments: {}, _meta: meta },
         },
       );
       expect(status, text).to.equal(200);
@@ -409,7 +439,7 @@ describe('the connector and a real node', function () {
         ['-s', '--unix-socket', connector.socketPath, 'http://localhost/mcp', '-d', body, ...headers],
         { encoding: 'utf8' },
       );
-      expect(answer).to.include('system.reboot').and.not.include('flight.arm'); // every scope; flight is not enforced here
+      expect(answer).to.include('system_reboot').and.not.include('flight_arm'); // every scope; flight is not enforced here
       const { mode } = await import('node:fs').then(({ statSync }) => statSync(connector.socketPath));
       expect(mode & 0o777).to.equal(0o660);
     });
@@ -456,8 +486,8 @@ describe('the connector and a real node', function () {
       await writeFile(blocked, '');
       const env = { SVC_MCP_AUDIT_PATH: join(blocked, 'audit.ndjson') };
       const client = await connectStdio({ args: agent, home, key: KEY, env });
-      expect((await callTool(client, 'status.ping')).isError).to.equal(false);
-      const write = await callTool(client, 'admin.node.rename', { name: 'x', confirm: true });
+      expect((await callTool(client, 'status_ping')).isError).to.equal(false);
+      const write = await callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
       expect(write.value['reason']).to.equal('audit_unavailable');
       await client.close();
     });
@@ -535,22 +565,22 @@ describe('a local fleet', function () {
     await writeFile(file, JSON.stringify(fleet), { mode: 0o600 });
     try {
       const client = await connectStdio({ args: ['--target', 'local-fleet', file], home });
-      const { value } = await callTool(client, 'fleet.list_nodes');
+      const { value } = await callTool(client, 'fleet_list_nodes');
       const nodes = value['nodes'] as readonly { deviceId: string; online: boolean }[];
       expect(nodes.map(({ deviceId, online }) => [deviceId, online])).to.deep.equal([
         ['alpha', true],
         ['beta', false],
       ]);
-      expect((await callTool(client, 'status.get')).value).to.include({ reason: 'node_required' });
-      expect((await callTool(client, 'status.get', { node: 'alpha' })).value).to.have.property('version');
-      expect((await callTool(client, 'status.get', { node: 'beta' })).value).to.include({
+      expect((await callTool(client, 'status_get')).value).to.include({ reason: 'node_required' });
+      expect((await callTool(client, 'status_get', { node: 'alpha' })).value).to.have.property('version');
+      expect((await callTool(client, 'status_get', { node: 'beta' })).value).to.include({
         reason: 'rest_down',
       });
       const { tools } = await client.listTools();
-      const all = [...compileCatalogue().values()].filter(
-        (tool) => !['flight', 'destructive'].includes(classOf(tool)),
-      );
+      // The node that is away may have anything.
+      const all = [...compileCatalogue().values()].filter(launched);
       expect(tools.map(({ name }) => name)).to.deep.equal(all.map(({ name }) => name));
+      expect(tools[0]?.inputSchema.properties).to.have.property('node');
       await client.close();
     } finally {
       await node.stop();

@@ -98,7 +98,7 @@ describe('the connector, to whom it must not yield', function () {
 
     it('nor as the launch principal', async () => {
       const client = await connectStdio({ args: ['--target', 'agent', node.url, '--token', forged], home });
-      expect(await reason(client, 'status.get')).to.equal('token_invalid');
+      expect(await reason(client, 'status_get')).to.equal('token_invalid');
       await client.close();
     });
   });
@@ -119,33 +119,33 @@ describe('the connector, to whom it must not yield', function () {
     it('is checked with the key of the connector, whatever the caller may read', async () => {
       stub.answers.set('GET /api/config', byKey());
       const closed = await fly(KEY, 'flight');
-      expect(await reason(closed, 'flight.arm')).to.equal('operator_present_stale');
+      expect(await reason(closed, 'flight_arm')).to.equal('operator_present_stale');
       await closed.close();
       stub.answers.set('GET /api/config', byKey('udp:0.0.0.0:14550?force=1'));
       const open = await fly(KEY, 'flight');
-      expect(await reason(open, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      expect(await reason(open, 'flight_arm')).to.equal('ws_proxy_enforce_off');
       await open.close();
     });
 
     it('is not believed where it cannot be checked', async () => {
       stub.answers.set('GET /api/config', byKey());
       const client = await fly(null, 'flight');
-      expect(await reason(client, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      expect(await reason(client, 'flight_arm')).to.equal('ws_proxy_enforce_off');
       await client.close();
     });
 
     it('no answer is not remembered as one', async () => {
       stub.answers.set('GET /api/config', [503, { code: 'E_UPSTREAM_DOWN', detail: 'away' }]);
       const client = await fly(KEY, 'flight');
-      expect(await reason(client, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      expect(await reason(client, 'flight_arm')).to.equal('ws_proxy_enforce_off');
       stub.answers.set('GET /api/config', [200, { mavlink: { endpoints: ['udp:0.0.0.0:14550?force=1'] } }]);
-      expect(await reason(client, 'flight.arm'), 'an open endpoint').to.equal('ws_proxy_enforce_off');
+      expect(await reason(client, 'flight_arm'), 'an open endpoint').to.equal('ws_proxy_enforce_off');
       await client.close();
       stub.answers.set('GET /api/config', [503, { code: 'E_UPSTREAM_DOWN', detail: 'away' }]);
       const other = await fly(KEY, 'flight');
-      expect(await reason(other, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      expect(await reason(other, 'flight_arm')).to.equal('ws_proxy_enforce_off');
       stub.answers.set('GET /api/config', [200, { mavlink: { endpoints: [] } }]);
-      expect(await reason(other, 'flight.arm'), 'it answers again').to.equal('operator_present_stale');
+      expect(await reason(other, 'flight_arm'), 'it answers again').to.equal('operator_present_stale');
       await other.close();
     });
   });
@@ -153,7 +153,7 @@ describe('the connector, to whom it must not yield', function () {
   describe('an agreement', () => {
     const CAN_ASK = { elicitation: { form: {} } };
     const agreed = { confirm: { action: 'accept', content: { allow: true } } };
-    const rename = { name: 'admin.node.rename', arguments: { name: 'x' } };
+    const rename = { name: 'admin_node_rename', arguments: { name: 'x' } };
 
     it('counts once, and the audit says what confirmed', async () => {
       await using connector = await HttpConnector.start({
@@ -194,8 +194,8 @@ describe('the connector, to whom it must not yield', function () {
 
     it('confirm: true counts where nobody can be asked, and the audit says so', async () => {
       const client = await connectStdio({ args: ['--target', 'agent', stub.url], home, key: KEY });
-      expect(await reason(client, 'admin.node.rename', { name: 'x' })).to.equal('confirm_required');
-      const done = await callTool(client, 'admin.node.rename', { name: 'x', confirm: true });
+      expect(await reason(client, 'admin_node_rename', { name: 'x' })).to.equal('confirm_required');
+      const done = await callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
       expect(done.value).to.include({ ok: true });
       await client.close();
       expect((await audit()).at(-1)).to.include({ decision: 'confirmed', confirmedBy: 'argument' });
@@ -213,7 +213,7 @@ describe('the connector, to whom it must not yield', function () {
       const files = operatorFiles({ SVC_OPERATOR_DIR: join(home, 'operator') });
       await ensureOperatorKey(files);
       const sign = async (): Promise<string> => {
-        const code = String((await callTool(client, 'flight.arm')).value['confirm_id']);
+        const code = String((await callTool(client, 'flight_arm')).value['confirm_id']);
         const waiting = pendingCall(files, code, bootTime());
         if (waiting === null) throw new Error(`nothing waits under ${code}`);
         await signCall(files, waiting, bootTime());
@@ -227,15 +227,15 @@ describe('the connector, to whom it must not yield', function () {
       ];
       for (const [what, answer, wanted] of attempts) {
         stub.answers.set('POST /api/command', answer);
-        expect(await reason(client, 'flight.arm', { confirm_id: code }), what).to.equal(wanted);
+        expect(await reason(client, 'flight_arm', { confirm_id: code }), what).to.equal(wanted);
       }
       await stub.leave();
-      expect(await reason(client, 'flight.arm', { confirm_id: code }), 'away').to.equal('rest_down');
+      expect(await reason(client, 'flight_arm', { confirm_id: code }), 'away').to.equal('rest_down');
       await stub.listen();
       stub.answers.set('POST /api/command', [200, { ack: { observed: true, accepted: true } }]);
-      const done = await callTool(client, 'flight.arm', { confirm_id: code });
+      const done = await callTool(client, 'flight_arm', { confirm_id: code });
       expect(done.value, JSON.stringify(done.value)).to.include({ ok: true });
-      expect(await reason(client, 'flight.arm', { confirm_id: code })).to.equal('confirm_required');
+      expect(await reason(client, 'flight_arm', { confirm_id: code })).to.equal('confirm_required');
       const events = await audit();
       expect(events.filter(({ phase }) => phase === 'settled').at(-1)).to.include({
         decision: 'confirmed',
@@ -244,9 +244,9 @@ describe('the connector, to whom it must not yield', function () {
 
       const another = await sign();
       stub.answers.set('POST /api/command', 'drop');
-      const dropped = await callTool(client, 'flight.arm', { confirm_id: another });
+      const dropped = await callTool(client, 'flight_arm', { confirm_id: another });
       expect(dropped.value['message']).to.include('may have carried it out');
-      expect(await reason(client, 'flight.arm', { confirm_id: another })).to.equal('confirm_required');
+      expect(await reason(client, 'flight_arm', { confirm_id: another })).to.equal('confirm_required');
       await client.close();
     });
   });

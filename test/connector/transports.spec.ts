@@ -88,16 +88,16 @@ describe('the transports of the connector', function () {
       const client = await connectStdio({ args, home, key: KEY });
       const names = async (): Promise<string> => JSON.stringify((await client.listResources()).resources);
       expect(await names()).to.include('svc://local/status');
-      expect((await callTool(client, 'status.get')).value).to.include({ reason: 'rest_down' });
+      expect((await callTool(client, 'status_get')).value).to.include({ reason: 'rest_down' });
       const changed = new Promise<void>((resolve) => {
         client.setNotificationHandler('notifications/resources/list_changed', () => resolve());
       });
       await stub.listen();
-      expect((await callTool(client, 'status.get')).value).to.include({ version: '1' });
+      expect((await callTool(client, 'status_get')).value).to.include({ version: '1' });
       await changed;
       expect(await names()).to.include('svc://stub/status');
-      expect((await callTool(client, 'status.get', { node: 'stub' })).isError).to.equal(false);
-      expect((await callTool(client, 'status.get', { node: 'local' })).isError, 'an alias').to.equal(false);
+      expect((await callTool(client, 'status_get', { node: 'stub' })).isError).to.equal(false);
+      expect((await callTool(client, 'status_get', { node: 'local' })).isError, 'an alias').to.equal(false);
       await client.close();
     });
   }

@@ -34,7 +34,7 @@ describe('--discover', function () {
       const args = ['--target', 'local-fleet', file];
       const env = { SVC_MCP_OWNER: 'tester' };
       const client = await connectStdio({ args: [...args, '--discover'], home, env, prefix });
-      const { value } = await callTool(client, 'fleet.list_nodes');
+      const { value } = await callTool(client, 'fleet_list_nodes');
       const nodes = value['nodes'] as readonly { deviceId: string; online: boolean }[];
       expect(nodes.map(({ deviceId, online }) => [deviceId, online])).to.deep.equal([
         [await idOf(node), true],
@@ -50,7 +50,7 @@ describe('--discover', function () {
         .to.match(/"key": "svc_/)
         .and.not.include(await idOf(owned));
       const again = await connectStdio({ args: [...args, '--discover'], home, prefix });
-      expect((await callTool(again, 'status.get', { node: await idOf(node) })).value).to.have.property(
+      expect((await callTool(again, 'status_get', { node: await idOf(node) })).value).to.have.property(
         'version',
       );
       await again.close();
@@ -92,7 +92,7 @@ describe('what the vehicle says', function () {
       const client = await connectStdio({ args: ['--target', 'agent', node.url], home, key: KEY });
       const { tools: before } = await client.listTools();
       await linkState(node, ({ statustext }) => statustext.some(({ text }) => text === order));
-      const { value } = await callTool(client, 'telemetry.snapshot');
+      const { value } = await callTool(client, 'telemetry_snapshot');
       const texts = value['statustext'] as readonly { text: string }[] | undefined;
       expect(texts?.map(({ text }) => text)).to.include(order);
       // In its place in the structure, and nowhere else: not in a message of ours.
@@ -101,7 +101,7 @@ describe('what the vehicle says', function () {
       expect(after).to.deep.equal(before);
       const audit = await readFile(join(home, 'audit/audit.ndjson'), 'utf8');
       const called = new Set([...audit.matchAll(/"tool":"([^"]+)"/g)].map(([, tool]) => tool));
-      expect([...called]).to.have.members(['tools/list', 'telemetry.snapshot']);
+      expect([...called]).to.have.members(['tools/list', 'telemetry_snapshot']);
       await client.close();
     } finally {
       await node.stop();

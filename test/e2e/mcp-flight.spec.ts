@@ -9,6 +9,7 @@ import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
+import { SimProcess } from '../sim/sim-process.ts';
 import { callTool, connectStdio, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { armable, telemetry } from '../support/events.ts';
@@ -58,8 +59,8 @@ describe('an AI client flies', function () {
   it('K6 a flight token without --flight-enforced: no flight tools, and a call is refused', async () => {
     const client = await connect();
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).to.not.include('flight.arm');
-    expect(await reason(client, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+    expect(tools.map(({ name }) => name)).to.not.include('flight_arm');
+    expect(await reason(client, 'flight_arm')).to.equal('ws_proxy_enforce_off');
     await client.close();
   });
 
@@ -67,65 +68,69 @@ describe('an AI client flies', function () {
     const client = await connect('--flight-enforced');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).to.include.members([
-      'flight.arm',
-      'flight.takeoff',
-      'flight.land',
-      'mission.start',
+      'flight_arm',
+      'flight_takeoff',
+      'flight_land',
+      'mission_start',
     ]);
-    expect((await callTool(client, 'telemetry.snapshot')).value).to.include({ armed: false });
-    expect(await reason(client, 'flight.arm')).to.equal('operator_present_stale');
+    expect((await callTool(client, 'telemetry_snapshot')).value).to.include({ armed: false });
+    expect(await reason(client, 'flight_arm')).to.equal('operator_present_stale');
     const leave = await hold();
-    expect((await callTool(client, 'flight.mode', { mode: 'GUIDED' })).value).to.include({ ok: true });
-    const armed = await callTool(client, 'flight.arm');
+    expect((await callTool(client, 'flight_mode', { mode: 'GUIDED' })).value).to.include({ ok: true });
+    const armed = await callTool(client, 'flight_arm');
     expect(armed.value, JSON.stringify(armed.value)).to.include({ ok: true, acked: true, accepted: true });
-    expect((await callTool(client, 'flight.takeoff', { altitude_m: 5 })).value).to.include({ ok: true });
-    const guarded = await callTool(client, 'params.set', { name: 'FS_THR_ENABLE', value: 0 });
+    const up = await callTool(client, 'flight_takeoff', { altitude_m: 5 });
+    expect(up.value, JSON.stringify(up.value)).to.include({ ok: true, done: true, ended: 'reached' });
+    const { position } = await telemetry(node, () => true, KEYED);
+    expect((position as { alt_rel: number }).alt_rel).to.be.within(4, 7);
+    const guarded = await callTool(client, 'params_set', { name: 'FS_THR_ENABLE', value: 0 });
     expect(guarded.value['reason'], JSON.stringify(guarded.value)).to.equal('armed_guard');
-    expect((await callTool(client, 'flight.land')).value).to.include({ ok: true });
+    const down = await callTool(client, 'flight_land');
+    expect(down.value, JSON.stringify(down.value)).to.include({ ok: true, done: true });
+    expect((await callTool(client, 'telemetry_snapshot')).value).to.include({ armed: false });
     await leave();
-    expect(await reason(client, 'flight.rtl'), 'the person left').to.equal('operator_present_stale');
+    expect(await reason(client, 'flight_rtl'), 'the person left').to.equal('operator_present_stale');
     await client.close();
     const audit = await readFile(join(home, 'audit/audit.ndjson'), 'utf8');
-    expect(audit).to.match(/"tool":"flight.arm".*"decision":"operator_absent"/);
-    expect(audit).to.match(/"tool":"flight.arm".*"decision":"confirmed"/);
+    expect(audit).to.match(/"tool":"flight_arm".*"decision":"operator_absent"/);
+    expect(audit).to.match(/"tool":"flight_arm".*"decision":"confirmed"/);
     expect(audit).to.not.include(token);
-    await telemetry(node, (now) => now['armed'] === false, KEYED); // landed: the next test begins on the ground
   });
 
   it('an agreement of the client’s user is not enough for flight', async () => {
     const client = await connect('--flight-enforced');
-    expect(await reason(client, 'flight.arm', { confirm: true })).to.equal('operator_present_stale');
+    expect(await reason(client, 'flight_arm', { confirm: true })).to.equal('operator_present_stale');
     await client.close();
   });
 
   it('K6 one call signed by a person: that call once, no other, and not spent by a call that fails for another reason', async () => {
     const client = await connect('--flight-enforced');
     const files = operatorFiles({ SVC_OPERATOR_DIR: join(home, 'operator') });
-    const first = await callTool(client, 'flight.mode', { mode: 'LOITER' });
+    const first = await callTool(client, 'flight_mode', { mode: 'LOITER' });
     const code = String(first.value['confirm_id']);
     expect(first.value).to.include({ reason: 'operator_present_stale' });
     const waiting = pendingCall(files, code, bootTime());
-    expect(waiting).to.deep.include({ tool: 'flight.mode', args: { mode: 'LOITER' } });
+    expect(waiting).to.deep.include({ tool: 'flight_mode', args: { mode: 'LOITER' } });
     if (waiting === null) return;
     expect(
-      await reason(client, 'flight.mode', { mode: 'LOITER', confirm_id: code }),
+      await reason(client, 'flight_mode', { mode: 'LOITER', confirm_id: code }),
       'not signed yet',
     ).to.equal('confirm_required');
     await ensureOperatorKey(files);
     await signCall(files, waiting, bootTime());
     expect(
-      await reason(client, 'flight.mode', { mode: 'RTL', confirm_id: code }),
+      await reason(client, 'flight_mode', { mode: 'RTL', confirm_id: code }),
       'other arguments',
     ).to.equal('confirm_required');
-    expect(await reason(client, 'flight.land', { confirm_id: code }), 'another tool').to.equal(
+    expect(await reason(client, 'flight_land', { confirm_id: code }), 'another tool').to.equal(
       'confirm_required',
     );
-    expect(await reason(client, 'flight.mode', { mode: '', confirm_id: code }), 'bad arguments').to.equal(
+    expect(await reason(client, 'flight_mode', { mode: '', confirm_id: code }), 'bad arguments').to.equal(
       'invalid_arguments',
     );
-    const done = await callTool(client, 'flight.mode', { mode: 'LOITER', confirm_id: code });
+    const done = await callTool(client, 'flight_mode', { mode: 'LOITER', confirm_id: code });
     expect(done.value, JSON.stringify(done.value)).to.include({ ok: true });
-    expect(await reason(client, 'flight.mode', { mode: 'LOITER', confirm_id: code }), 'replayed').to.equal(
+    expect(await reason(client, 'flight_mode', { mode: 'LOITER', confirm_id: code }), 'replayed').to.equal(
       'confirm_required',
     );
     await client.close();
@@ -135,11 +140,11 @@ describe('an AI client flies', function () {
     const client = await connect('--flight-enforced');
     const phrase = 'EMERGENCY STOP THIS AIRCRAFT';
     for (const args of [{}, { confirm: true }, { confirm: 'emergency stop this aircraft' }]) {
-      const { value } = await callTool(client, 'flight.emergency_stop', args);
+      const { value } = await callTool(client, 'flight_emergency_stop', args);
       expect(value['reason'], JSON.stringify(args)).to.equal('confirm_required');
       expect(JSON.stringify(value)).to.not.include(phrase);
     }
-    const { value } = await callTool(client, 'flight.emergency_stop', { confirm: phrase });
+    const { value } = await callTool(client, 'flight_emergency_stop', { confirm: phrase });
     expect(value).to.include({ reason: 'confirm_required' }).and.have.property('confirm_id');
     await client.close();
   });
@@ -156,7 +161,7 @@ describe('an AI client flies', function () {
         args: ['--target', 'agent', open.url, '--token', other, '--flight-enforced'],
         home,
       });
-      expect(await reason(client, 'flight.arm')).to.equal('ws_proxy_enforce_off');
+      expect(await reason(client, 'flight_arm')).to.equal('ws_proxy_enforce_off');
       await client.close();
     } finally {
       await open.stop();
@@ -164,6 +169,53 @@ describe('an AI client flies', function () {
   });
 
   describe('--sim', () => {
+    it('flies there and back: near the place, cancelled without an effect on the flight, home on the ground', async () => {
+      await using sim = await SimProcess.start('--speedup', '4'); // it returns slowly
+      const simulated = await TestNode.start({
+        pairing: { key: KEY },
+        simulated: false,
+        config: `${CONFIG}mavlink:\n  source: tcp:127.0.0.1:${sim.port}\n  endpoints: []\n`,
+      });
+      try {
+        const own = await mint(simulated);
+        await positioned(simulated);
+        const args = ['--target', 'agent', simulated.url, '--token', own, '--sim'];
+        const client = await connectStdio({ args, home, key: KEY });
+        expect((await callTool(client, 'flight_mode', { mode: 'RTL' })).isError).to.equal(false);
+        const refused = await callTool(client, 'flight_arm');
+        expect([refused.isError, refused.value['accepted']]).to.deep.equal([true, false]);
+        expect(refused.value['message']).to.match(/^The vehicle refused arm: Arm: .*not armable/);
+        await telemetry(simulated, ({ statustext }) => JSON.stringify(statustext).includes('Arm: '), KEYED);
+        const check = await callTool(client, 'flight_check');
+        expect(check.value).to.include({ can_arm: true }); // in another mode
+        expect(JSON.stringify(check.value['warnings'])).to.include(String(refused.value['reason']));
+
+        await callTool(client, 'flight_mode', { mode: 'GUIDED' });
+        await callTool(client, 'flight_arm');
+        const cancel = new AbortController();
+        const climb = client.callTool(
+          { name: 'flight_takeoff', arguments: { altitude_m: 8 } },
+          { signal: cancel.signal, onprogress: () => cancel.abort() },
+        );
+        expect(await climb.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        const above = await callTool(client, 'wait_until', { altitude_above_m: 7 });
+        expect(above.value, 'it climbs on').to.include({ met: true });
+
+        const begin = (await callTool(client, 'telemetry_snapshot')).value['home'] as Record<string, number>;
+        const place = { lat: (begin['lat'] ?? 0) + 0.0002, lon: begin['lon'] ?? 0 };
+        const there = await callTool(client, 'flight_goto', { ...place, alt_m: 8 });
+        expect(there.value, JSON.stringify(there.value)).to.include({ done: true });
+        const near = { ...place, distance_below_m: 5, timeout_s: 2 };
+        expect((await callTool(client, 'wait_until', near)).value).to.include({ met: true });
+        const back = await callTool(client, 'flight_rtl', { timeout_s: 120 });
+        expect(back.value, JSON.stringify(back.value)).to.include({ done: true });
+        expect((await callTool(client, 'telemetry_snapshot')).value).to.include({ armed: false });
+        await client.close();
+      } finally {
+        await simulated.stop();
+      }
+    });
+
     it('lifts the operator for a simulator, and only while it is one', async () => {
       const simulated = await TestNode.start({ pairing: { key: KEY }, config: CONFIG });
       try {
@@ -171,8 +223,8 @@ describe('an AI client flies', function () {
         await positioned(simulated);
         const args = ['--target', 'agent', simulated.url, '--token', own, '--sim'];
         const client = await connectStdio({ args, home, key: KEY });
-        expect((await callTool(client, 'flight.arm')).value).to.include({ ok: true });
-        expect((await callTool(client, 'flight.disarm')).value).to.include({ ok: true });
+        expect((await callTool(client, 'flight_arm')).value).to.include({ ok: true });
+        expect((await callTool(client, 'flight_disarm')).value).to.include({ ok: true });
         const changed = new Promise<void>((resolve) => {
           client.setNotificationHandler('notifications/tools/list_changed', () => resolve());
         });
@@ -180,7 +232,7 @@ describe('an AI client flies', function () {
         process.kill(simulated.pid('svc-link'), 'SIGKILL');
         const seen: unknown[] = [];
         while (!seen.includes('ws_proxy_enforce_off') && seen.length < 200)
-          seen.push(await reason(client, 'flight.land'));
+          seen.push(await reason(client, 'flight_land'));
         expect(seen).to.include('ws_proxy_enforce_off');
         // For good: the list of tools goes with it.
         await writeFile(
@@ -190,7 +242,7 @@ describe('an AI client flies', function () {
         await simulated.post('/api/v1/system/restart-supervisor', { force: true }, KEYED);
         await changed;
         const { tools } = await client.listTools();
-        expect(tools.map(({ name }) => name)).to.not.include('flight.arm');
+        expect(tools.map(({ name }) => name)).to.not.include('flight_arm');
         await client.close();
       } finally {
         await simulated.stop();

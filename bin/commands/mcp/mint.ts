@@ -1,12 +1,14 @@
 import { Errors, Flags } from '@oclif/core';
 import type { FromSchema } from 'json-schema-to-ts';
-import { SCOPES } from '../../../shared/auth/scopes.ts';
+import { SCOPES, type Scope } from '../../../shared/auth/scopes.ts';
 import type { mintAnswer } from '../../../shared/schemas/mcp.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 type Minted = FromSchema<typeof mintAnswer>;
 
+/** The scopes that a use needs; flying needs to see what the vehicle does. */
+const PRESETS = { fly: ['read', 'flight'] } as const satisfies Record<string, readonly Scope[]>;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Also a fraction: half a day is moved to one, as in the API. */
@@ -25,7 +27,7 @@ export default class McpMintCommand extends NodeCommand {
     'No scope implies another. The token is bound to this node, and accepted only while svc mcp enable is in force.';
   static override examples = [
     '<%= config.bin %> mcp mint --label laptop --scope read',
-    '<%= config.bin %> mcp mint --label pilot --scope read --scope flight --ttl-days 1',
+    '<%= config.bin %> mcp mint --label pilot --preset fly --ttl-days 1',
   ];
   static override flags = {
     label: Flags.string({ summary: 'what a person calls it, shown in svc mcp status', default: '' }),
@@ -34,7 +36,11 @@ export default class McpMintCommand extends NodeCommand {
       summary: 'a scope class that it holds; repeat it for more',
       multiple: true as const,
       multipleNonGreedy: true,
-      required: true as const,
+      default: [],
+    })(),
+    preset: Flags.option({
+      options: ['fly'] as const,
+      summary: 'the scopes of one use: fly is read and flight',
     })(),
     'ttl-days': days({ summary: 'days that it is valid; moved into 1 to 365', default: 30 }),
     'for-node': Flags.string({
@@ -47,9 +53,12 @@ export default class McpMintCommand extends NodeCommand {
 
   async run(): Promise<Minted> {
     const { flags } = await this.parse(McpMintCommand);
+    const scopes = [...flags.scope, ...(flags.preset === undefined ? [] : PRESETS[flags.preset])];
+    if (scopes.length === 0)
+      this.error('Say what it may do: --scope, or --preset fly.', { exit: EXIT.usage });
     const minted = (await this.api('POST', '/api/mcp/tokens', {
       label: flags.label,
-      scopes: [...new Set(flags.scope)],
+      scopes: [...new Set(scopes)],
       ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
       allowed_nodes: flags['for-node'],
     })) as Minted;

@@ -14,6 +14,7 @@ import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
 import type { Row, RowMethod } from '../../../shared/routes/row.ts';
+import { unserved } from '../../../shared/routes/served.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
@@ -490,18 +491,21 @@ function lacksScope(
 }
 
 function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'extras'> | null {
-  const { feature } = row;
+  const { feature, method, path } = row;
   const extras = { feature, profile: state.profile };
-  const inProfile = row.profiles === 'DG' || row.profiles === (state.profile === 'drone' ? 'D' : 'G');
-  if (!inProfile || !state.features.has(feature)) {
-    return { detail: `The feature ${feature} is off on this node (profile ${state.profile}).`, extras };
+  switch (unserved(row, state)) {
+    case 'feature':
+      return { detail: `The feature ${feature} is off on this node (profile ${state.profile}).`, extras };
+    case 'residual':
+      return {
+        detail: `This build has no residual process, which would answer ${feature} routes.`,
+        extras,
+      };
+    case 'built':
+      return { detail: `${method} ${path} is not implemented in this version.`, extras };
+    case null:
+      return null;
   }
-  if (row.lane === 'residual' && !state.residual) {
-    return { detail: `This build has no residual process, which would answer ${feature} routes.`, extras };
-  }
-  return row.built
-    ? null
-    : { detail: `${row.method} ${row.path} is not implemented in this version.`, extras };
 }
 
 /**

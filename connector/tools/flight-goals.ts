@@ -1,0 +1,126 @@
+import type { CommandName } from '../../shared/flight/command-catalogue.ts';
+import { metresBetween, type Place, type Seen } from './seen.ts';
+import type { Waiting } from './waiting.ts';
+
+/** When a command that moves the aircraft has done what it was sent for, and when it will not any more. */
+
+export type Goal = Pick<Waiting, 'doing' | 'place' | 'judge'>;
+export type GoalName = Extract<CommandName, 'takeoff' | 'goto' | 'land' | 'rtl'>;
+
+const FIXED_WING = 1;
+/** MAV_TYPE of rovers and boats: they return, and neither climb nor land. */
+const ON_SURFACE: ReadonlySet<number | null> = new Set([10, 11]);
+/** Heartbeats come once a second: what was commanded shows after that, and older news is over. */
+const SETTLED_MS = 3000;
+/** A mode may change on the way to the goal (PX4 holds at the end of a take-off): one that stays is another will. */
+const FOREIGN_MS = 3000;
+/** Some vehicles stay armed on the ground. */
+const ON_GROUND_MS = 15_000;
+/** A fixed wing circles around its goal. */
+const NEAR_M = 3;
+const CIRCLE_M = 150;
+const LEVEL_M = 2;
+
+/** @param before the mode in which the command was sent; null if it is not known */
+export function goalOf(name: GoalName, args: readonly number[], before: string | null): Goal {
+  const [first = 0, second = 0, third = 0] = args;
+  switch (name) {
+    case 'takeoff':
+      return flying(`climbing to ${first} m`, null, before, ({ altitude }) => {
+        const margin = Math.min(2, Math.max(0.5, first / 10));
+        return altitude !== null && altitude >= first - margin;
+      });
+    case 'goto': {
+      const place = { lat: first, lon: second };
+      return flying('on its way', place, before, (seen) => {
+        const level =
+          ON_SURFACE.has(seen.type) || (seen.altitude !== null && Math.abs(seen.altitude - third) <= LEVEL_M);
+        return level && isNear(seen, place);
+      });
+    }
+    case 'land':
+      return coming('landing', before, () => false);
+    case 'rtl':
+      return coming('returning', before, (seen) => {
+        const stays = ON_SURFACE.has(seen.type) || seen.type === FIXED_WING;
+        return stays && seen.home !== null && isNear(seen, seen.home);
+      });
+  }
+}
+
+/** To be somewhere; on the ground with stopped motors it will not be. */
+function flying(
+  doing: string,
+  place: Place | null,
+  before: string | null,
+  there: (seen: Seen) => boolean,
+): Goal {
+  const modes = new Modes(before);
+  const isDisarmed = disarmed();
+  return {
+    doing,
+    place,
+    judge: (seen, ms) => {
+      if (isDisarmed(seen, ms)) return 'disarmed';
+      if (there(seen)) return 'reached';
+      return modes.isForeign(seen.mode, ms) ? 'mode_changed' : null;
+    },
+  };
+}
+
+/** To come down, or back for those that do not land. */
+function coming(doing: string, before: string | null, back: (seen: Seen) => boolean): Goal {
+  const modes = new Modes(before);
+  const isDisarmed = disarmed();
+  let groundAt: number | null = null;
+  return {
+    doing,
+    judge: (seen, ms) => {
+      const lies = seen.landed === 'on_ground' && !ON_SURFACE.has(seen.type);
+      groundAt = lies ? (groundAt ?? ms) : null;
+      const rests = groundAt !== null && ms - groundAt >= ON_GROUND_MS;
+      if (isDisarmed(seen, ms) || rests || (ms >= SETTLED_MS && back(seen))) return 'reached';
+      return modes.isForeign(seen.mode, ms) ? 'mode_changed' : null;
+    },
+  };
+}
+
+/** Whether the motors have stopped; what was heard before the arming is not believed. */
+function disarmed(): (seen: Seen, ms: number) => boolean {
+  let wasArmed = false;
+  return ({ armed }, ms) => {
+    wasArmed ||= armed === true;
+    return armed === false && (wasArmed || ms >= SETTLED_MS);
+  };
+}
+
+function isNear({ place, type }: Seen, goal: Place): boolean {
+  return place !== null && metresBetween(place, goal) <= (type === FIXED_WING ? CIRCLE_M : NEAR_M);
+}
+
+/** Tells the mode that the command brought from one that somebody else chose. */
+class Modes {
+  #own: string | null;
+  #settled = false;
+  #foreignAt: number | null = null;
+
+  constructor(before: string | null) {
+    this.#own = before;
+  }
+
+  /** @param ms since the command was accepted */
+  isForeign(mode: string | null, ms: number): boolean {
+    this.#own ??= mode;
+    if (mode === null || mode === this.#own) {
+      this.#foreignAt = null;
+      return false;
+    }
+    if (!this.#settled && ms < SETTLED_MS) {
+      this.#own = mode;
+      this.#settled = true;
+      return false;
+    }
+    this.#foreignAt ??= ms;
+    return ms - this.#foreignAt >= FOREIGN_MS;
+  }
+}

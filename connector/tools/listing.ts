@@ -1,0 +1,120 @@
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { classOf, isRaisable, type Tool } from './tool.ts';
+
+/**
+ * A tool as clients are shown it, and as its arguments are checked. Each list is paid for in tokens by every conversation, so
+ * what a client can do without is not in it. A property has one JSON type: not every model's API takes several.
+ */
+
+/** A larger description of the answer costs more than it tells. */
+const MAX_OUTPUT_CHARS = 160;
+
+const NODE: JsonSchema = { type: 'string', maxLength: 128, description: 'id of the node' };
+const CONFIRM_ID: JsonSchema = { type: 'string', description: "code of a person's signature" };
+
+const AGREED: JsonSchema = { type: 'boolean', description: 'true once the user agreed' };
+const AGREED_OR_WORDS: JsonSchema = {
+  type: 'string',
+  description: '"true" once the user agreed; the words where it is destructive',
+};
+
+export interface Listed {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
+  readonly outputSchema?: { readonly type: 'object'; readonly [key: string]: unknown };
+  readonly annotations: Readonly<Record<string, boolean>>;
+}
+
+/**
+ * Without `additionalProperties`, which some models' APIs refuse: a call is checked for it anyway.
+ * @param fleet whether there is more than one node to choose from
+ */
+export function listed(tool: Tool, fleet: boolean): Listed {
+  const scope = classOf(tool);
+  const words = tool.phrase === undefined ? '' : ` Words for \`confirm\`: ${tool.phrase}.`;
+  const output = JSON.stringify(tool.output).length > MAX_OUTPUT_CHARS ? null : tool.output;
+  return {
+    name: tool.name,
+    title: tool.title,
+    description: `${tool.description}${words} [${scope}]`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ...tool.input.properties,
+        ...(fleet && hasNode(tool) ? { node: NODE } : {}),
+        ...confirms(tool),
+      },
+      ...(tool.input.required === undefined ? {} : { required: [...tool.input.required] }),
+    },
+    ...(output === null || output['properties'] === undefined
+      ? {}
+      : { outputSchema: { ...output, type: 'object' } }),
+    annotations: annotationsOf(tool),
+  };
+}
+
+/**
+ * The schema that the arguments of a call must fit: as listed, and besides what clients send from habit, which does nothing
+ * where it has no meaning. Strict otherwise, so that a misspelt argument is an error.
+ */
+export function checked(tool: Tool): JsonSchema {
+  const asks = changes(tool) && classOf(tool) !== 'safe_write';
+  return {
+    type: 'object',
+    properties: {
+      ...tool.input.properties,
+      ...(hasNode(tool) ? { node: NODE } : {}),
+      ...(asks
+        ? {
+            confirm: { type: ['boolean', 'string'], maxLength: 64 },
+            confirm_id: { type: 'string', pattern: '^[A-Za-z0-9]{8}$' },
+          }
+        : {}),
+    },
+    ...(tool.input.required === undefined ? {} : { required: [...tool.input.required] }),
+    additionalProperties: false,
+  };
+}
+
+function hasNode({ name, fleetWide }: Tool): boolean {
+  return fleetWide !== true || name === 'audit_query';
+}
+
+function changes(tool: Tool): boolean {
+  const scope = classOf(tool);
+  return scope !== 'read' && scope !== 'secret_read';
+}
+
+/** Only the confirmations that the gate would look at. */
+function confirms(tool: Tool): Readonly<Record<string, JsonSchema>> {
+  const signed = { confirm_id: CONFIRM_ID };
+  switch (classOf(tool)) {
+    case 'flight':
+      return signed;
+    case 'destructive':
+      return { confirm: { type: 'string', description: 'the words' }, ...signed };
+    case 'admin':
+      return {
+        confirm: tool.phrase === undefined ? AGREED : AGREED_OR_WORDS,
+        ...(isRaisable(tool) ? signed : {}),
+      };
+    default:
+      return {};
+  }
+}
+
+/** Without the hints that mean nothing for a tool that only reads. */
+function annotationsOf(tool: Tool): Listed['annotations'] {
+  const openWorldHint = tool.openWorld ?? classOf(tool) === 'flight';
+  if (!changes(tool)) return { readOnlyHint: true, openWorldHint };
+  const scope = classOf(tool);
+  return {
+    readOnlyHint: false,
+    destructiveHint:
+      scope === 'flight' || scope === 'destructive' || isRaisable(tool) || tool.destroys === true,
+    idempotentHint: tool.idempotent,
+    openWorldHint,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Feature, Profile } from '../profile.ts';
+import type { Row } from './row.ts';
+
+/** What a node runs, as far as it decides which routes it has. */
+export interface Running {
+  readonly profile: Profile;
+  readonly features: ReadonlySet<Feature>;
+  /** Whether the residual is part of this build. */
+  readonly residual: boolean;
+}
+
+/** Why a node answers 501 to a route, whoever asks; null if it serves it (docs/contract.md 2). */
+export function unserved(
+  { profiles, feature, lane, built }: Pick<Row, 'profiles' | 'feature' | 'lane' | 'built'>,
+  { profile, features, residual }: Running,
+): 'feature' | 'residual' | 'built' | null {
+  const inProfile = profiles === 'DG' || profiles === (profile === 'drone' ? 'D' : 'G');
+  if (!inProfile || !features.has(feature)) return 'feature';
+  if (lane === 'residual' && !residual) return 'residual';
+  return built ? null : 'built';
+}
