@@ -128,9 +128,9 @@ export class Viewer {
       const { sender } = peer.addTransceiver('video', { direction: 'sendonly' });
       await peer.setRemoteDescription({ type: 'offer', sdp: offer });
       await peer.setLocalDescription(await peer.createAnswer());
+      if (!sendsH264(peer.localDescription?.sdp ?? '')) throw new Error('it does not want H.264 video');
       await gathered(peer);
       const answer = peer.localDescription?.sdp ?? '';
-      if (!sendsH264(answer)) throw new Error('it does not want H.264 video');
       const viewer = new Viewer(peer, sender, offer, answer, hooks, random);
       viewer.#listen();
       return viewer;
