@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
 import type { TestNode } from '../support/node.ts';
-import { KEYED, startVideoNode } from '../support/video-node.ts';
+import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
 import { cpuMicros, pssMib } from './proc.ts';
 import type { Result } from './result.ts';
 
@@ -103,6 +103,13 @@ export async function benchVideo(): Promise<readonly Result[]> {
       await viewersGone(node);
     }
 
+    const killed = performance.now();
+    process.kill(video, 'SIGKILL');
+    await node.until((all) => all.some(({ name, restarts }) => name === 'svc-video' && restarts > 0));
+    await pictures(node);
+    const again = performance.now() - killed;
+    const restarted = node.pid('svc-video');
+
     const cycle = async (count: number): Promise<void> => {
       for (let at = 0; at < count; at++) {
         // Chromium has a bound on the connections of one page's life.
@@ -116,9 +123,9 @@ export async function benchVideo(): Promise<readonly Result[]> {
       await viewersGone(node);
     };
     await cycle(WARM_UP);
-    const before = { residual: pssMib(residual), video: pssMib(video) };
+    const before = { residual: pssMib(residual), video: pssMib(restarted) };
     await cycle(CYCLES);
-    const after = { residual: pssMib(residual), video: pssMib(video) };
+    const after = { residual: pssMib(residual), video: pssMib(restarted) };
 
     const rate = `${String(body['bitrate_kbps'])} kbit/s`;
     return [
@@ -135,6 +142,7 @@ export async function benchVideo(): Promise<readonly Result[]> {
       },
       { name: 'offer to first picture, median', value: share(firsts, 0.5), unit: 'ms', goal: 400 },
       { name: 'offer to first picture, worst of 10', value: Math.max(...firsts), unit: 'ms' },
+      { name: 'kill -9 of svc-video to pictures again', value: again, unit: 'ms', goal: 3000 },
       { name: `PSS of svc-video after ${WARM_UP} joins`, value: before.video, unit: 'MiB' },
       { name: `growth over ${CYCLES} more`, value: after.video - before.video, unit: 'MiB', goal: 16 },
       {

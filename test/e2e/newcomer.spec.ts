@@ -9,6 +9,9 @@ import { telemetry } from '../support/events.ts';
 import { ROOT } from '../support/node.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
+/** Not how fast it is, but that nothing has to be killed: systemd would do that after 25 s. */
+const SHUTDOWN_MS = 10_000;
+
 /** A checkout of its own, as a newcomer has it: the tracked folders, and node_modules as `npm ci` left it. */
 async function checkout(): Promise<string> {
   const dir = await tempDir();
@@ -228,9 +231,9 @@ describe('a newcomer: npm start', () => {
     expect((await fetch(url('/api/status'))).status).to.equal(200);
   });
 
-  it('Ctrl-C stops everything within 3 s and leaves no process and no socket', async () => {
+  it('Ctrl-C stops everything and leaves no process and no socket', async () => {
     expect(processesOf(dir).length).to.be.at.least(4);
-    expect(await interrupt(node)).to.be.lessThan(3000);
+    expect(await interrupt(node)).to.be.lessThan(SHUTDOWN_MS);
     expect(processesOf(dir)).to.deep.equal([]);
     expect(existsSync(join(dir, '.svc/run'))).to.equal(true);
     expect(readdirSync(join(dir, '.svc/run'))).to.deep.equal([]);

@@ -9,6 +9,8 @@ import { decodeFile } from '../support/pictures.ts';
 import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
 
 const PIN = '271828';
+/** Not how fast it is (`npm run bench`), but that nobody has to do anything. */
+const AGAIN_MS = 10_000;
 
 describe('video in a browser', function () {
   this.timeout(90_000);
@@ -23,6 +25,9 @@ describe('video in a browser', function () {
     node = await startVideoNode();
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
     browser = await openChromium();
+  });
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close(); // of a test that failed, too
   });
   after(async () => {
     await browser?.close();
@@ -113,7 +118,7 @@ describe('video in a browser', function () {
     await viewers(0);
   });
 
-  it('kill -9 of svc-video: the same page shows pictures of now again within 3 s', async () => {
+  it('kill -9 of svc-video: the same page shows pictures of now again', async () => {
     const page = await watch();
     await readClocks(page, 5);
     const killed = Date.now();
@@ -127,7 +132,7 @@ describe('video in a browser', function () {
       read.clock - (killed % 2 ** 32) < 100
     )
       [read] = await readClocks(page, 1);
-    expect(age).to.be.below(3000);
+    expect(age).to.be.below(AGAIN_MS);
     expect(await page.textContent('#state')).to.equal('live');
     await page.close();
     await pictures(node);
