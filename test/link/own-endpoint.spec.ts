@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { pipeline } from 'node:stream';
 import { expect } from 'chai';
 import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
@@ -69,8 +70,8 @@ describe('a source that is the node itself', () => {
     const port = await freePort();
     const relay = createServer((socket) => {
       const onward = connect(port, '127.0.0.1');
-      for (const end of [socket, onward]) end.on('error', () => undefined); // the link ends first
-      socket.pipe(onward).pipe(socket);
+      // An end that fails ends the other: the link may connect before its endpoint listens, and has to see that.
+      pipeline(socket, onward, socket, () => undefined);
     });
     const source = await listening(relay);
     const link = await LinkProcess.start(`tcp:127.0.0.1:${source}`, [`endpoints: ["tcp:127.0.0.1:${port}"]`]);
