@@ -83,19 +83,30 @@ export async function play(
   return { peer, session: answer.headers.get('location') ?? '' };
 }
 
-/** Watches from a key frame on until `enough`, then ends the playback. */
+/** A playback that was dropped says nothing to its client. */
+const UNITS_MS = 30_000;
+
+/** Watches from a key frame on until `enough`, then ends the playback. @throws Error when too few pictures come in time */
 export async function unitsOf(
   node: TestNode,
   enough: (units: readonly Unit[]) => boolean,
 ): Promise<readonly Unit[]> {
   const units: Unit[] = [];
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const late = setTimeout(() => {
+    node
+      .json('/api/video', { headers: KEYED })
+      .then(
+        ({ body }) => reject(new Error(`only ${units.length} pictures: ${JSON.stringify(body)}`)),
+        reject,
+      );
+  }, UNITS_MS);
   const { peer, session } = await play(node, (unit) => {
     if (units.length === 0 && !unit.key) return;
     units.push(unit);
     if (enough(units)) resolve();
   });
-  await promise;
+  await promise.finally(() => clearTimeout(late));
   await node.request(session, { method: 'DELETE', headers: KEYED });
   await peer.close();
   return units;
