@@ -18,8 +18,7 @@ interface Profile {
   }[];
 }
 
-describe('video', function () {
-  this.retries(1); // a playback that a busy machine dropped says nothing to its client
+describe('video', () => {
   let node: TestNode;
   before(async () => {
     node = await startVideoNode();

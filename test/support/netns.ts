@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -22,6 +23,15 @@ export interface RemoteRequest {
 export interface RemoteAnswer {
   readonly status: number;
   readonly body: string;
+}
+
+/** Names this machine's ends of the cables. */
+const NEAR_PREFIX = 'vh';
+
+/** This machine's addresses on the cables of all tests that run now: another test's are gone when it ends. */
+export function cableAddresses(): ReadonlySet<string> {
+  const cables = Object.entries(networkInterfaces()).filter(([name]) => name.startsWith(NEAR_PREFIX));
+  return new Set(cables.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []));
 }
 
 /** Null where this machine can make network namespaces, else why not. */
@@ -72,7 +82,10 @@ export class RemoteHost {
    */
   static async create(near: string, far: string, pool?: string): Promise<RemoteHost> {
     const name = `svct${process.pid}-${counter++}`;
-    const [here, there] = [`vh${process.pid % 100000}-${counter}`, `vn${process.pid % 100000}-${counter}`];
+    const [here, there] = [
+      `${NEAR_PREFIX}${process.pid % 100000}-${counter}`,
+      `vn${process.pid % 100000}-${counter}`,
+    ];
     const family = near.includes(':') ? ['-6'] : [];
     const nodad = near.includes(':') ? ['nodad'] : [];
     const ip = async (...args: string[]) => run('ip', args);

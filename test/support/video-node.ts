@@ -1,6 +1,7 @@
 import { RTCPeerConnection, RTCRtpCodecParameters } from 'werift';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
 import { KEY } from './edge.ts';
+import { cableAddresses } from './netns.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 
 /** What a node with a test camera begins with. */
@@ -38,9 +39,23 @@ export interface Unit {
   readonly at: number;
 }
 
+/** A description without the candidates on other tests' cables: a playback over one breaks off when that test ends. */
+function withoutCables(sdp: string): string {
+  const cables = cableAddresses();
+  const isOnCable = (line: string): boolean =>
+    line.startsWith('a=candidate:') && cables.has(line.split(' ')[4] ?? '');
+  return sdp
+    .split('\r\n')
+    .filter((line) => !isOnCable(line))
+    .join('\r\n');
+}
+
 /** A peer that wants to watch, with its offer. */
 export async function watcher(): Promise<{ peer: RTCPeerConnection; offer: string }> {
+  const cables = cableAddresses();
   const peer = new RTCPeerConnection({
+    iceFilterCandidatePair: ({ localCandidate, remoteCandidate }) =>
+      !cables.has(localCandidate.host) && !cables.has(remoteCandidate.host),
     codecs: {
       video: [
         new RTCRtpCodecParameters({
@@ -55,7 +70,7 @@ export async function watcher(): Promise<{ peer: RTCPeerConnection; offer: strin
   });
   peer.addTransceiver('video', { direction: 'recvonly' });
   await peer.setLocalDescription(await peer.createOffer());
-  return { peer, offer: peer.localDescription?.sdp ?? '' };
+  return { peer, offer: withoutCables(peer.localDescription?.sdp ?? '') };
 }
 
 /** A playback by WHEP that hands over what comes. */
@@ -79,7 +94,7 @@ export async function play(
   });
   const sdp = await answer.text();
   if (answer.status !== 201) throw new Error(sdp);
-  await peer.setRemoteDescription({ type: 'answer', sdp });
+  await peer.setRemoteDescription({ type: 'answer', sdp: withoutCables(sdp) });
   return { peer, session: answer.headers.get('location') ?? '' };
 }
 

@@ -169,9 +169,10 @@ export class Viewer {
     };
   }
 
-  /** The rate of the small encode that this viewer needs, kbit/s; null while it gets the main one. */
+  /** The rate of the small encode that this viewer needs, kbit/s, until the main one flows; null while it does. */
   get smallKbps(): number | null {
-    return this.#connected && this.#adaptation.encode === 'small' ? this.#adaptation.rateKbps : null;
+    const needs = this.#adaptation.encode === 'small' || this.#flowing === 'small';
+    return this.#connected && needs ? this.#adaptation.rateKbps : null;
   }
 
   /**
