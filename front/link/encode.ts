@@ -162,12 +162,12 @@ export class Encoder {
     payload.writeUInt8(target.component, 5);
     payload.write(name, 6, 16, 'latin1');
     payload.writeUInt8(type, 22);
-    return this.#frame(MSG.PARAM_SET, payload);
+    return this.frame(MSG.PARAM_SET, payload);
   }
 
   /** SETUP_SIGNING. @param payload of `Signer.setup` or `setupNone` @param signer null: unsigned, whatever else is signed */
   setupSigning(payload: Buffer, signer: Signer | null): Buffer {
-    return this.#frame(MSG.SETUP_SIGNING, payload, signer);
+    return this.frame(MSG.SETUP_SIGNING, payload, signer);
   }
 
   /** The payload that ends signing on the vehicle. */
@@ -185,7 +185,7 @@ export class Encoder {
     payload.writeUInt8(request.size, 7);
     payload.writeUInt32LE(request.offset, 11);
     payload.set(request.data, 15);
-    return this.#frame(MSG.FILE_TRANSFER_PROTOCOL, payload);
+    return this.frame(MSG.FILE_TRANSFER_PROTOCOL, payload);
   }
 
   /** REQUEST_EVENT: events that were lost. */
@@ -195,7 +195,7 @@ export class Encoder {
     payload.writeUInt16LE(last, 2);
     payload.writeUInt8(target.system, 4);
     payload.writeUInt8(target.component, 5);
-    return this.#frame(MSG.REQUEST_EVENT, payload);
+    return this.frame(MSG.REQUEST_EVENT, payload);
   }
 
   /** @param stream MAV_DATA_STREAM */
@@ -209,8 +209,8 @@ export class Encoder {
     return this.#encode(message);
   }
 
-  /** A v2 frame around an encoded payload. */
-  #frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
+  /** A v2 frame around an encoded payload. @param signer null: unsigned, whatever else is signed */
+  frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
     const { system } = this;
     const frame = frameOf({ id, payload, seq: this.#nextSeq(), system, component: OWN_COMPONENT });
     return this.#finish(frame, signer);

@@ -13,6 +13,7 @@ import type {
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
+  WorkProgress,
 } from '../../shared/rpc/link.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
@@ -20,6 +21,7 @@ import { Exchange } from './commands/exchange.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
+import { Missions } from './missions/missions.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
@@ -60,6 +62,8 @@ export interface LinkOptions {
   readonly problems?: () => readonly LinkProblem[];
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
+  /** Gets how far the long work of a call is. */
+  readonly onProgress?: (progress: WorkProgress) => void;
 }
 
 /** The parts of svc-link and how bytes, frames and facts flow between them. Holds no rule of its own. */
@@ -78,6 +82,7 @@ export class Link {
   readonly #commands: Commands;
   readonly #streams: Streams;
   readonly #params: Params;
+  readonly #missions: Missions;
   readonly #events: Events;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
@@ -118,6 +123,7 @@ export class Link {
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
       },
+      onForwarded: (frame) => this.#missions.onForwarded(frame),
       guard: new WireGuard(
         () => this.#vehicle.armed,
         () => this.#commands.killing,
@@ -161,6 +167,8 @@ export class Link {
       onEvent: (event) => this.#events.onEvent(event),
       onEventSequence: (sequence) => this.#events.onSequence(sequence),
       onMetadataUri: (uri) => this.#events.onMetadata(uri),
+      onMission: (message) => this.#missions.onMessage(message),
+      onMissionIds: (ids) => this.#missions.onIds(ids),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
         this.#streams.onMessage(id, false);
@@ -188,6 +196,8 @@ export class Link {
       store,
     });
     const params = this.#params;
+    const onProgress = options.onProgress ?? ((): void => undefined);
+    this.#missions = new Missions({ clock, vehicle, encoder, send, onProgress });
     this.#events = new Events({
       clock,
       log,
@@ -251,6 +261,7 @@ export class Link {
     this.#feed.stop();
     this.#heartbeat.stop();
     this.#streams.stop();
+    this.#missions.stop();
     this.#exchange.stop();
     await this.#options.transport.stop();
     await this.#options.store?.settled();
@@ -265,6 +276,11 @@ export class Link {
   /** The RPC method `param_set`; see ParamWrites. */
   async writeParam(request: ParamWriteRequest): Promise<ParamWriteResult> {
     return this.#params.write(request);
+  }
+
+  /** Mission, fence and rally points. */
+  get missions(): Pick<Missions, 'read' | 'write'> {
+    return this.#missions;
   }
 
   get signing(): SigningState {
@@ -354,6 +370,7 @@ export class Link {
       this.#texts.clear();
       this.#signing.forget();
     }
+    this.#missions.onSession();
     this.#streams.request();
     this.#events.begin(reason === 'learned' || reason === 'rebooted');
     this.#params.download(reason === 'learned');

@@ -70,6 +70,7 @@ async function build(log: Logger): Promise<Program> {
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
     onState: (state) => server.tell('state', state),
+    onProgress: (progress) => server.tell('progress', progress),
   });
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
@@ -95,6 +96,8 @@ async function build(log: Logger): Promise<Program> {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
       param_set: async (params) => link.writeParam(params),
+      mission_read: async (params) => link.missions.read(params),
+      mission_write: async (params) => link.missions.write(params),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
       signing_disable: async ({ force }) => link.disableSigning(force),

@@ -1,5 +1,6 @@
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
+import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS, type MissionItem } from '../mission/item.ts';
 import { type Contract, method, type ParamsOf, shape } from './contract.ts';
 
 /** Names and units: docs/contract.md 6.1. A value that was never received is null. */
@@ -202,6 +203,33 @@ export interface SigningEnrolled {
   enrolled_at: string;
 }
 
+/** One list of the vehicle. */
+export interface MissionList {
+  /** To fly, without ArduPilot's home. */
+  items: readonly MissionItem[];
+  count: number;
+  from: 'vehicle' | 'cache';
+  /** ISO 8601, wall clock of this node. */
+  read_at: string;
+  /** The vehicle's own id of this list; null if it tells none (ArduPilot). */
+  id: number | null;
+}
+
+/** The vehicle has taken a list over: what it held when it was read back. */
+export interface MissionWritten extends MissionList {
+  /** What the firmware does not keep of it, in words. */
+  notes: readonly string[];
+}
+
+/** How far the long work of one call is. */
+export interface WorkProgress {
+  /** As the caller named it. */
+  token: string;
+  done: number;
+  total: number | null;
+  text: string;
+}
+
 export interface CommandResult {
   status: 'accepted' | 'rejected' | 'no_ack';
   cmd: CommandName;
@@ -273,6 +301,13 @@ export interface PeerStatus {
   last_seen_s: number | null;
 }
 
+const NO_PARAM = { type: ['number', 'null'] } as const;
+const missionPart = { enum: MISSION_PARTS } as const;
+/** Names the call in `progress` events; empty: nobody listens. */
+const token = { type: 'string', maxLength: 64 } as const;
+/** A transfer has 4 minutes at most; a write reads back too. */
+const TRANSFER_MS = 250_000;
+
 const NOTHING = { type: 'object', additionalProperties: false } as const;
 /** The armed guard was overridden. */
 const force = { type: 'boolean' } as const;
@@ -338,6 +373,59 @@ export const LINK = {
       shape<{ readonly success: true }>(),
       10_000,
     ),
+    /**
+     * The items of a list, from the cache unless `refresh`. E_BUSY: another transfer is under way, here or of a ground station;
+     * E_NOT_IMPLEMENTED: the vehicle has no such list; E_TIMEOUT, E_NO_FC.
+     */
+    mission_read: method(
+      {
+        type: 'object',
+        required: ['part', 'refresh', 'token'],
+        properties: { part: missionPart, refresh: { type: 'boolean' }, token },
+        additionalProperties: false,
+      },
+      shape<MissionList>(),
+      TRANSFER_MS,
+    ),
+    /**
+     * Replaces a list by checked items, and reads it back; no items clear it. Also E_MISSION_REJECTED with `index` (null: the whole
+     * list), `result` (MAV_MISSION_RESULT in words) and `held`, which is null where it could not be read.
+     */
+    mission_write: method(
+      {
+        type: 'object',
+        required: ['part', 'items', 'token'],
+        properties: {
+          part: missionPart,
+          token,
+          items: {
+            type: 'array',
+            maxItems: MAX_ITEMS,
+            items: {
+              type: 'object',
+              required: ['seq', 'frame', 'command', ...ITEM_PARAMS, 'x', 'y', 'z', 'autocontinue'],
+              properties: {
+                seq: { type: 'integer' },
+                frame: { type: 'integer' },
+                command: { type: 'integer' },
+                param1: NO_PARAM,
+                param2: NO_PARAM,
+                param3: NO_PARAM,
+                param4: NO_PARAM,
+                x: { type: 'number' },
+                y: { type: 'number' },
+                z: { type: 'number' },
+                autocontinue: { type: 'integer' },
+              },
+              additionalProperties: false,
+            },
+          },
+        },
+        additionalProperties: false,
+      },
+      shape<MissionWritten>(),
+      2 * TRANSFER_MS,
+    ),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
   },
@@ -347,9 +435,13 @@ export const LINK = {
      * every 500 ms otherwise. A client that has had none for 3 s must read the link as unknown.
      */
     state: shape<LinkState>(),
+    /** To every client; each knows its own by the token. */
+    progress: shape<WorkProgress>(),
   },
 } as const satisfies Contract;
 
 export type CommandRequest = ParamsOf<typeof LINK, 'command'>;
+export type MissionReadRequest = ParamsOf<typeof LINK, 'mission_read'>;
+export type MissionWriteRequest = ParamsOf<typeof LINK, 'mission_write'>;
 export type ParamWriteRequest = ParamsOf<typeof LINK, 'param_set'>;
 export type SigningEnrolRequest = ParamsOf<typeof LINK, 'signing_enrol'>;

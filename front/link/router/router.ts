@@ -66,6 +66,8 @@ export interface RouterOptions {
   readonly autopilot: () => Target | null;
   /** The vehicle model: sees every frame of the source and none of an endpoint (no peer can fake the armed state). */
   readonly onVehicleFrame: (frame: Frame) => void;
+  /** Sees each frame of an endpoint that goes to the flight controller. */
+  readonly onForwarded?: (frame: Frame) => void;
   readonly guard: WireGuard;
   readonly loops: LoopGuard;
   /** The answer to a peer whose frame was refused; see WireAnswers. */
@@ -259,7 +261,10 @@ export class Router {
     }
     port.addresses.learn(frame);
     loops.remember(frame, port.id);
-    if (sealed !== null && !toSource(sealed)) counters.rxDropped++;
+    if (sealed !== null) {
+      if (!toSource(sealed)) counters.rxDropped++;
+      this.#options.onForwarded?.(frame);
+    }
     for (const other of this.#ports) {
       if (other !== port && isMeant(other, frame, target)) this.#send(other, frame);
     }

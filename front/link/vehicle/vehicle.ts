@@ -19,6 +19,12 @@ import {
   decodeMetadataUri,
   type VehicleEvent,
 } from '../../../shared/mavlink/decode-flight.ts';
+import {
+  decodeMission,
+  decodeMissionIds,
+  type MissionIds,
+  type MissionMessage,
+} from '../../../shared/mavlink/decode-mission.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
@@ -63,6 +69,8 @@ export interface VehicleListener {
   onEvent(event: VehicleEvent): void;
   onEventSequence(sequence: number): void;
   onMetadataUri(uri: string): void;
+  onMission(message: MissionMessage): void;
+  onMissionIds(ids: MissionIds): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
 }
@@ -223,12 +231,28 @@ export class Vehicle {
       case MSG.COMPONENT_METADATA:
         this.#listener.onMetadataUri(decodeMetadataUri(this.#payload.load(frame)));
         return;
+      case MSG.MISSION_COUNT:
+      case MSG.MISSION_REQUEST:
+      case MSG.MISSION_REQUEST_INT:
+      case MSG.MISSION_ITEM_INT:
+      case MSG.MISSION_ACK:
+        this.#onMission(frame);
+        return;
+      case MSG.MISSION_CURRENT:
+        this.#listener.onMissionIds(decodeMissionIds(this.#payload.load(frame)));
+        this.#onTelemetry(frame);
+        return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
         return;
       default:
         this.#onTelemetry(frame);
     }
+  }
+
+  #onMission(frame: Frame): void {
+    const message = decodeMission(frame, this.#payload.load(frame));
+    if (message !== null) this.#listener.onMission(message);
   }
 
   #onTelemetry(frame: Frame): void {

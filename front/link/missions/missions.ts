@@ -1,0 +1,325 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { MissionIds, MissionMessage, WireItem } from '../../../shared/mavlink/decode-mission.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
+import { Payload } from '../../../shared/mavlink/payload.ts';
+import type { MissionPart } from '../../../shared/mission/item.ts';
+import type {
+  MissionList,
+  MissionReadRequest,
+  MissionWriteRequest,
+  MissionWritten,
+  WorkProgress,
+} from '../../../shared/rpc/link.ts';
+import type { Clock } from '../clock.ts';
+import { type Encoder, OWN_COMPONENT } from '../encode.ts';
+import type { Vehicle } from '../vehicle/vehicle.ts';
+import { Download, type DownloadEnd } from './download.ts';
+import { MissionCache } from './mission-cache.ts';
+import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
+import type { Transfer, TransferOptions } from './transfer.ts';
+import { Upload, type UploadEnd } from './upload.ts';
+import { compare, firstSeq, fromWire, toWire } from './wire.ts';
+
+/** MAV_PROTOCOL_CAPABILITY of the lists besides the mission, which every vehicle has. */
+const CAPABILITY: Readonly<Record<MissionPart, number>> = { mission: 0, fence: 16_384, rally: 32_768 };
+const NAMES: Readonly<Record<MissionPart, string>> = {
+  mission: 'mission',
+  fence: 'fence',
+  rally: 'rally points',
+};
+/** ArduPilot answers each request by itself; others may want the next one only after the answer. */
+const ARDUPILOT_WINDOW = 6;
+/** A list that changes while it is read is read again; a vehicle that is busy is asked again: PX4 forgets a partner after 5 s. */
+const READS = 3;
+const BUSY_TRIES = 7;
+const BUSY_WAIT_MS = 1000;
+/** The messages that begin a write, and where mission_type is in them. */
+const WRITES: ReadonlyMap<number, number> = new Map([
+  [MSG.MISSION_COUNT, 4],
+  [MSG.MISSION_CLEAR_ALL, 2],
+  [MSG.MISSION_WRITE_PARTIAL_LIST, 6],
+]);
+/** MAV_MISSION_TYPE_ALL */
+const ALL = 255;
+
+export interface MissionsOptions {
+  readonly clock: Clock;
+  readonly vehicle: Vehicle;
+  readonly encoder: Encoder;
+  readonly send: (bytes: Buffer) => void;
+  readonly onProgress: (progress: WorkProgress) => void;
+}
+
+/**
+ * Mission, fence and rally points of the vehicle, both ways (https://mavlink.io/en/services/mission.html). One transfer at a time;
+ * what another ground station transfers meanwhile ends in a retry or a clear error, never in a mix: what was written is read back
+ * and compared.
+ */
+export class Missions {
+  readonly #options: MissionsOptions;
+  readonly #cache: MissionCache;
+  #running: Running | null = null;
+  /** Another station has written since the transfer began. */
+  #disturbed = false;
+  readonly #payload = new Payload();
+  /** Grows with each session: what began in an earlier one is over. */
+  #session = 0;
+
+  constructor(options: MissionsOptions) {
+    this.#options = options;
+    this.#cache = new MissionCache(options.clock);
+  }
+
+  /** The RPC method `mission_read`. */
+  async read({ part, refresh, token }: MissionReadRequest): Promise<MissionList> {
+    this.#checkVehicle(part);
+    const cached = refresh ? null : this.#cache.get(part);
+    if (cached !== null) return cached;
+    return this.#alone(part, async () => this.#readBack(part, token, 'reading'));
+  }
+
+  /** The RPC method `mission_write`. */
+  async write(request: MissionWriteRequest): Promise<MissionWritten> {
+    this.#checkVehicle(request.part);
+    return this.#alone(request.part, async () => this.#write(request));
+  }
+
+  /** A message of the vehicle. */
+  onMessage(message: MissionMessage): void {
+    const { targetSystem, targetComponent, missionType } = message;
+    const { encoder } = this.#options;
+    const ours = targetSystem === encoder.system && targetComponent === OWN_COMPONENT;
+    if (!ours) {
+      // The end of another station's upload, or of its MISSION_CLEAR_ALL; that of a download it sends, and does not get.
+      if (message.kind === 'ack' && message.result === RESULT.accepted) this.#onForeignWrite(missionType);
+      return;
+    }
+    if (this.#running?.type === missionType) this.#running.transfer?.onMessage(message);
+  }
+
+  onIds(ids: MissionIds): void {
+    this.#cache.onIds(ids, firstSeq(this.#options.vehicle.firmware, 'mission'));
+  }
+
+  /** A frame of a ground station that goes to the vehicle. */
+  onForwarded(frame: Frame): void {
+    const typeAt = WRITES.get(frame.id);
+    if (typeAt !== undefined && frame.known) this.#onForeignWrite(this.#payload.load(frame).u8(typeAt));
+  }
+
+  /** A ground station writes a list. @param missionType MAV_MISSION_TYPE */
+  #onForeignWrite(missionType: number): void {
+    for (const [part, type] of Object.entries(MISSION_TYPE) as [MissionPart, number][]) {
+      if (missionType !== type && missionType !== ALL) continue;
+      this.#cache.drop(part);
+      if (this.#running?.part === part) this.#disturbed = true;
+    }
+  }
+
+  /** Another session of the vehicle: it may be another one, or hold another list. */
+  onSession(): void {
+    this.#session++;
+    this.#cache.clear();
+    this.#running?.transfer?.abort();
+  }
+
+  stop(): void {
+    this.#session++;
+    this.#running?.transfer?.abort();
+  }
+
+  #checkVehicle(part: MissionPart): void {
+    const { vehicle } = this.#options;
+    if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
+    const { capabilities } = vehicle;
+    const needed = CAPABILITY[part];
+    if (capabilities !== null && (capabilities & needed) !== needed) throw unsupported(part);
+  }
+
+  async #alone<T>(part: MissionPart, work: () => Promise<T>): Promise<T> {
+    if (this.#running !== null)
+      throw new ApiError(
+        'E_BUSY',
+        `The ${NAMES[this.#running.part]} is being transferred. Try again shortly.`,
+      );
+    this.#running = { part, type: MISSION_TYPE[part], transfer: null };
+    try {
+      return await work();
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #write({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
+    const { vehicle } = this.#options;
+    const first = firstSeq(vehicle.firmware, part);
+    const wire = toWire(items, first, vehicle.telemetry.home);
+    this.#cache.drop(part);
+    const { end, seq } = await this.#upload(part, wire, token);
+    if (end === 'silent') throw this.#silent(part, seq === null ? null : seq - first);
+    if (end.kind === 'refused' && end.result === RESULT.unsupported && end.seq === null)
+      throw unsupported(part);
+    if (end.kind !== 'done') {
+      const index = end.kind === 'refused' && end.seq !== null ? Math.max(0, end.seq - first) : null;
+      const held = await this.#held(part);
+      const name = resultName(end.result);
+      if (end.kind === 'busy')
+        throw new ApiError('E_BUSY', `The vehicle is in a transfer with another ground station (${name}).`, {
+          held,
+        });
+      const which = index === null ? `the ${NAMES[part]}` : `item ${index}`;
+      throw rejected(`The vehicle refused ${which} with ${name}.`, index, name, held);
+    }
+    return this.#compared(part, wire, first, token);
+  }
+
+  /** Reads back what was written. */
+  async #compared(
+    part: MissionPart,
+    wire: readonly WireItem[],
+    first: 0 | 1,
+    token: string,
+  ): Promise<MissionWritten> {
+    this.#disturbed = false;
+    let read: WireList;
+    try {
+      read = await this.#readWire(part, token, 'reading back');
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const sentence = `The vehicle took the ${NAMES[part]}, but it could not be read back: ${error.message}`;
+      throw new ApiError(error.code, sentence, { index: null, held: null });
+    }
+    const { wrong, notes } = compare(part, wire, read.wire, first);
+    const list = this.#keep(part, read.wire, read.opaqueId);
+    if (wrong === null) return { ...list, notes };
+    const sentence = `The vehicle does not hold what was sent, from item ${wrong.index} on: ${wrong.what}. Another ground station may have written too.`;
+    throw rejected(sentence, wrong.index, 'DIFFERENT', heldOf(list));
+  }
+
+  async #upload(
+    part: MissionPart,
+    wire: readonly WireItem[],
+    token: string,
+  ): Promise<{ end: UploadEnd | 'silent'; seq: number | null }> {
+    for (let attempt = 1; ; attempt++) {
+      const upload = new Upload(this.#transferOptions(part, token, 'sending'), wire);
+      const end = await this.#run(upload);
+      const again = end !== 'silent' && end.kind === 'busy' && upload.seq === null && attempt < BUSY_TRIES;
+      if (!again) return { end, seq: upload.seq };
+      await this.#pause();
+    }
+  }
+
+  async #readBack(part: MissionPart, token: string, text: string): Promise<MissionList> {
+    const { wire, opaqueId } = await this.#readWire(part, token, text);
+    return this.#keep(part, wire, opaqueId);
+  }
+
+  /** The list as it is on the wire. @throws ApiError E_BUSY, E_NOT_IMPLEMENTED, E_UPSTREAM, E_TIMEOUT */
+  async #readWire(part: MissionPart, token: string, text: string): Promise<WireList> {
+    let refusal: DownloadEnd | null = null;
+    let reads = 0;
+    for (let attempt = 0; attempt < BUSY_TRIES && reads < READS; attempt++) {
+      this.#disturbed = false;
+      const window = this.#options.vehicle.firmware === 'ardupilot' ? ARDUPILOT_WINDOW : 1;
+      const end = await this.#run(new Download(this.#transferOptions(part, token, text), window));
+      if (end === 'silent') throw this.#silent(part, null);
+      if (end.kind === 'done' && !this.#disturbed) return { wire: end.items, opaqueId: end.opaqueId };
+      if (end.kind === 'refused' && end.result === RESULT.unsupported) throw unsupported(part);
+      refusal = end;
+      if (end.kind === 'refused') await this.#pause();
+      else reads++;
+    }
+    if (refusal?.kind === 'refused' && refusal.result !== RESULT.denied && refusal.result !== RESULT.error)
+      throw new ApiError(
+        'E_UPSTREAM',
+        `The vehicle does not tell its ${NAMES[part]}: ${resultName(refusal.result)}.`,
+      );
+    throw new ApiError('E_BUSY', `Another ground station is writing the ${NAMES[part]}. Try again shortly.`);
+  }
+
+  /** What the vehicle holds after a failure; null where it is not known. */
+  async #held(part: MissionPart): Promise<Held | null> {
+    try {
+      return heldOf(await this.#readBack(part, '', ''));
+    } catch (error) {
+      if (error instanceof ApiError) return null;
+      throw error;
+    }
+  }
+
+  #keep(part: MissionPart, wire: readonly WireItem[], opaqueId: number): MissionList {
+    const { clock, vehicle } = this.#options;
+    const items = fromWire(wire, firstSeq(vehicle.firmware, part));
+    const list: MissionList = {
+      items,
+      count: items.length,
+      from: 'vehicle',
+      read_at: new Date(clock.wall()).toISOString(),
+      id: opaqueId === 0 ? null : opaqueId,
+    };
+    this.#cache.keep(part, list);
+    return list;
+  }
+
+  async #run<End>(transfer: Transfer<End>): Promise<End | 'silent'> {
+    const session = this.#session;
+    if (this.#running !== null) this.#running.transfer = transfer;
+    const end = await transfer.run();
+    if (session !== this.#session) return 'silent';
+    return end;
+  }
+
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => this.#options.clock.after(BUSY_WAIT_MS, resolve));
+  }
+
+  #transferOptions(part: MissionPart, token: string, text: string): TransferOptions {
+    const { clock, encoder, send, vehicle, onProgress } = this.#options;
+    if (vehicle.target === null) throw new ApiError('E_NO_FC');
+    return {
+      clock,
+      send,
+      frames: new MissionFrames(encoder, vehicle.target, part),
+      onProgress: (done, total) => {
+        if (token !== '') onProgress({ token, done, total, text });
+      },
+    };
+  }
+
+  /** @param index the item that the vehicle asked for last, null if for none */
+  #silent(part: MissionPart, index: number | null): ApiError {
+    const at = index === null ? '' : ` at item ${index}`;
+    const sentence = `The vehicle stopped answering${at}. What it holds as ${NAMES[part]} is not known; read it again when the link is back.`;
+    return new ApiError('E_TIMEOUT', sentence, { index, held: null });
+  }
+}
+
+interface Running {
+  readonly part: MissionPart;
+  /** MAV_MISSION_TYPE */
+  readonly type: number;
+  /** Null between two transfers. */
+  transfer: Pick<Transfer<unknown>, 'onMessage' | 'abort'> | null;
+}
+
+interface WireList {
+  readonly wire: readonly WireItem[];
+  readonly opaqueId: number;
+}
+
+/** What the vehicle holds, in an error. */
+type Held = Pick<MissionList, 'items' | 'count'>;
+
+function heldOf({ items, count }: MissionList): Held {
+  return { items, count };
+}
+
+function rejected(sentence: string, index: number | null, result: string, held: Held | null): ApiError {
+  return new ApiError('E_MISSION_REJECTED', sentence, { index, result, held });
+}
+
+function unsupported(part: MissionPart): ApiError {
+  return new ApiError('E_NOT_IMPLEMENTED', `This vehicle's firmware takes no ${NAMES[part]} over MAVLink.`);
+}

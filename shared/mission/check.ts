@@ -1,0 +1,181 @@
+import { ApiError } from '../errors.ts';
+import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
+import { ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
+
+/** MAV_FRAMEs of both firmwares: mean sea level, above home, above the terrain, and their INT twins; 2 has no place. */
+const FRAMES: ReadonlySet<number> = new Set([0, 2, 3, 5, 6, 10, 11]);
+const RELATIVE_FRAMES: ReadonlySet<number> = new Set([3, 6, 10, 11]);
+const FENCE_COMMANDS: ReadonlySet<number> = new Set([
+  CMD.returnPoint,
+  CMD.polygonInclusion,
+  CMD.polygonExclusion,
+  CMD.circleInclusion,
+  CMD.circleExclusion,
+]);
+
+/** An item that nobody should fly. @param index counts from 0 */
+export function itemError(index: number, sentence: string): ApiError {
+  return new ApiError('E_MISSION_ITEM', `Item ${index}: ${sentence}.`, { index });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...ITEM_PARAMS,
+  'seq',
+  'frame',
+  'command',
+  'x',
+  'y',
+  'z',
+  'autocontinue',
+]);
+
+/**
+ * Checks items as they come in JSON: the members of MissionItem; parameters default to 0, `autocontinue` to 1, `seq` to the
+ * place in the list.
+ * @throws ApiError E_MISSION_ITEM with the index of the first that is wrong
+ */
+export function checkItems(part: MissionPart, items: readonly unknown[]): readonly MissionItem[] {
+  if (items.length > MAX_ITEMS)
+    throw itemError(MAX_ITEMS, `there are ${items.length} items; more than ${MAX_ITEMS} are not taken`);
+  const checked = items.map((item, index) => checkItem(part, item, index));
+  if (part === 'fence') checkPolygons(checked);
+  for (const { command, param1, seq } of checked) {
+    const isTarget = Number.isInteger(param1) && (param1 ?? -1) >= 0 && (param1 ?? 0) < checked.length;
+    if (command === CMD.jump && !isTarget) throw itemError(seq, `DO_JUMP to ${param1}, which is no item`);
+  }
+  return checked;
+}
+
+function checkItem(part: MissionPart, value: unknown, index: number): MissionItem {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw itemError(index, 'is not an object');
+  const members = value as Members;
+  const unknown = Object.keys(members).find((name) => !KNOWN.has(name));
+  if (unknown !== undefined) throw itemError(index, `${unknown} is not known here`);
+  const frame = numberOf(members, 'frame', index);
+  if (!FRAMES.has(frame) || (part !== 'mission' && frame === FRAME_MISSION))
+    throw itemError(
+      index,
+      `frame ${frame} is none that can be flown; use 3 (above home) or 0 (mean sea level)`,
+    );
+  const command = numberOf(members, 'command', index);
+  if (!fits(part, command))
+    throw itemError(index, `command ${command} is none of a ${part === 'rally' ? 'rally point' : part}`);
+  const { seq = index } = members;
+  if (seq !== index) throw itemError(index, `seq is ${String(seq)}, but it is number ${index} of the list`);
+  const autocontinue = numberOf(members, 'autocontinue', index, 1);
+  if (autocontinue !== 0 && autocontinue !== 1) throw itemError(index, 'autocontinue must be 0 or 1');
+  const item = {
+    seq: index,
+    frame,
+    command,
+    param1: paramOf(members, 'param1', index),
+    param2: paramOf(members, 'param2', index),
+    param3: paramOf(members, 'param3', index),
+    param4: paramOf(members, 'param4', index),
+    x: numberOf(members, 'x', index, isPlace(command) ? undefined : 0),
+    y: numberOf(members, 'y', index, isPlace(command) ? undefined : 0),
+    z: numberOf(members, 'z', index, isPlace(command) && part === 'mission' ? undefined : 0),
+    autocontinue,
+  };
+  checkPlace(item);
+  if ((command === CMD.circleInclusion || command === CMD.circleExclusion) && !((item.param1 ?? 0) > 0))
+    throw itemError(index, 'param1 is the radius of the circle, m, and must be above 0');
+  return item;
+}
+
+function fits(part: MissionPart, command: number): boolean {
+  if (part === 'fence') return FENCE_COMMANDS.has(command);
+  if (part === 'rally') return command === CMD.rallyPoint;
+  return ITEM_COMMANDS.has(command) && !FENCE_COMMANDS.has(command) && command !== CMD.rallyPoint;
+}
+
+const FLOAT_MAX = 3.4028234663852886e38;
+
+function numberOf(members: Members, name: string, index: number, absent?: number): number {
+  const value = members[name] ?? (members[name] === undefined ? absent : null);
+  if (value === undefined) throw itemError(index, `${name} is missing`);
+  if (typeof value !== 'number' || !Number.isFinite(value) || Math.abs(value) > FLOAT_MAX)
+    throw itemError(index, `${name} must be a number, and is ${shown(value)}`);
+  return value;
+}
+
+/** Null is NaN on the wire. */
+function paramOf(members: Members, name: string, index: number): number | null {
+  return members[name] === null ? null : numberOf(members, name, index, 0);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value)?.slice(0, 40) ?? 'nothing');
+}
+
+const INT_MAX = 2 ** 31 - 1;
+
+function checkPlace({ seq, frame, command, x, y }: MissionItem): void {
+  if (!isInDegrees(frame, command)) {
+    if (Math.abs(x) > INT_MAX || Math.abs(y) > INT_MAX)
+      throw itemError(seq, 'x and y of a command without a place are whole numbers of 32 bits');
+    return;
+  }
+  if (Math.abs(x) > 90) throw itemError(seq, `x is the latitude in degrees, -90 to 90, and is ${x}`);
+  if (Math.abs(y) > 180) throw itemError(seq, `y is the longitude in degrees, -180 to 180, and is ${y}`);
+}
+
+/** The vertices of a polygon follow each other, each with their number in param1. */
+function checkPolygons(items: readonly MissionItem[]): void {
+  for (let at = 0; at < items.length; ) {
+    const { command, param1 } = items[at] ?? { command: 0, param1: 0 };
+    if (command !== CMD.polygonInclusion && command !== CMD.polygonExclusion) {
+      at++;
+      continue;
+    }
+    const count = param1 ?? 0;
+    if (!Number.isInteger(count) || count < 3)
+      throw itemError(at, 'param1 is the number of the vertices of its polygon, 3 or more');
+    for (let next = at; next < at + count; next++) {
+      const vertex = items[next];
+      if (vertex?.command !== command || vertex.param1 !== count)
+        throw itemError(
+          Math.min(next, items.length - 1),
+          `the polygon of ${count} vertices from item ${at} is not complete`,
+        );
+    }
+    at += count;
+  }
+}
+
+const FAR_M = 50_000;
+const HIGH_M = 500;
+const EARTH_M = 6_371_000;
+/** Larger would be a second list to read. */
+const MAX_WARNINGS = 50;
+
+/** What may be meant, but is worth a look: legs over 50 km, heights over 500 m above home or the terrain. */
+export function warningsOf(items: readonly MissionItem[]): readonly string[] {
+  const warnings: string[] = [];
+  let before: MissionItem | null = null;
+  for (const item of items) {
+    const { seq, frame, command, x, y, z } = item;
+    if (!isInDegrees(frame, command)) continue;
+    if (RELATIVE_FRAMES.has(frame) && z > HIGH_M) warnings.push(`Item ${seq} is ${Math.round(z)} m high.`);
+    if (x === 0 && y === 0) continue; // "here", as ArduPilot reads it
+    if (before !== null) {
+      const far = distance(before, item);
+      if (far > FAR_M)
+        warnings.push(`Item ${seq} is ${Math.round(far / 1000)} km away from item ${before.seq}.`);
+    }
+    before = item;
+  }
+  return warnings.slice(0, MAX_WARNINGS);
+}
+
+/** m between two items, over a sphere. */
+export function distance(a: MissionItem, b: MissionItem): number {
+  const rad = Math.PI / 180;
+  const north = Math.sin(((b.x - a.x) * rad) / 2) ** 2;
+  const east = Math.sin(((b.y - a.y) * rad) / 2) ** 2;
+  const h = north + Math.cos(a.x * rad) * Math.cos(b.x * rad) * east;
+  return 2 * EARTH_M * Math.asin(Math.min(1, Math.sqrt(h)));
+}
