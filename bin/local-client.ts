@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
+import { readEvents } from '../shared/http/event-reader.ts';
 import { type NodePlace, openAnswer, requestNode } from '../shared/http/node-request.ts';
 import { pathsFrom } from '../shared/paths.ts';
+import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import { demoDirectories, GROUND } from './places.ts';
 
 const TIMEOUT_MS = 35_000;
@@ -55,6 +57,43 @@ export async function* streamNode(
   } catch (error) {
     throw failedCall(error, address, signal);
   }
+}
+
+export interface Work {
+  readonly method: string;
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as text/plain. */
+  readonly text?: string | undefined;
+  readonly onProgress: OnProgress;
+}
+
+/**
+ * Long work: calls the node's API, and shows the progress until its answer is there.
+ * @throws ApiError as callNode
+ */
+export async function workNode(address: NodeAddress, work: Work): Promise<unknown> {
+  const { method, path, body, text, onProgress } = work;
+  const headers = { ...headersFor(address), accept: 'text/event-stream' };
+  const request = { method, path, headers, body, text, timeoutMs: 0 };
+  const answer = await openAnswer(placeOf(address), request).catch((error: unknown) => {
+    throw failedCall(error, address, undefined);
+  });
+  const status = answer.statusCode ?? 0;
+  if (answer.headers['content-type'] !== 'text/event-stream') {
+    const plain = parse(Buffer.concat((await answer.toArray()) as Buffer[]).toString());
+    if (status >= 400) throw failure(status, plain);
+    return plain;
+  }
+  for await (const { event, data } of readEvents(answer as AsyncIterable<Buffer>)) {
+    if (event === 'progress') onProgress(data as Progress);
+    if (event !== 'result') continue;
+    const result = data as { readonly status: number; readonly body: unknown };
+    if (result.status >= 400) throw failure(result.status, result.body);
+    return result.body;
+  }
+  throw new ApiError('E_UPSTREAM', 'The node ended the answer before its result.');
 }
 
 function failure(status: number, body: unknown): ApiError {

@@ -32,6 +32,8 @@ export interface Paths {
   /** The base profile, which survives a restart. */
   readonly videoProfile: string;
   readonly paramsDir: string;
+  /** The newest plan file that was written to the vehicle. */
+  readonly missionPlan: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   readonly logDir: string;
@@ -71,6 +73,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),
+    missionPlan: join(state, 'mission-plan.json'),
     signingDir: join(state, 'signing'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),

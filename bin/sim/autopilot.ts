@@ -13,7 +13,7 @@ import { Acks } from './mavlink/acks.ts';
 import { Channel, type Sink } from './mavlink/channel.ts';
 import { FtpServer, type SimFile } from './mavlink/ftp.ts';
 import { type InboxDeck, receive } from './mavlink/inbox.ts';
-import { MissionLink } from './mavlink/mission-link.ts';
+import { PlainList } from './mavlink/mission-lists.ts';
 import { ParamFile, paramFileRequest } from './mavlink/param-file.ts';
 import { ParamLink } from './mavlink/param-link.ts';
 import { Params } from './mavlink/params.ts';
@@ -76,6 +76,8 @@ export class Autopilot implements Craft {
   readonly #tools: AutopilotTools;
   readonly #channel: Channel;
   readonly #mission: Mission;
+  readonly #fence = new PlainList();
+  readonly #rally = new PlainList();
   readonly #modes: Modes;
   readonly #arming: Arming;
   readonly #streams: Streams;
@@ -135,7 +137,12 @@ export class Autopilot implements Craft {
       streams: this.#streams,
       acks: new Acks(this.#channel, faults, tools.timers),
       paramLink: new ParamLink(this, firmware.paramDialect, this.#channel, faults, random, options.paramRate),
-      missionLink: new MissionLink(this, this.#mission, this.#channel, firmware.words.missionReceived),
+      missionLink: firmware.missions({
+        craft: this,
+        channel: this.#channel,
+        lists: [this.#mission, this.#fence, this.#rally],
+        received: firmware.words.missionReceived,
+      }),
       ftp: options.ftp
         ? new FtpServer(this.#channel, (path) => this.#open(path), firmware.ftpNotOpen)
         : undefined,
@@ -199,7 +206,7 @@ export class Autopilot implements Craft {
     const next = this.#channel.connected ? this.#streams.tick(now) : IDLE_MS;
     paramLink.tick(now);
     missionLink.tick(now);
-    const busy = this.vehicle.armed || !this.vehicle.landed || paramLink.busy;
+    const busy = this.vehicle.armed || !this.vehicle.landed || paramLink.busy || missionLink.busy;
     return busy ? BUSY_MS : Math.max(5, Math.min(next, IDLE_MS));
   }
 
@@ -320,6 +327,7 @@ export class Autopilot implements Craft {
       positionOk: () => this.positionOk(),
       attitudeOk: () => this.#attitudeOk(),
       preArmOk: () => this.#arming.preArm().length === 0,
+      listIds: () => this.#deck.missionLink.ids(),
       failsafe: () => this.#failsafes.active,
       simulated: () => !this.#tools.faults.notSimulated,
       volts: () => this.#volts(),

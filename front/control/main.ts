@@ -35,6 +35,7 @@ import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { flightHandlers } from './native/flight.ts';
 import { mcpHandlers } from './native/mcp.ts';
+import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
@@ -48,6 +49,7 @@ import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
+import { KeptPlan } from './stores/kept-plan.ts';
 import { PeerLocks } from './stores/peer-locks.ts';
 import { VehicleView } from './vehicle-view.ts';
 
@@ -167,6 +169,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
     ...flightHandlers(vehicle, async () => listSerialPorts(devDir, sysDir)),
+    ...missionHandlers(vehicle, new KeptPlan(paths.missionPlan, log)),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };

@@ -1,5 +1,6 @@
+import type { OnProgress } from '../../shared/routes/handler.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
-import { type Armed, LINK, type LinkState } from '../../shared/rpc/link.ts';
+import { type Armed, LINK, type LinkState, type WorkProgress } from '../../shared/rpc/link.ts';
 
 const STALE_MS = 3000;
 
@@ -14,6 +15,8 @@ export class VehicleView {
   #telemetryText: string | null = null;
   #receivedAt = 0;
   #heard = false;
+  /** By the token of the call. */
+  readonly #followers = new Map<string, OnProgress>();
   readonly #listeners = new Set<(state: LinkState) => void>();
 
   /** @param now monotonic clock, ms */
@@ -21,13 +24,26 @@ export class VehicleView {
     this.#now = now;
     this.#client = clientOf(LINK, {
       path: socketPath,
-      listeners: { state: (state) => this.#receive(state) },
+      listeners: {
+        state: (state) => this.#receive(state),
+        progress: ({ token, ...progress }: WorkProgress) => this.#followers.get(token)?.(progress),
+      },
     });
   }
 
   /** What svc-link can be asked for. */
   get link(): Calls<typeof LINK> {
     return this.#client.calls;
+  }
+
+  /** Runs a call that names `token`, and tells its progress meanwhile. */
+  async follow<T>(token: string, onProgress: OnProgress, call: () => Promise<T>): Promise<T> {
+    this.#followers.set(token, onProgress);
+    try {
+      return await call();
+    } finally {
+      this.#followers.delete(token);
+    }
   }
 
   /** Whether svc-link is there. */

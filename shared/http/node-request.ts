@@ -16,6 +16,8 @@ export interface NodeRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; absent for none. */
   readonly body?: unknown;
+  /** Sent as text/plain instead of a JSON body. */
+  readonly text?: string | undefined;
   /** How long the answer may take, ms; 0 for one that is read while it comes. */
   readonly timeoutMs: number;
   /** Aborts earlier; its reason is thrown. */
@@ -56,8 +58,9 @@ export async function requestNode(place: NodePlace, request: NodeRequest): Promi
 
 /** The answer as it comes, once its head is there. @throws the system's own error where nobody answers */
 export async function openAnswer(place: NodePlace, request: NodeRequest): Promise<IncomingMessage> {
-  const { method, path, headers, body, signal, onSending } = request;
-  const payload = body === undefined ? undefined : JSON.stringify(body);
+  const { method, path, headers, body, text, signal, onSending } = request;
+  const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const type = text === undefined ? 'application/json' : 'text/plain';
   const options: RequestOptions = {
     method,
     path,
@@ -66,7 +69,7 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
       ...headers,
       ...(payload === undefined
         ? {}
-        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+        : { 'content-type': type, 'content-length': Buffer.byteLength(payload) }),
     },
     ...(signal === undefined ? {} : { signal }),
   };

@@ -1,34 +1,59 @@
+import {
+  missionAnswer,
+  missionGetQuery,
+  missionPutQuery,
+  missionWrite,
+  missionWritten,
+} from '../schemas/mission.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS } from './row-parts.ts';
+import { json, LIMITS } from './row-parts.ts';
 
-const { later } = domain({ lane: 'front', feature: 'flight', profiles: 'DG' });
+const { row, later } = domain({ lane: 'front', feature: 'flight', profiles: 'DG' });
+
+const FAILS = ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT', 'E_BUSY'] as const;
+
+const get = {
+  long: true,
+  limits: LIMITS.missionRead,
+  query: missionGetQuery,
+  fails: FAILS,
+  responses: {
+    200: {
+      description: 'the items, a plan file, or QGC WPL 110',
+      mediaType: 'application/json,text/plain',
+      schema: missionAnswer,
+    },
+  },
+} as const;
+
+const put = {
+  long: true,
+  limits: LIMITS.mission,
+  query: missionPutQuery,
+  body: missionWrite,
+  bodyMedia: 'text/plain',
+  fails: [...FAILS, 'E_MISSION_ITEM', 'E_MISSION_REJECTED'],
+  responses: json('the vehicle holds this', missionWritten),
+} as const;
+
+const clear = {
+  long: true,
+  limits: LIMITS.missionRead,
+  fails: [...FAILS, 'E_MISSION_REJECTED'],
+  responses: json('the vehicle holds none', missionWritten),
+} as const;
 
 export const missionRows = [
-  later('mission.get', 'GET /api/mission', 'key read ok -', 'the mission'),
-  later('mission.put', 'PUT /api/mission', 'key flight ok - aircraft', 'replace it', {
-    limits: LIMITS.slow,
-    bodyKind: 'json',
-  }),
-  later('mission.delete', 'DELETE /api/mission', 'key flight ok - aircraft', 'clear it', {
-    limits: LIMITS.slow,
-  }),
-  later('fence.get', 'GET /api/fence', 'key read ok -', 'the fence'),
-  later('fence.put', 'PUT /api/fence', 'key flight ok - aircraft', 'replace it', {
-    limits: LIMITS.slow,
-    bodyKind: 'json',
-  }),
-  later('fence.delete', 'DELETE /api/fence', 'key destructive ok - aircraft', 'clear it', {
-    limits: LIMITS.slow,
-  }),
-  later('rally.get', 'GET /api/rally', 'key read ok -', 'rally points'),
-  later('rally.put', 'PUT /api/rally', 'key flight ok - aircraft', 'replace them', {
-    limits: LIMITS.slow,
-    bodyKind: 'json',
-  }),
-  later('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear them', {
-    limits: LIMITS.slow,
-  }),
+  row('mission.get', 'GET /api/mission', 'key read ok -', 'the mission', get),
+  row('mission.put', 'PUT /api/mission', 'key flight ok - aircraft', 'replace it', put),
+  row('mission.delete', 'DELETE /api/mission', 'key flight ok - aircraft', 'clear it', clear),
+  row('fence.get', 'GET /api/fence', 'key read ok -', 'the fence', get),
+  row('fence.put', 'PUT /api/fence', 'key flight ok - aircraft', 'replace it', put),
+  row('fence.delete', 'DELETE /api/fence', 'key destructive ok - aircraft', 'clear it', clear),
+  row('rally.get', 'GET /api/rally', 'key read ok -', 'rally points', get),
+  row('rally.put', 'PUT /api/rally', 'key flight ok - aircraft', 'replace them', put),
+  row('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear them', clear),
   later('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle'),
   later('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
     limits: LIMITS.stream,

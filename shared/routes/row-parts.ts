@@ -21,6 +21,10 @@ export const LIMITS = {
   upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
   /** A whole version of the node. */
   bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
+  /** A list of the vehicle, read: two transfers, of 4 minutes at most. */
+  missionRead: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 500_000 },
+  /** A plan file, written and read back. A survey of 700 items has 400 KiB. */
+  mission: { bodyBytes: 4 * MIB, bodyMs: BODY_MS, timeoutMs: 500_000 },
   /** A stream that ends when the client goes. */
   stream: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 30_000 },
 } as const satisfies Record<string, Limits>;

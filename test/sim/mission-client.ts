@@ -5,15 +5,17 @@ import type { SimClient } from './sim-client.ts';
 export const TARGET = { targetSystem: 1, targetComponent: 1, missionType: 0 };
 
 /** Downloads the whole mission. */
-export async function download(client: SimClient): Promise<common.MissionItemInt[]> {
+export async function download(client: SimClient, missionType = 0): Promise<common.MissionItemInt[]> {
+  const wanted = { ...TARGET, missionType };
   const count = client.next(common.MissionCount);
-  client.send(common.MissionRequestList, TARGET);
+  client.send(common.MissionRequestList, wanted);
   const items: common.MissionItemInt[] = [];
   for (let seq = 0; seq < (await count).count; seq++) {
     const item = client.next(common.MissionItemInt, (i) => i.seq === seq);
-    client.send(common.MissionRequestInt, { ...TARGET, seq });
+    client.send(common.MissionRequestInt, { ...wanted, seq });
     items.push(await item);
   }
+  client.send(common.MissionAck, { ...wanted, type: common.MavMissionResult.ACCEPTED });
   return items;
 }
 
@@ -21,14 +23,19 @@ export async function download(client: SimClient): Promise<common.MissionItemInt
 export async function upload(
   client: SimClient,
   items: readonly Partial<common.MissionItemInt>[],
+  missionType = 0,
 ): Promise<common.MavMissionResult> {
   const ack = client.next(common.MissionAck);
-  void client
-    .next(common.MissionRequestInt, ({ seq }) => {
-      client.send(common.MissionItemInt, { ...TARGET, frame: 3, autocontinue: 1, ...items[seq], seq });
-      return seq === items.length - 1;
-    })
-    .catch(() => undefined); // an upload that is refused never asks for the last item
-  client.send(common.MissionCount, { ...TARGET, count: items.length });
+  // ArduPilot asks by MISSION_REQUEST, PX4 by MISSION_REQUEST_INT once it has seen an INT item.
+  for (const question of [common.MissionRequest, common.MissionRequestInt]) {
+    void client
+      .next(question, ({ seq }) => {
+        const item = { ...TARGET, frame: 3, autocontinue: 1, ...items[seq], seq, missionType };
+        client.send(common.MissionItemInt, item);
+        return seq === items.length - 1;
+      })
+      .catch(() => undefined); // an upload that is refused never asks for the last item
+  }
+  client.send(common.MissionCount, { ...TARGET, count: items.length, missionType });
   return (await ack).type;
 }

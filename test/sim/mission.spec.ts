@@ -71,7 +71,7 @@ describe('sim mission', () => {
     await client.armed(false, 8000);
   });
 
-  it('refuses AUTO in flight without a mission, an item that it cannot fly, and a fence', async () => {
+  it('refuses AUTO in flight without a mission, an item that it cannot fly, and a list that nobody has', async () => {
     await using sim = await SimProcess.start('--speedup', '40');
     const client = await sim.ready();
     const cleared = client.next(common.MissionAck);
@@ -85,8 +85,31 @@ describe('sim mission', () => {
     expect(await upload(client, [{ command: 16 }, { command: 84 }])).to.equal(
       common.MavMissionResult.UNSUPPORTED,
     );
-    const fence = client.next(common.MissionAck);
-    client.send(common.MissionRequestList, { ...TARGET, missionType: 1 });
-    expect((await fence).type).to.equal(common.MavMissionResult.UNSUPPORTED);
+    const other = client.next(common.MissionAck);
+    client.send(common.MissionRequestList, { ...TARGET, missionType: common.MavMissionType.ALL });
+    expect((await other).type).to.equal(common.MavMissionResult.UNSUPPORTED);
   });
+
+  for (const firmware of ['ardupilot', 'px4']) {
+    it(`${firmware} holds a fence and rally points beside the mission, in its own form`, async () => {
+      await using sim = await SimProcess.start('--firmware', firmware, '--no-mission');
+      const client = await sim.ready();
+      const vertex = (x: number) => ({ command: 5001, param1: 3, x, y: 5e7, z: 9, frame: 3 });
+      const fence = [vertex(1e7), vertex(2e7), vertex(3e7), { command: 5004, param1: 25.5, x: 1, y: 2 }];
+      expect(await upload(client, fence, 1)).to.equal(common.MavMissionResult.ACCEPTED);
+      expect(await upload(client, [{ command: 5100, x: 1e7, y: 2e7, z: 30 }], 2)).to.equal(0);
+      const back = await download(client, 1);
+      expect(back.map(({ command, param1, x }) => [command, param1, x])).to.deep.equal([
+        [5001, 3, 1e7],
+        [5001, 3, 2e7],
+        [5001, 3, 3e7],
+        [5004, 25.5, 1],
+      ]);
+      expect([back[0]?.frame, back[0]?.z]).to.deep.equal(firmware === 'px4' ? [6, 9] : [0, 0]);
+      expect((await download(client, 2)).map(({ z }) => z)).to.deep.equal([30]);
+      expect(await download(client)).to.deep.equal([]);
+      expect(await upload(client, [{ command: 31_010 }], 1)).to.equal(common.MavMissionResult.UNSUPPORTED);
+      expect(await download(client, 1)).to.have.length(4);
+    });
+  }
 });

@@ -67,7 +67,7 @@ describe('sim PX4', () => {
     const version = client.next(standard.AutopilotVersion);
     expect(await client.command(512, standard.AutopilotVersion.MSG_ID)).to.equal(ACCEPTED);
     const { capabilities, uid2, flightSwVersion } = await version;
-    expect(BigInt(capabilities)).to.equal(4n | 8n | 16n | 32n | 256n | 8192n);
+    expect(BigInt(capabilities)).to.equal(4n | 8n | 16n | 32n | 256n | 8192n | 16_384n | 32_768n);
     expect(Buffer.from(uid2).toString('latin1')).to.equal('svc-sim-0000000077');
     expect(flightSwVersion >>> 16).to.equal(0x010f);
   });

@@ -13,6 +13,7 @@ import { BY_VALUE } from '../mavlink/param-dialect.ts';
 import type { StreamPlan } from '../mavlink/streams.ts';
 import { SENDERS } from '../mavlink/telemetry.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import { ARDUPILOT_ITEMS, ArdupilotMissions } from './ardupilot-missions.ts';
 import { paramRows, parseParamRows } from './ardupilot-param-table.ts';
 import type { Firmware } from './firmware.ts';
 import type { Words } from './words.ts';
@@ -92,8 +93,9 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
 // 4.5.7, official release (FIRMWARE_VERSION_TYPE 255).
 const VERSION = (4 << 24) | (5 << 16) | (7 << 8) | 255;
 const GIT_HASH = '2a3dc4b7';
-// What is implemented: PARAM_FLOAT 2, MISSION_INT 4, COMMAND_INT 8, SET_POSITION_TARGET_GLOBAL_INT 256, MAVLINK2 8192.
-const CAPABILITIES = 2 | 4 | 8 | 256 | 8192;
+// What is implemented: PARAM_FLOAT 2, MISSION_INT 4, COMMAND_INT 8, SET_POSITION_TARGET_GLOBAL_INT 256, MAVLINK2 8192,
+// MISSION_FENCE 16384, MISSION_RALLY 32768.
+const CAPABILITIES = 2 | 4 | 8 | 256 | 8192 | 16_384 | 32_768;
 const RELATIVE_ALT = 3;
 const SET_MODE = 11; // ArduPilot acknowledges the message under the message's own number
 const ESTIMATOR_STATUS = 230;
@@ -158,6 +160,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     paramDialect: BY_VALUE,
     firstItem: 1,
     keepsMission: true,
+    missions: (options) => new ArdupilotMissions({ ...options, dialect: ARDUPILOT_ITEMS }),
     streams: STREAMS,
     senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
     commands: new Map([

@@ -3,6 +3,7 @@ import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
+import type { MissionLink, MissionLinkOptions } from '../mavlink/mission-link.ts';
 import type { ParamDialect } from '../mavlink/param-dialect.ts';
 import type { ParamTable } from '../mavlink/params.ts';
 import type { StreamDialect } from '../mavlink/streams.ts';
@@ -29,6 +30,8 @@ export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts 
   readonly paramFile: boolean;
   /** Mode number at boot where the command line says none. */
   readonly initialMode: number;
+  /** The mission protocol, for all three lists. */
+  missions(options: Omit<MissionLinkOptions, 'dialect'>): MissionLink;
   readonly words: Words;
   /** Whether it says as events what keeps it from arming. */
   readonly events: boolean;

@@ -10,6 +10,7 @@ import type { TelemetryView } from '../mavlink/telemetry-view.ts';
 import type { Firmware } from './firmware.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
 import { isEvent } from './px4-events.ts';
+import { PX4_ITEMS, Px4Missions } from './px4-missions.ts';
 import { LOITER, px4Modes } from './px4-modes.ts';
 import { px4Params } from './px4-param-table.ts';
 import type { Words } from './words.ts';
@@ -18,8 +19,8 @@ import type { Words } from './words.ts';
 const VERSION = (1 << 24) | (15 << 16) | (4 << 8) | 255;
 const GIT_HASH = '99c40407';
 // What is implemented: MISSION_INT 4, COMMAND_INT 8, PARAM_ENCODE_BYTEWISE 16, SET_POSITION_TARGET_GLOBAL_INT 256,
-// MAVLINK2 8192.
-const CAPABILITIES = 4 | 8 | 16 | 256 | 8192;
+// MAVLINK2 8192, MISSION_FENCE 16384, MISSION_RALLY 32768.
+const CAPABILITIES = 4 | 8 | 16 | 256 | 8192 | 16_384 | 32_768;
 const DO_SET_MODE = 176;
 const AMSL = 0;
 /** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
@@ -91,6 +92,7 @@ export function px4(): Firmware {
     paramDialect: BYTEWISE,
     firstItem: 0,
     keepsMission: false,
+    missions: (options) => new Px4Missions({ ...options, dialect: PX4_ITEMS }),
     streams: STREAMS,
     senders: new Map([
       ...[...SENDERS].filter(([id]) => !ARDUPILOT_ONLY.has(id)),

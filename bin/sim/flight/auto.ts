@@ -186,6 +186,10 @@ export class AutoMode implements FlightMode {
       case NAV.changeSpeed:
         if (item.p2 > 0) this.#speed = item.p2;
         return [towards, true];
+      case NAV.cameraDistance:
+      case NAV.imageStart:
+      case NAV.imageStop:
+        return [towards, true];
       default:
         return [towards, false]; // LOITER_UNLIM: until somebody takes over
     }

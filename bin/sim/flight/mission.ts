@@ -23,6 +23,9 @@ export const NAV = {
   takeoff: 22,
   delay: 93,
   changeSpeed: 178,
+  cameraDistance: 206,
+  imageStart: 2000,
+  imageStop: 2001,
 } as const;
 
 /** The items that the vehicle can fly, with the names that ArduPilot's texts give them. */
@@ -35,6 +38,10 @@ export const ITEM_NAMES: Readonly<Record<number, string>> = {
   [NAV.takeoff]: 'Takeoff',
   [NAV.delay]: 'Delay',
   [NAV.changeSpeed]: 'ChangeSpeed',
+  // A survey's: there is no camera, and they are done at once.
+  [NAV.cameraDistance]: 'SetCamTriggDst',
+  [NAV.imageStart]: 'ImageStartCapture',
+  [NAV.imageStop]: 'ImageStopCapture',
 };
 
 /** The MAV_FRAMEs that positions are taken in: MSL, above home, above the terrain (which is flat), and their INT twins. */
@@ -78,6 +85,11 @@ export class Mission {
 
   item(seq: number): MissionItem | undefined {
     return this.items[seq - this.first];
+  }
+
+  /** Other items, one by one, while the mission goes on. */
+  put(items: readonly MissionItem[]): void {
+    this.items = items;
   }
 
   replace(items: readonly MissionItem[]): void {

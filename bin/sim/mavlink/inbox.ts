@@ -10,6 +10,7 @@ import {
   FileTransferProtocol,
   Heartbeat,
   type MessageType,
+  MissionAck,
   MissionClearAll,
   MissionCount,
   MissionItemInt,
@@ -95,9 +96,16 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
     deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(SetPositionTargetGlobalInt, setPositionTarget),
-  on(MissionRequestList, ({ missionLink }, { missionType }, peer) => missionLink.list(peer, missionType)),
-  on(MissionRequest, ({ missionLink }, m, peer) => missionLink.request(peer, m.seq, m.missionType)),
-  on(MissionRequestInt, ({ missionLink }, m, peer) => missionLink.request(peer, m.seq, m.missionType)),
+  on(MissionRequestList, ({ missionLink, now }, { missionType }, peer) =>
+    missionLink.list(peer, missionType, now()),
+  ),
+  on(MissionRequest, ({ missionLink, now }, m, peer) =>
+    missionLink.request(peer, m.seq, m.missionType, false, now()),
+  ),
+  on(MissionRequestInt, ({ missionLink, now }, m, peer) =>
+    missionLink.request(peer, m.seq, m.missionType, true, now()),
+  ),
+  on(MissionAck, ({ missionLink }, { missionType }, peer) => missionLink.ack(peer, missionType)),
   on(MissionCount, ({ missionLink, now }, m, peer) => missionLink.begin(peer, m.count, m.missionType, now())),
   on(MissionItemInt, ({ missionLink, now }, m, peer) => missionLink.item(peer, m, now())),
   on(MissionClearAll, ({ missionLink }, { missionType }, peer) => missionLink.clear(peer, missionType)),

@@ -17,13 +17,17 @@ export type MavResult = (typeof MavResult)[keyof typeof MavResult];
 
 export const MavMissionResult = {
   ACCEPTED: 0,
+  ERROR: 1,
   UNSUPPORTED_FRAME: 2,
   UNSUPPORTED: 3,
   NO_SPACE: 4,
+  INVALID: 5,
+  INVALID_PARAM1: 6,
   INVALID_PARAM5_X: 10,
   INVALID_PARAM6_Y: 11,
   INVALID_PARAM7: 12,
   INVALID_SEQUENCE: 13,
+  DENIED: 14,
   OPERATION_CANCELLED: 15,
 } as const;
 export type MavMissionResult = (typeof MavMissionResult)[keyof typeof MavMissionResult];

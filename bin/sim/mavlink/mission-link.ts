@@ -1,14 +1,9 @@
-import { type Craft, MavSeverity } from '../flight/craft.ts';
-import { FRAMES, ITEM_NAMES, type Mission, type MissionItem, NAV } from '../flight/mission.ts';
+import type { Craft } from '../flight/craft.ts';
+import { type MissionItem, NAV } from '../flight/mission.ts';
 import type { Channel } from './channel.ts';
-import { MavMissionResult } from './mavlink-values.ts';
-import {
-  MissionAck,
-  MissionCount,
-  MissionItemInt,
-  MissionItemReached,
-  MissionRequestInt,
-} from './messages.ts';
+import type { MavMissionResult } from './mavlink-values.ts';
+import { MissionAck, MissionCount, MissionItemInt, MissionItemReached } from './messages.ts';
+import type { ItemDialect, ItemList, ListType } from './mission-lists.ts';
 
 /** Whom an answer goes to. */
 export interface Peer {
@@ -16,63 +11,80 @@ export interface Peer {
   readonly compid: number;
 }
 
-interface Upload {
-  readonly peer: Peer;
-  readonly count: number;
-  readonly items: MissionItem[];
-  next: number;
-  asked: number;
-  heard: number;
+export interface MissionLinkOptions {
+  readonly craft: Craft;
+  readonly channel: Channel;
+  readonly lists: readonly [mission: ItemList, fence: ItemList, rally: ItemList];
+  readonly dialect: ItemDialect;
+  /** What the vehicle says when it has taken a whole mission over. */
+  readonly received: string | undefined;
 }
 
-const ASK_AGAIN_MS = 1000;
-const GIVE_UP_MS = 8000;
-const MAX_ITEMS = 700;
+/** The mission protocol of one autopilot, for its three lists. Times are wall clock, ms. */
+export interface MissionLink {
+  /** An upload is under way. */
+  readonly busy: boolean;
+  /** The ids of the three lists, 0 where the firmware has none. */
+  ids(): readonly [mission: number, fence: number, rally: number];
+  reset(): void;
+  /** MISSION_REQUEST_LIST */
+  list(peer: Peer, type: number, now: number): void;
+  /** MISSION_REQUEST_INT, and MISSION_REQUEST, which is answered with the INT item too. */
+  request(peer: Peer, seq: number, type: number, isInt: boolean, now: number): void;
+  /** MISSION_COUNT */
+  begin(peer: Peer, count: number, type: number, now: number): void;
+  /** MISSION_ITEM_INT of an upload. */
+  item(peer: Peer, message: MissionItemInt, now: number): void;
+  /** MISSION_CLEAR_ALL. 255 means every list. */
+  clear(peer: Peer, type: number): void;
+  /** MISSION_ACK of the station that has downloaded a list. */
+  ack(peer: Peer, type: number): void;
+  reached(seq: number): void;
+  /** Asks again for a lost item, and in the end gives up. */
+  tick(now: number): void;
+}
 
-/** The mission protocol. Only missions: fences and rally points are answered UNSUPPORTED, as the capabilities say. */
-export class MissionLink {
-  readonly #craft: Craft;
-  readonly #mission: Mission;
-  readonly #channel: Channel;
-  readonly #received: string | undefined;
-  #upload: Upload | undefined;
+export const ALL_LISTS = 255;
 
-  /** @param received what the vehicle says when it has taken a whole mission over */
-  constructor(craft: Craft, mission: Mission, channel: Channel, received: string | undefined) {
-    this.#received = received;
-    this.#craft = craft;
-    this.#mission = mission;
-    this.#channel = channel;
-    this.#storeTotal();
+export function isListType(type: number): type is ListType {
+  return type === 0 || type === 1 || type === 2;
+}
+
+export function target(peer: Peer): { targetSystem: number; targetComponent: number } {
+  return { targetSystem: peer.sysid, targetComponent: peer.compid };
+}
+
+/** What both autopilots do alike: telling a list, and the plain messages. */
+export class MissionSender {
+  readonly #options: MissionLinkOptions;
+
+  constructor(options: MissionLinkOptions) {
+    this.#options = options;
+    this.storeTotal();
   }
 
-  reset(): void {
-    this.#upload = undefined;
+  count(peer: Peer, type: ListType, opaqueId: number): void {
+    const { channel, lists } = this.#options;
+    channel.send(MissionCount, { ...target(peer), count: lists[type].count, missionType: type, opaqueId });
   }
 
-  /** MISSION_REQUEST_LIST. */
-  list(peer: Peer, missionType: number): void {
-    if (missionType !== 0) this.#ack(peer, MavMissionResult.UNSUPPORTED, missionType);
-    else this.#channel.send(MissionCount, { ...target(peer), count: this.#mission.count, missionType });
+  ack(peer: Peer, type: MavMissionResult, missionType: number, opaqueId = 0): void {
+    this.#options.channel.send(MissionAck, { ...target(peer), type, missionType, opaqueId });
   }
 
-  /** MISSION_REQUEST_INT (and MISSION_REQUEST, which every current ground station answers to with the INT item too). */
-  request(peer: Peer, seq: number, missionType: number): void {
-    const item = seq < this.#mission.first ? this.#homeItem() : this.#mission.item(seq);
-    if (missionType !== 0 || item === undefined || seq >= this.#mission.count) {
-      this.#ack(
-        peer,
-        missionType === 0 ? MavMissionResult.INVALID_SEQUENCE : MavMissionResult.UNSUPPORTED,
-        missionType,
-      );
-      return;
-    }
-    this.#channel.send(MissionItemInt, {
+  /** @returns false when there is no such item */
+  item(peer: Peer, seq: number, type: ListType): boolean {
+    const { channel, craft, dialect, lists } = this.#options;
+    const list = lists[type];
+    const stored = list.items[seq - list.first];
+    const isHome = seq < list.first;
+    if (!isHome && stored === undefined) return false;
+    const item = stored === undefined ? homeItem(craft) : dialect.stored(type, stored);
+    channel.send(MissionItemInt, {
       ...target(peer),
       seq,
       frame: item.frame,
       command: item.command,
-      current: seq === this.#mission.current ? 1 : 0,
       autocontinue: 1,
       param1: item.p1,
       param2: item.p2,
@@ -81,124 +93,21 @@ export class MissionLink {
       x: item.lat * 1e7,
       y: item.lon * 1e7,
       z: item.alt,
-      missionType,
+      missionType: type,
     });
-  }
-
-  /** MISSION_COUNT: begins an upload. @param now wall clock, ms */
-  begin(peer: Peer, count: number, missionType: number, now: number): void {
-    if (missionType !== 0) this.#ack(peer, MavMissionResult.UNSUPPORTED, missionType);
-    else if (count > MAX_ITEMS) this.#ack(peer, MavMissionResult.NO_SPACE, 0);
-    else if (count === 0) this.clear(peer, 0);
-    else {
-      this.#upload = { peer, count, items: [], next: 0, asked: now, heard: now };
-      this.#ask(this.#upload, now);
-    }
-  }
-
-  /** MISSION_ITEM_INT of an upload. @param now wall clock, ms */
-  item(peer: Peer, message: MissionItemInt, now: number): void {
-    const upload = this.#upload;
-    if (upload === undefined) return;
-    upload.heard = now;
-    if (message.seq !== upload.next) {
-      if (message.seq < upload.next) return; // a repetition: the next one is asked for already
-      this.#ack(peer, MavMissionResult.INVALID_SEQUENCE, 0);
-      return;
-    }
-    const home = message.seq < this.#mission.first; // it belongs to the vehicle
-    const refusal = home ? undefined : judge(message);
-    if (refusal !== undefined) {
-      this.#upload = undefined;
-      this.#ack(peer, refusal, 0);
-      return;
-    }
-    if (!home) upload.items.push(toItem(message));
-    upload.next++;
-    if (upload.next < upload.count) {
-      this.#ask(upload, now);
-      return;
-    }
-    this.#upload = undefined;
-    this.#mission.replace(upload.items);
-    this.#storeTotal();
-    this.#ack(peer, MavMissionResult.ACCEPTED, 0);
-    if (this.#received !== undefined) this.#craft.text(MavSeverity.INFO, this.#received);
-  }
-
-  /** MISSION_CLEAR_ALL. 255 means every type. */
-  clear(peer: Peer, missionType: number): void {
-    if (missionType !== 0 && missionType !== 255) {
-      this.#ack(peer, MavMissionResult.UNSUPPORTED, missionType);
-      return;
-    }
-    this.#mission.replace([]);
-    this.#storeTotal();
-    this.#ack(peer, MavMissionResult.ACCEPTED, missionType);
+    return true;
   }
 
   reached(seq: number): void {
-    this.#channel.send(MissionItemReached, { seq });
+    this.#options.channel.send(MissionItemReached, { seq });
   }
 
-  /** Asks again for a lost item, and in the end gives up. @param now wall clock, ms */
-  tick(now: number): void {
-    const upload = this.#upload;
-    if (upload === undefined) return;
-    if (now - upload.heard > GIVE_UP_MS) {
-      this.#upload = undefined;
-      this.#ack(upload.peer, MavMissionResult.OPERATION_CANCELLED, 0);
-    } else if (now - upload.asked > ASK_AGAIN_MS) this.#ask(upload, now);
-  }
-
-  get busy(): boolean {
-    return this.#upload !== undefined;
-  }
-
-  #ask(upload: Upload, now: number): void {
-    upload.asked = now;
-    this.#channel.send(MissionRequestInt, { ...target(upload.peer), seq: upload.next, missionType: 0 });
-  }
-
-  #ack(peer: Peer, type: MavMissionResult, missionType: number): void {
-    this.#channel.send(MissionAck, { ...target(peer), type, missionType });
-  }
-
-  #storeTotal(): void {
-    this.#craft.params.set('MIS_TOTAL', this.#mission.count);
-  }
-
-  #homeItem(): MissionItem {
-    const { home } = this.#craft.vehicle;
-    return { command: NAV.waypoint, frame: 0, p1: 0, p2: 0, p3: 0, p4: 0, ...home };
+  storeTotal(): void {
+    const { craft, lists } = this.#options;
+    craft.params.set('MIS_TOTAL', lists[0].count);
   }
 }
 
-function target(peer: Peer): { targetSystem: number; targetComponent: number } {
-  return { targetSystem: peer.sysid, targetComponent: peer.compid };
-}
-
-function judge(item: MissionItemInt): MavMissionResult | undefined {
-  if (ITEM_NAMES[item.command] === undefined) return MavMissionResult.UNSUPPORTED;
-  const placeless = ([NAV.returnToLaunch, NAV.delay, NAV.changeSpeed] as readonly number[]).includes(
-    item.command,
-  );
-  if (!placeless && !FRAMES.has(item.frame)) return MavMissionResult.UNSUPPORTED_FRAME;
-  if (Math.abs(item.x) > 90e7) return MavMissionResult.INVALID_PARAM5_X;
-  if (Math.abs(item.y) > 180e7) return MavMissionResult.INVALID_PARAM6_Y;
-  return Number.isFinite(item.z) ? undefined : MavMissionResult.INVALID_PARAM7;
-}
-
-function toItem(message: MissionItemInt): MissionItem {
-  return {
-    command: message.command,
-    frame: message.frame,
-    p1: message.param1,
-    p2: message.param2,
-    p3: message.param3,
-    p4: message.param4,
-    lat: message.x / 1e7,
-    lon: message.y / 1e7,
-    alt: message.z,
-  };
+function homeItem({ vehicle }: Craft): MissionItem {
+  return { command: NAV.waypoint, frame: 0, p1: 0, p2: 0, p3: 0, p4: 0, ...vehicle.home };
 }

@@ -55,11 +55,15 @@ export function missionCurrent(channel: Channel, view: TelemetryView): void {
     paused: MissionState.PAUSED,
     complete: MissionState.COMPLETE,
   };
+  const [missionId, fenceId, rallyPointsId] = view.listIds();
   channel.send(MissionCurrent, {
     seq: Math.max(0, Math.min(mission.current, mission.items.length - 1 + mission.first)),
     total: mission.items.length,
     missionState: mission.items.length === 0 ? MissionState.NO_MISSION : states[mission.state],
     missionMode: view.mode().kind === 'mission' ? 1 : 2,
+    missionId,
+    fenceId,
+    rallyPointsId,
   });
 }
 

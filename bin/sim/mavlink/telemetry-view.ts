@@ -26,6 +26,8 @@ export interface TelemetryView {
   readonly uid: number;
   /** MAV_PROTOCOL_CAPABILITY. */
   capabilities(): number;
+  /** The ids of mission, fence and rally points; 0 where the firmware has none. */
+  listIds(): readonly [mission: number, fence: number, rally: number];
   mode(): FlightMode;
   gpsOk(): boolean;
   positionOk(): boolean;

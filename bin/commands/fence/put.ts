@@ -1,0 +1,3 @@
+import { putCommand } from '../../mission-command.ts';
+
+export default putCommand('fence', false);

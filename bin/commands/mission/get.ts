@@ -1,0 +1,3 @@
+import { getCommand } from '../../mission-command.ts';
+
+export default getCommand('mission');

@@ -1,0 +1,3 @@
+import { clearCommand } from '../../mission-command.ts';
+
+export default clearCommand('rally');

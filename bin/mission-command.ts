@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { Args, type Command, Flags } from '@oclif/core';
+import { messageOf } from '../shared/errors.ts';
+import { writeAtomic } from '../shared/files/atomic-write.ts';
+import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
+import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
+import { EXIT } from './exit-codes.ts';
+import { type Work, workNode } from './local-client.ts';
+import { NodeCommand } from './node-command.ts';
+
+const CLEAR_LINE = '\r\u001b[K';
+const PLAN = '.plan';
+const WPL: ReadonlySet<string> = new Set(['.waypoints', '.txt', '.wpl']);
+const NAMES: Readonly<Record<MissionPart, string>> = {
+  mission: 'mission',
+  fence: 'fence',
+  rally: 'rally points',
+};
+
+interface Written {
+  readonly items: readonly MissionItem[];
+  readonly count: number;
+  readonly warnings: readonly string[];
+}
+
+/** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
+abstract class MissionCommand extends NodeCommand {
+  /** Shows the progress on a terminal until the answer is there. */
+  protected async work(work: Omit<Work, 'onProgress'>): Promise<unknown> {
+    const { stderr } = process;
+    let shown = false;
+    try {
+      return await workNode(this.address, {
+        ...work,
+        onProgress: ({ done, total, text }) => {
+          if (!stderr.isTTY) return;
+          stderr.write(`${CLEAR_LINE}${text} ${done} of ${total ?? '?'}`);
+          shown = true;
+        },
+      });
+    } finally {
+      if (shown) stderr.write(CLEAR_LINE);
+    }
+  }
+
+  /** Sends a file: `.plan`, `.waypoints` (QGC WPL 110) or `.json`. */
+  protected async put(part: MissionPart, file: string, query: string): Promise<Written> {
+    const content = await readFile(file, 'utf8').catch((error: unknown) =>
+      this.error(messageOf(error), { exit: EXIT.usage }),
+    );
+    const path = `/api/${part}${query}`;
+    if (WPL.has(extname(file))) return (await this.work({ method: 'PUT', path, text: content })) as Written;
+    let body: unknown;
+    try {
+      body = JSON.parse(content);
+    } catch (error) {
+      this.error(`${file} is no JSON, and a QGC WPL 110 file ends in .waypoints: ${messageOf(error)}`, {
+        exit: EXIT.usage,
+      });
+    }
+    return (await this.work({
+      method: 'PUT',
+      path,
+      body: Array.isArray(body) ? { items: body } : body,
+    })) as Written;
+  }
+
+  protected show(items: readonly MissionItem[]): void {
+    for (const { seq, command, frame, x, y, z } of items) {
+      const name = (ITEM_COMMANDS.get(command)?.name ?? `MAV_CMD ${command}`).padEnd(32);
+      this.log(`${String(seq).padStart(4)} ${name} frame ${frame}  ${x.toFixed(7)} ${y.toFixed(7)} ${z} m`);
+    }
+  }
+}
+
+const file = Args.string({ description: '.plan, .waypoints (QGC WPL 110) or .json', required: true });
+
+/** `svc … get`: what the vehicle holds, on the screen or into a file. */
+export function getCommand(part: MissionPart): Command.Class {
+  return class extends MissionCommand {
+    static override summary = `Show the ${NAMES[part]} of the vehicle, or write it to a file.`;
+    static override examples = [`<%= config.bin %> ${part} get`, `<%= config.bin %> ${part} get before.plan`];
+    static override args = { file: Args.string({ description: '.plan, .waypoints or .json' }) };
+    static override flags = {
+      refresh: Flags.boolean({ summary: 'read from the vehicle, not from the cache', default: false }),
+    };
+
+    async run(): Promise<unknown> {
+      const { args, flags } = await this.parse({
+        args: { file: Args.string() },
+        flags: { refresh: Flags.boolean() },
+      });
+      const target: string | undefined = args.file;
+      const extension = extname(target ?? '');
+      const format = extension === PLAN ? 'plan' : WPL.has(extension) ? 'wpl' : 'json';
+      const path = `/api/${part}?format=${format}${flags.refresh ? '&refresh=1' : ''}`;
+      const answer = await this.work({ method: 'GET', path });
+      if (target !== undefined) {
+        const text = typeof answer === 'string' ? answer : `${JSON.stringify(answer, null, 2)}\n`;
+        await writeAtomic(target, text, 0o644);
+        this.log(`${target}: written`);
+        return { file: target };
+      }
+      const { items, count } = answer as Written;
+      this.show(items);
+      this.log(`${count} items`);
+      return answer;
+    }
+  };
+}
+
+/** `svc … put`: writes a file to the vehicle. `svc … check`: checks it, and sends nothing. */
+export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
+  const verb = isDry ? 'check' : 'put';
+  const parts = Flags.string({
+    summary: 'parts of a plan file: mission,fence,rally; without it the own one',
+  });
+  return class extends MissionCommand {
+    static override summary = isDry
+      ? `Check a file as ${NAMES[part]}; nothing is sent to the vehicle.`
+      : `Replace the ${NAMES[part]} of the vehicle by those of a file; done when they were read back.`;
+    static override examples = [`<%= config.bin %> ${part} ${verb} survey.plan`];
+    static override args = { file };
+    static override flags = { parts };
+
+    async run(): Promise<Written> {
+      const { args, flags } = await this.parse({ args: { file }, flags: { parts } });
+      const query = new URLSearchParams({
+        ...(isDry ? { dry_run: '1' } : {}),
+        ...(flags.parts === undefined ? {} : { parts: flags.parts }),
+      }).toString();
+      const answer = await this.put(part, args.file, query === '' ? '' : `?${query}`);
+      for (const warning of answer.warnings) this.logToStderr(warning);
+      this.log(isDry ? `${answer.count} items, nothing was sent` : `the vehicle holds ${answer.count} items`);
+      return answer;
+    }
+  };
+}
+
+/** `svc … clear` */
+export function clearCommand(part: MissionPart): Command.Class {
+  return class extends MissionCommand {
+    static override summary = `Clear the ${NAMES[part]} of the vehicle.`;
+    static override examples = [`<%= config.bin %> ${part} clear`];
+
+    async run(): Promise<unknown> {
+      const answer = await this.work({ method: 'DELETE', path: `/api/${part}` });
+      this.log(`the vehicle holds no ${NAMES[part]}`);
+      return answer;
+    }
+  };
+}

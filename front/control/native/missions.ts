@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { ApiError } from '../../../shared/errors.ts';
+import { checkItems, warningsOf } from '../../../shared/mission/check.ts';
+import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import { isPlan, makePlan, type Plan, readPlan } from '../../../shared/mission/plan.ts';
+import { type Home, readWpl, writeWpl } from '../../../shared/mission/wpl.ts';
+import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../shared/routes/handler.ts';
+import type { missionRows } from '../../../shared/routes/mission.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import type { MissionList, MissionWritten } from '../../../shared/rpc/link.ts';
+import type { KeptPlan } from '../stores/kept-plan.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+
+type Handlers = HandlersOf<typeof missionRows, 'front'>;
+type Lists = Readonly<Record<MissionPart, readonly MissionItem[]>>;
+
+interface Written {
+  readonly items: readonly MissionItem[];
+  readonly count: number;
+  readonly id: number | null;
+  readonly warnings: readonly string[];
+  readonly parts: Partial<Record<MissionPart, number>>;
+}
+
+/** @param kept the newest plan file that was written */
+export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers {
+  const routes = new MissionRoutes(vehicle, kept);
+  return {
+    'mission.get': async (call) => routes.get('mission', call),
+    'mission.put': async (call) => routes.put('mission', call),
+    'mission.delete': async ({ progress }) => routes.clear('mission', progress),
+    'fence.get': async (call) => routes.get('fence', call),
+    'fence.put': async (call) => routes.put('fence', call),
+    'fence.delete': async ({ progress }) => routes.clear('fence', progress),
+    'rally.get': async (call) => routes.get('rally', call),
+    'rally.put': async (call) => routes.put('rally', call),
+    'rally.delete': async ({ progress }) => routes.clear('rally', progress),
+  };
+}
+
+type Asked = Pick<Call<Row>, 'query' | 'progress' | 'body'>;
+
+class MissionRoutes {
+  readonly #vehicle: VehicleView;
+  readonly #kept: KeptPlan;
+
+  constructor(vehicle: VehicleView, kept: KeptPlan) {
+    this.#vehicle = vehicle;
+    this.#kept = kept;
+  }
+
+  async get(part: MissionPart, { query, progress }: Omit<Asked, 'body'>): Promise<unknown> {
+    const { format = 'json', refresh } = parseQuery(query) ?? {};
+    const read = async (each: MissionPart): Promise<MissionList> =>
+      this.#read(each, refresh === '1', progress);
+    if (format === 'plan') return this.#plan(read);
+    const list = await read(part);
+    if (format === 'json') return list;
+    return new Reply(200, writeWpl(list.items, this.#home), 'text/plain; charset=utf-8');
+  }
+
+  async put(part: MissionPart, { query, body, progress }: Asked): Promise<Written> {
+    const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
+    const wanted = [...new Set(parts?.split(',') ?? [part])] as MissionPart[];
+    const lists = listsIn(body, part, wanted);
+    const warnings = wanted.flatMap((each) => warningsOf(lists[each]));
+    const counts = Object.fromEntries(wanted.map((each) => [each, lists[each].length]));
+    const [main = part] = wanted.includes(part) ? [part] : wanted;
+    if (dryRun === '1')
+      return { items: lists[main], count: lists[main].length, id: null, warnings, parts: counts };
+    const written = await this.#writeAll(wanted, lists, progress);
+    if (isPlan(body)) {
+      const problem = await this.#kept.keep(body, written);
+      if (problem !== null) warnings.push(problem);
+    }
+    const { items, count, id } = written.get(main) ?? { items: [], count: 0, id: null };
+    return { items, count, id, warnings: [...warnings, ...notesOf(written)], parts: counts };
+  }
+
+  async clear(part: MissionPart, progress: OnProgress): Promise<Written> {
+    const { items, count, id } = await this.#write(part, [], progress);
+    return { items, count, id, warnings: [], parts: { [part]: 0 } };
+  }
+
+  /** One after the other; the error of one says which are written already. */
+  async #writeAll(
+    parts: readonly MissionPart[],
+    lists: Lists,
+    progress: OnProgress,
+  ): Promise<ReadonlyMap<MissionPart, MissionWritten>> {
+    const written = new Map<MissionPart, MissionWritten>();
+    for (const part of parts) {
+      try {
+        written.set(part, await this.#write(part, lists[part], progress));
+      } catch (error) {
+        if (!(error instanceof ApiError) || parts.length === 1) throw error;
+        const extras = { ...error.extras, part, written: [...written.keys()] };
+        throw new ApiError(error.code, `${part}: ${error.message}`, extras);
+      }
+    }
+    return written;
+  }
+
+  async #plan(read: (part: MissionPart) => Promise<MissionList>): Promise<Plan> {
+    const lists = {
+      mission: (await read('mission')).items,
+      fence: await itemsOrNone(read('fence')),
+      rally: await itemsOrNone(read('rally')),
+    };
+    const made = makePlan({ ...lists, home: this.#home, firmware: this.#vehicle.state?.firmware ?? null });
+    return this.#kept.merged(made, lists);
+  }
+
+  async #read(part: MissionPart, refresh: boolean, progress: OnProgress): Promise<MissionList> {
+    const token = randomUUID();
+    return this.#vehicle.follow(token, progress, async () =>
+      this.#vehicle.link.mission_read({ part, refresh, token }),
+    );
+  }
+
+  async #write(
+    part: MissionPart,
+    items: readonly MissionItem[],
+    progress: OnProgress,
+  ): Promise<MissionWritten> {
+    const token = randomUUID();
+    return this.#vehicle.follow(token, progress, async () =>
+      this.#vehicle.link.mission_write({ part, items, token }),
+    );
+  }
+
+  get #home(): Home | null {
+    const { lat = null, lon = null, alt_msl: alt = null } = this.#vehicle.state?.telemetry.home ?? {};
+    return lat === null || lon === null || alt === null ? null : { lat, lon, alt };
+  }
+}
+
+/** A vehicle without fences or rally points has an empty one in its plan. */
+async function itemsOrNone(reading: Promise<MissionList>): Promise<readonly MissionItem[]> {
+  try {
+    return (await reading).items;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'E_NOT_IMPLEMENTED') return [];
+    throw error;
+  }
+}
+
+/** The checked items of a body. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE, E_BAD_REQUEST */
+function listsIn(body: unknown, own: MissionPart, wanted: readonly MissionPart[]): Lists {
+  const lists = { mission: [], fence: [], rally: [] } as Record<MissionPart, readonly MissionItem[]>;
+  for (const part of wanted) {
+    const items = itemsOf(body, part);
+    if (items === undefined) throw partError(`The plan file has no ${part}.`);
+    if (part !== own && !isPlan(body))
+      throw partError(`Only a plan file has parts besides its own; these items are the ${own}.`);
+    lists[part] = checkItems(part, items);
+  }
+  return lists;
+}
+
+function itemsOf(body: unknown, part: MissionPart): readonly unknown[] | undefined {
+  if (typeof body === 'string') return readWpl(body);
+  if (isPlan(body)) return readPlan(body, part);
+  return (body as { readonly items: readonly unknown[] }).items; // by the row's schema
+}
+
+function partError(sentence: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', sentence, { errors: [{ path: '/parts', message: sentence }] });
+}
+
+function notesOf(written: ReadonlyMap<MissionPart, MissionWritten>): readonly string[] {
+  return [...written.values()].flatMap(({ notes }) => notes);
+}

@@ -1,0 +1,79 @@
+import { messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import { isPlan, type Plan } from '../../../shared/mission/plan.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+
+/** The body limit of the routes, and the vehicle's items beside it. */
+const MAX_BYTES = 12 * 1024 * 1024;
+
+const SECTION: Readonly<Record<MissionPart, string>> = {
+  mission: 'mission',
+  fence: 'geoFence',
+  rally: 'rallyPoints',
+};
+
+interface Stored {
+  readonly plan: Plan;
+  /** What the vehicle held when the plan had been written, by part, as JSON. */
+  readonly held: Readonly<Record<string, string>>;
+}
+
+/**
+ * The newest plan file that was written to the vehicle, with its members that we do not know: a survey's settings, camera, colours.
+ * A part of it is given back as long as the vehicle holds what it held then.
+ */
+export class KeptPlan {
+  readonly #file: string;
+  readonly #log: Logger;
+
+  constructor(file: string, log: Logger) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** @returns a warning if it could not be kept: the vehicle holds the items all the same */
+  async keep(
+    plan: Plan,
+    written: ReadonlyMap<MissionPart, { readonly items: readonly MissionItem[] }>,
+  ): Promise<string | null> {
+    const held = Object.fromEntries([...written].map(([part, { items }]) => [part, JSON.stringify(items)]));
+    const stored: Stored = { plan, held };
+    try {
+      await writeAtomic(this.#file, JSON.stringify(stored), 0o600);
+      return null;
+    } catch (error) {
+      this.#log.warn(`plan file: ${messageOf(error)}`);
+      return 'The plan file could not be kept on the node: it is given back without what only QGroundControl knows.';
+    }
+  }
+
+  /** The plan of the vehicle's lists, with each section that still holds as it was written. */
+  async merged(made: Plan, lists: Readonly<Record<MissionPart, readonly MissionItem[]>>): Promise<Plan> {
+    const stored = await this.#read();
+    if (stored === null) return made;
+    const parts = (Object.keys(lists) as MissionPart[]).filter(
+      (part) => stored.held[part] === JSON.stringify(lists[part]),
+    );
+    if (parts.length === 0) return made;
+    const others = (Object.keys(lists) as MissionPart[]).filter((part) => !parts.includes(part));
+    const sections = others.map((part) => [SECTION[part], made[SECTION[part]]]);
+    return { ...made, ...stored.plan, ...Object.fromEntries(sections), fileType: 'Plan' };
+  }
+
+  async #read(): Promise<Stored | null> {
+    try {
+      const text = await readPrivate(this.#file, MAX_BYTES);
+      const value: unknown = text === null ? null : JSON.parse(text);
+      if (typeof value !== 'object' || value === null || !('plan' in value) || !('held' in value))
+        return null;
+      const { plan, held } = value;
+      if (!isPlan(plan) || typeof held !== 'object' || held === null) return null;
+      return { plan, held: held as Stored['held'] };
+    } catch (error) {
+      this.#log.warn(`plan file: ${messageOf(error)}`);
+      return null;
+    }
+  }
+}

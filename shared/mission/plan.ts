@@ -1,0 +1,210 @@
+import { ApiError } from '../errors.ts';
+import { itemError } from './check.ts';
+import { CMD, isPlace } from './commands.ts';
+import type { MissionItem, MissionPart } from './item.ts';
+import type { Home } from './wpl.ts';
+
+/**
+ * QGroundControl's plan files (https://docs.qgroundcontrol.com/master/en/qgc-dev-guide/file_formats/plan.html), read and written.
+ * Items that are read are not checked yet.
+ */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A plan with the members that we do not know. */
+export type Plan = Json & { readonly fileType: 'Plan' };
+
+const FENCE_FRAME = 0;
+const RELATIVE = 3;
+const ARDUPILOT = 3;
+const PX4 = 12;
+const QUADROTOR = 2;
+
+export function isPlan(value: unknown): value is Plan {
+  return isObject(value) && value['fileType'] === 'Plan';
+}
+
+/**
+ * The items of one part, undefined if the plan does not have it. A survey, corridor or structure gives the items that the file
+ * expands it to. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE
+ */
+export function readPlan(plan: Plan, part: MissionPart): readonly unknown[] | undefined {
+  switch (part) {
+    case 'mission':
+      return plan['mission'] === undefined ? undefined : missionItems(objectAt(plan, 'mission'));
+    case 'fence':
+      return plan['geoFence'] === undefined ? undefined : fenceItems(objectAt(plan, 'geoFence'));
+    case 'rally':
+      return plan['rallyPoints'] === undefined ? undefined : rallyItems(objectAt(plan, 'rallyPoints'));
+  }
+}
+
+function missionItems(mission: Json): readonly unknown[] {
+  const simple: Json[] = [];
+  for (const value of listAt(mission, 'items')) {
+    const index = simple.length;
+    if (!isObject(value)) throw itemError(index, 'is not an object');
+    if (value['type'] === 'ComplexItem') simple.push(...expanded(value, index));
+    else simple.push(value);
+  }
+  // A DO_JUMP names its target by doJumpId, which QGroundControl counts from 1 where it is not given.
+  const byJumpId = new Map(simple.map(({ doJumpId }, index) => [doJumpId ?? index + 1, index]));
+  return simple.map((item, index) => simpleItem(item, index, byJumpId));
+}
+
+/** A survey, corridor or structure scan: QGroundControl writes the items that it makes of it. */
+function expanded(item: Json, index: number): readonly Json[] {
+  const transect = item['TransectStyleComplexItem'];
+  const items = isObject(transect) ? transect['Items'] : item['Items'];
+  if (Array.isArray(items) && items.every(isObject)) return items;
+  const kind = typeof item['complexItemType'] === 'string' ? item['complexItemType'] : 'complex item';
+  throw itemError(
+    index,
+    `the file does not say which items its ${kind} stands for; replace it by single items`,
+  );
+}
+
+function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, number>): unknown {
+  const { command, frame, params, autoContinue } = item;
+  if (!Array.isArray(params) || params.length !== 7) throw itemError(index, 'params must be a list of 7');
+  const [param1, param2, param3, param4, x, y, z] = params as readonly unknown[];
+  const place = typeof command === 'number' && isPlace(command);
+  const orZero = (value: unknown): unknown => (value === null && !place ? 0 : value);
+  return {
+    command,
+    frame,
+    param1: command === CMD.jump ? byJumpId.get(param1) : param1,
+    param2,
+    param3,
+    param4,
+    x: orZero(x),
+    y: orZero(y),
+    z: orZero(z),
+    autocontinue: autoContinue === false ? 0 : 1,
+  };
+}
+
+function fenceItems(fence: Json): readonly unknown[] {
+  const items: Json[] = [];
+  for (const polygon of listAt(fence, 'polygons')) {
+    const points = isObject(polygon) && Array.isArray(polygon['polygon']) ? polygon['polygon'] : [];
+    const inclusion = isObject(polygon) && polygon['inclusion'] === true;
+    const command = inclusion ? CMD.polygonInclusion : CMD.polygonExclusion;
+    if (points.length < 3) throw itemError(items.length, 'a polygon of the fence has fewer than 3 points');
+    for (const point of points)
+      items.push({ command, param1: points.length, ...placeOf(point, items.length) });
+  }
+  for (const value of listAt(fence, 'circles')) {
+    const circle = isObject(value) ? value['circle'] : undefined;
+    const inclusion = isObject(value) && value['inclusion'] === true;
+    const command = inclusion ? CMD.circleInclusion : CMD.circleExclusion;
+    if (!isObject(circle)) throw itemError(items.length, 'a circle of the fence has no circle member');
+    items.push({ command, param1: circle['radius'], ...placeOf(circle['center'], items.length) });
+  }
+  const home = fence['breachReturn'];
+  if (home !== undefined) items.push({ command: CMD.returnPoint, ...placeOf(home, items.length, RELATIVE) });
+  return items;
+}
+
+function rallyItems(rally: Json): readonly unknown[] {
+  return listAt(rally, 'points').map((point, index) => ({
+    command: CMD.rallyPoint,
+    ...placeOf(point, index, RELATIVE),
+  }));
+}
+
+function placeOf(value: unknown, index: number, frame: number = FENCE_FRAME): Json {
+  if (!Array.isArray(value) || value.length < 2)
+    throw itemError(index, 'a place must be a list of latitude and longitude');
+  const [x, y, z = 0] = value as readonly unknown[];
+  return { frame, x, y, z };
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function objectAt(plan: Json, name: string): Json {
+  const value = plan[name];
+  if (isObject(value)) return value;
+  throw invalid(`/${name}`, 'must be an object');
+}
+
+/** Absent: empty. */
+function listAt(object: Json, name: string): readonly unknown[] {
+  const value = object[name] ?? [];
+  if (Array.isArray(value)) return value;
+  throw invalid(`/${name}`, 'must be a list');
+}
+
+function invalid(path: string, message: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', `The plan file: ${path} ${message}.`, {
+    errors: [{ path, message }],
+  });
+}
+
+export interface PlanSource {
+  readonly mission: readonly MissionItem[];
+  readonly fence: readonly MissionItem[];
+  readonly rally: readonly MissionItem[];
+  readonly home: Home | null;
+  readonly firmware: string | null;
+}
+
+/** A plain plan that QGroundControl opens. */
+export function makePlan({ mission, fence, rally, home, firmware }: PlanSource): Plan {
+  const { lat, lon, alt } = home ?? { lat: mission[0]?.x ?? 0, lon: mission[0]?.y ?? 0, alt: 0 };
+  return {
+    fileType: 'Plan',
+    version: 1,
+    groundStation: 'svc',
+    mission: {
+      version: 2,
+      firmwareType: firmware === 'px4' ? PX4 : ARDUPILOT,
+      vehicleType: QUADROTOR,
+      cruiseSpeed: 15,
+      hoverSpeed: 5,
+      globalPlanAltitudeMode: 1,
+      plannedHomePosition: [lat, lon, alt],
+      items: mission.map((item) => ({
+        type: 'SimpleItem',
+        autoContinue: item.autocontinue === 1,
+        command: item.command,
+        doJumpId: item.seq + 1,
+        frame: item.frame,
+        params: [
+          item.command === CMD.jump && item.param1 !== null ? item.param1 + 1 : item.param1,
+          item.param2,
+          item.param3,
+          item.param4,
+          item.x,
+          item.y,
+          item.z,
+        ],
+      })),
+    },
+    geoFence: geoFence(fence),
+    rallyPoints: { version: 2, points: rally.map(({ x, y, z }) => [x, y, z]) },
+  };
+}
+
+function geoFence(items: readonly MissionItem[]): Json {
+  const polygons: Json[] = [];
+  const circles: Json[] = [];
+  let breachReturn: readonly number[] | undefined;
+  for (let at = 0; at < items.length; ) {
+    const { command, param1, x, y, z } = items[at] as MissionItem;
+    const vertices = command === CMD.polygonInclusion || command === CMD.polygonExclusion;
+    const count = vertices ? Math.max(1, param1 ?? 1) : 1;
+    if (vertices) {
+      const polygon = items.slice(at, at + count).map((vertex) => [vertex.x, vertex.y]);
+      polygons.push({ inclusion: command === CMD.polygonInclusion, polygon, version: 1 });
+    } else if (command === CMD.returnPoint) breachReturn = [x, y, z];
+    else {
+      const circle = { center: [x, y], radius: param1 };
+      circles.push({ circle, inclusion: command === CMD.circleInclusion, version: 1 });
+    }
+    at += count;
+  }
+  return { version: 2, polygons, circles, ...(breachReturn === undefined ? {} : { breachReturn }) };
+}

@@ -1,0 +1,122 @@
+import { MISSION_PARTS } from '../mission/item.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** The bodies of /api/mission, /api/fence and /api/rally (docs/contract.md 6.3). */
+
+const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle decides' } as const;
+const number = { type: 'number' } as const;
+
+const missionItem = {
+  type: 'object',
+  required: [
+    'seq',
+    'frame',
+    'command',
+    'param1',
+    'param2',
+    'param3',
+    'param4',
+    'x',
+    'y',
+    'z',
+    'autocontinue',
+  ],
+  properties: {
+    seq: { type: 'integer', description: 'from 0, without the home item of ArduPilot' },
+    frame: { type: 'integer', description: 'MAV_FRAME' },
+    command: { type: 'integer', description: 'MAV_CMD' },
+    param1: param,
+    param2: param,
+    param3: param,
+    param4: param,
+    x: { ...number, description: 'latitude in degrees, where the command has a place' },
+    y: { ...number, description: 'longitude in degrees, where the command has a place' },
+    z: { ...number, description: 'm, in the frame' },
+    autocontinue: { type: 'integer' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const items = { type: 'array', items: missionItem } as const;
+const id = {
+  type: ['integer', 'null'],
+  description: "the vehicle's own id of the list; null if it tells none",
+} as const;
+
+const list = {
+  type: 'object',
+  required: ['items', 'count', 'from', 'read_at', 'id'],
+  properties: {
+    items,
+    count: { type: 'integer' },
+    from: { enum: ['vehicle', 'cache'] },
+    read_at: { type: 'string', format: 'date-time' },
+    id,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const plan = {
+  type: 'object',
+  required: ['fileType'],
+  properties: { fileType: { const: 'Plan', description: 'a plan file of QGroundControl' } },
+} as const satisfies JsonSchema;
+
+/** By `format`: the list, a plan file, or the text of a `QGC WPL 110` file. */
+export const missionAnswer = { anyOf: [list, plan, { type: 'string' }] } as const satisfies JsonSchema;
+
+/** The items are checked one by one by shared/mission/check.ts, which names the index of a wrong one. */
+export const missionWrite = {
+  anyOf: [
+    {
+      type: 'object',
+      required: ['items'],
+      properties: { items: { type: 'array', items: {}, description: 'as GET shows them' } },
+      additionalProperties: false,
+    },
+    plan,
+    { type: 'string', description: 'as text/plain: QGC WPL 110' },
+  ],
+} as const satisfies JsonSchema;
+
+export const missionWritten = {
+  type: 'object',
+  required: ['items', 'count', 'id', 'warnings', 'parts'],
+  properties: {
+    items,
+    count: { type: 'integer' },
+    id,
+    warnings: { type: 'array', items: { type: 'string' } },
+    parts: {
+      type: 'object',
+      description: 'how many items of each list were written, or would be',
+      propertyNames: { enum: MISSION_PARTS },
+      additionalProperties: { type: 'integer' },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const flag = { enum: ['0', '1'] } as const;
+
+export const missionGetQuery = {
+  type: 'object',
+  properties: {
+    format: { enum: ['json', 'plan', 'wpl'], description: 'json without it' },
+    refresh: { ...flag, description: '1: read from the vehicle, whatever the cache holds' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const missionPutQuery = {
+  type: 'object',
+  properties: {
+    dry_run: { ...flag, description: '1: checked, and nothing is sent' },
+    parts: {
+      type: 'string',
+      pattern: '^(?:mission|fence|rally)(?:,(?:mission|fence|rally)){0,2}$',
+      description: "which parts of a plan file to write; without it, the route's own",
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { ApiError } from '../../shared/errors.ts';
+import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
+import type { MissionList, MissionWritten } from '../../shared/rpc/link.ts';
+import { SimProcess } from '../sim/sim-process.ts';
+import { LinkProcess } from './link-process.ts';
+
+const PLAIN = { param1: 0, param2: 0, param3: 0, param4: 0, autocontinue: 1 } as const;
+
+function item(seq: number, command: number, more: Partial<MissionItem> = {}): MissionItem {
+  return { ...PLAIN, seq, frame: 3, command, x: 0, y: 0, z: 0, ...more };
+}
+
+/** A survey: takeoff, lines with a camera distance between, home. */
+function survey(count: number): MissionItem[] {
+  return Array.from({ length: count }, (_, seq) => {
+    if (seq === 0) return item(seq, 22, { x: -35.363, y: 149.165, z: 30, param4: null });
+    if (seq === count - 1) return item(seq, 20, { frame: 2 });
+    if (seq % 7 === 3) return item(seq, 206, { frame: 2, param1: 25, param3: 1 });
+    return item(seq, 16, {
+      x: -35.363 + seq * 1e-5,
+      y: 149.165 - seq * 1e-5,
+      z: 30 + (seq % 10) / 4,
+      param4: null,
+    });
+  });
+}
+
+async function failure(work: Promise<unknown>): Promise<ApiError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('it should have failed');
+}
+
+class Pair implements AsyncDisposable {
+  readonly link: LinkProcess;
+  readonly sim: SimProcess;
+
+  private constructor(link: LinkProcess, sim: SimProcess) {
+    this.link = link;
+    this.sim = sim;
+  }
+
+  static async start(...args: string[]): Promise<Pair> {
+    const sim = await SimProcess.start('--no-mission', ...args);
+    const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`);
+    await link.until(({ mavlink_alive: alive, firmware_version: version, params }) => {
+      return alive && version !== null && !params.priming;
+    });
+    return new Pair(link, sim);
+  }
+
+  async write(part: MissionPart, items: readonly MissionItem[]): Promise<MissionWritten> {
+    return this.link.calls.mission_write({ part, items, token: '' });
+  }
+
+  async read(part: MissionPart, refresh = false): Promise<MissionList> {
+    return this.link.calls.mission_read({ part, refresh, token: '' });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.link.stop();
+    await this.sim[Symbol.asyncDispose]();
+  }
+}
+
+describe('missions, fences and rally points through svc-link', () => {
+  for (const firmware of ['ardupilot', 'px4']) {
+    // PX4 asks for one item after the other, and again after 250 ms: 700 take a minute and a half (npm run bench).
+    const count = firmware === 'px4' ? 150 : 700;
+    it(`${firmware}: ${count} items with a fifth of all frames lost, both ways, are held as they were sent`, async () => {
+      await using pair = await Pair.start('--firmware', firmware);
+      await pair.sim.fault({ dropFrames: 0.2 });
+      const items = survey(count);
+      const written = await pair.write('mission', items);
+      expect(written).to.include({ count, from: 'vehicle' });
+      for (const [seq, held] of written.items.entries()) {
+        const sent = items[seq];
+        expect([held.command, held.x, held.y, held.z], String(seq)).to.deep.equal(
+          firmware === 'ardupilot' && held.command !== 16 && held.command !== 22
+            ? [sent?.command, 0, 0, 0]
+            : [sent?.command, ...places(sent), sent?.z],
+        );
+      }
+      expect(written.id === null).to.equal(firmware === 'ardupilot');
+    }).timeout(180_000);
+
+    it(`${firmware}: three lists beside each other; the cache is told from the vehicle; clearing`, async () => {
+      await using pair = await Pair.start('--firmware', firmware);
+      const fence = [1, 2, 3].map((n, seq) =>
+        item(seq, 5001, { param1: 3, x: -35 - n / 1000, y: 149 + (n % 2) / 1000 }),
+      );
+      expect((await pair.write('fence', fence)).count).to.equal(3);
+      expect((await pair.write('rally', [item(0, 5100, { x: -35.1, y: 149.1, z: 40 })])).notes).to.deep.equal(
+        [],
+      );
+      expect((await pair.write('mission', survey(5))).count).to.equal(5);
+      expect(await pair.read('fence')).to.include({ from: 'cache', count: 3 });
+      expect(await pair.read('fence', true)).to.include({ from: 'vehicle', count: 3 });
+      expect((await pair.read('rally', true)).items[0]).to.include({ command: 5100, z: 40, seq: 0 });
+      expect((await pair.write('mission', [])).items).to.deep.equal([]);
+      expect(await pair.read('mission', true)).to.include({ count: 0 });
+    });
+
+    it(`${firmware}: an item that it does not take is named, with what it holds now`, async () => {
+      await using pair = await Pair.start('--firmware', firmware);
+      await pair.write('mission', survey(4));
+      const bad = survey(6).map((each) => (each.seq === 3 ? item(3, 31_010) : { ...each, z: 77 }));
+      const error = await failure(pair.write('mission', bad));
+      expect(error.code).to.equal('E_MISSION_REJECTED');
+      expect(error.extras).to.include({ index: 3, result: 'UNSUPPORTED' });
+      // PX4 keeps the old mission; ArduPilot has replaced it item by item up to there.
+      const { items } = error.extras['held'] as MissionList;
+      expect(items.map(({ z }) => z === 77)).to.deep.equal(
+        firmware === 'px4' ? [false, false, false, false] : [true, true, true, false],
+      );
+    });
+  }
+
+  it('one transfer at a time: the second is E_BUSY, the first goes on', async () => {
+    await using pair = await Pair.start();
+    const first = pair.write('mission', survey(300));
+    const second = await failure(pair.write('fence', []));
+    expect(second.code).to.equal('E_BUSY');
+    expect((await first).count).to.equal(300);
+  });
+
+  it('a vehicle that falls silent in the middle: E_TIMEOUT, and what it holds is not known', async () => {
+    await using pair = await Pair.start();
+    const running = failure(pair.write('mission', survey(500)));
+    await pair.sim.fault({ silence: true });
+    const error = await running;
+    expect(error.code).to.equal('E_TIMEOUT');
+    expect(error.extras).to.have.property('held', null);
+    expect((await failure(pair.read('mission'))).code).to.equal('E_NO_FC');
+  }).timeout(40_000);
+});
+
+function places(sent: MissionItem | undefined): number[] {
+  return [Math.round((sent?.x ?? 0) * 1e7) / 1e7, Math.round((sent?.y ?? 0) * 1e7) / 1e7];
+}
