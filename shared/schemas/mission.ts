@@ -1,7 +1,7 @@
 import { MISSION_PARTS } from '../mission/item.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** The bodies of /api/mission, /api/fence and /api/rally (docs/contract.md 6.3). */
+/** The bodies of /api/mission, /api/fence and /api/rally (docs/contract.md 6.2). */
 
 const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle decides' } as const;
 const number = { type: 'number' } as const;

@@ -59,13 +59,11 @@ const polygon = fc
   })
   .map(({ inside, points }) =>
     points.map(([x, y]) => ({
-      ...{
-        command: inside ? CMD.polygonInclusion : CMD.polygonExclusion,
-        frame: 0,
-        param1: points.length,
-        x,
-        y,
-      },
+      command: inside ? CMD.polygonInclusion : CMD.polygonExclusion,
+      frame: 0,
+      param1: points.length,
+      x,
+      y,
     })),
   );
 const circle = fc
@@ -160,17 +158,15 @@ describe('mission files and the wire (properties)', () => {
 
   it('the mission messages are decoded as node-mavlink encodes them', () => {
     const item = Object.assign(new common.MissionItemInt(), {
-      ...{
-        param1: 1.5,
-        param2: 2.5,
-        param3: -3.5,
-        param4: 4.5,
-        x: -5,
-        y: 6,
-        z: 7.5,
-        seq: 800,
-        command: 42_600,
-      },
+      param1: 1.5,
+      param2: 2.5,
+      param3: -3.5,
+      param4: 4.5,
+      x: -5,
+      y: 6,
+      z: 7.5,
+      seq: 800,
+      command: 42_600,
       targetSystem: 9,
       targetComponent: 191,
       frame: 11,

@@ -16,6 +16,7 @@ import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
+import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
 import { Upload, type UploadEnd } from './upload.ts';
@@ -23,11 +24,6 @@ import { compare, firstSeq, fromWire, toWire } from './wire.ts';
 
 /** MAV_PROTOCOL_CAPABILITY of the lists besides the mission, which every vehicle has. */
 const CAPABILITY: Readonly<Record<MissionPart, number>> = { mission: 0, fence: 16_384, rally: 32_768 };
-const NAMES: Readonly<Record<MissionPart, string>> = {
-  mission: 'mission',
-  fence: 'fence',
-  rally: 'rally points',
-};
 /** ArduPilot answers each request by itself; others may want the next one only after the answer. */
 const ARDUPILOT_WINDOW = 6;
 /** A list that changes while it is read is read again; a vehicle that is busy is asked again: PX4 forgets a partner after 5 s. */
@@ -141,7 +137,7 @@ export class Missions {
     if (this.#running !== null)
       throw new ApiError(
         'E_BUSY',
-        `The ${NAMES[this.#running.part]} is being transferred. Try again shortly.`,
+        `The ${PART_NAMES[this.#running.part]} is being transferred. Try again shortly.`,
       );
     this.#running = { part, type: MISSION_TYPE[part], transfer: null };
     try {
@@ -157,7 +153,7 @@ export class Missions {
     const wire = toWire(items, first, vehicle.telemetry.home);
     this.#cache.drop(part);
     const { end, seq } = await this.#upload(part, wire, token);
-    if (end === 'silent') throw this.#silent(part, seq === null ? null : seq - first);
+    if (end === 'silent') throw silent(part, seq === null ? null : seq - first);
     if (end.kind === 'refused' && end.result === RESULT.unsupported && end.seq === null)
       throw unsupported(part);
     if (end.kind !== 'done') {
@@ -168,7 +164,7 @@ export class Missions {
         throw new ApiError('E_BUSY', `The vehicle is in a transfer with another ground station (${name}).`, {
           held,
         });
-      const which = index === null ? `the ${NAMES[part]}` : `item ${index}`;
+      const which = index === null ? `the ${PART_NAMES[part]}` : `item ${index}`;
       throw rejected(`The vehicle refused ${which} with ${name}.`, index, name, held);
     }
     return this.#compared(part, wire, first, token);
@@ -187,7 +183,7 @@ export class Missions {
       read = await this.#readWire(part, token, 'reading back');
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const sentence = `The vehicle took the ${NAMES[part]}, but it could not be read back: ${error.message}`;
+      const sentence = `The vehicle took the ${PART_NAMES[part]}, but it could not be read back: ${error.message}`;
       throw new ApiError(error.code, sentence, { index: null, held: null });
     }
     const { wrong, notes } = compare(part, wire, read.wire, first);
@@ -224,7 +220,7 @@ export class Missions {
       this.#disturbed = false;
       const window = this.#options.vehicle.firmware === 'ardupilot' ? ARDUPILOT_WINDOW : 1;
       const end = await this.#run(new Download(this.#transferOptions(part, token, text), window));
-      if (end === 'silent') throw this.#silent(part, null);
+      if (end === 'silent') throw silent(part, null);
       if (end.kind === 'done' && !this.#disturbed) return { wire: end.items, opaqueId: end.opaqueId };
       if (end.kind === 'refused' && end.result === RESULT.unsupported) throw unsupported(part);
       refusal = end;
@@ -234,9 +230,12 @@ export class Missions {
     if (refusal?.kind === 'refused' && refusal.result !== RESULT.denied && refusal.result !== RESULT.error)
       throw new ApiError(
         'E_UPSTREAM',
-        `The vehicle does not tell its ${NAMES[part]}: ${resultName(refusal.result)}.`,
+        `The vehicle does not tell its ${PART_NAMES[part]}: ${resultName(refusal.result)}.`,
       );
-    throw new ApiError('E_BUSY', `Another ground station is writing the ${NAMES[part]}. Try again shortly.`);
+    throw new ApiError(
+      'E_BUSY',
+      `Another ground station is writing the ${PART_NAMES[part]}. Try again shortly.`,
+    );
   }
 
   /** What the vehicle holds after a failure; null where it is not known. */
@@ -287,13 +286,6 @@ export class Missions {
       },
     };
   }
-
-  /** @param index the item that the vehicle asked for last, null if for none */
-  #silent(part: MissionPart, index: number | null): ApiError {
-    const at = index === null ? '' : ` at item ${index}`;
-    const sentence = `The vehicle stopped answering${at}. What it holds as ${NAMES[part]} is not known; read it again when the link is back.`;
-    return new ApiError('E_TIMEOUT', sentence, { index, held: null });
-  }
 }
 
 interface Running {
@@ -307,19 +299,4 @@ interface Running {
 interface WireList {
   readonly wire: readonly WireItem[];
   readonly opaqueId: number;
-}
-
-/** What the vehicle holds, in an error. */
-type Held = Pick<MissionList, 'items' | 'count'>;
-
-function heldOf({ items, count }: MissionList): Held {
-  return { items, count };
-}
-
-function rejected(sentence: string, index: number | null, result: string, held: Held | null): ApiError {
-  return new ApiError('E_MISSION_REJECTED', sentence, { index, result, held });
-}
-
-function unsupported(part: MissionPart): ApiError {
-  return new ApiError('E_NOT_IMPLEMENTED', `This vehicle's firmware takes no ${NAMES[part]} over MAVLink.`);
 }

@@ -1,0 +1,39 @@
+import { ApiError } from '../../../shared/errors.ts';
+import type { MissionPart } from '../../../shared/mission/item.ts';
+import type { MissionList } from '../../../shared/rpc/link.ts';
+
+export const PART_NAMES: Readonly<Record<MissionPart, string>> = {
+  mission: 'mission',
+  fence: 'fence',
+  rally: 'rally points',
+};
+
+/** What the vehicle holds, in an error. */
+export type Held = Pick<MissionList, 'items' | 'count'>;
+
+export function heldOf({ items, count }: MissionList): Held {
+  return { items, count };
+}
+
+export function rejected(
+  sentence: string,
+  index: number | null,
+  result: string,
+  held: Held | null,
+): ApiError {
+  return new ApiError('E_MISSION_REJECTED', sentence, { index, result, held });
+}
+
+export function unsupported(part: MissionPart): ApiError {
+  return new ApiError(
+    'E_NOT_IMPLEMENTED',
+    `This vehicle's firmware takes no ${PART_NAMES[part]} over MAVLink.`,
+  );
+}
+
+/** @param index the item that the vehicle asked for last, null if for none */
+export function silent(part: MissionPart, index: number | null): ApiError {
+  const at = index === null ? '' : ` at item ${index}`;
+  const sentence = `The vehicle stopped answering${at}. What it holds as ${PART_NAMES[part]} is not known; read it again when the link is back.`;
+  return new ApiError('E_TIMEOUT', sentence, { index, held: null });
+}
