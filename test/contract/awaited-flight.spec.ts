@@ -65,7 +65,7 @@ describe('a flight command that is waited for', function () {
     let told = false;
     const decoder = new TextDecoder();
     for await (const chunk of waiting.body ?? []) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      text += decoder.decode(chunk, { stream: true });
       // The mode that the command brought is known after 3 s; the next one is another will.
       if (told || !/"done":[4-9]/.test(text)) continue;
       told = true;
