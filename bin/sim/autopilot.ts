@@ -72,6 +72,7 @@ export class Autopilot implements Craft {
   readonly vehicle: Vehicle;
   readonly params: Params;
   autoArmed = false;
+  cruise: number | undefined;
   readonly #options: AutopilotOptions;
   readonly #tools: AutopilotTools;
   readonly #channel: Channel;
@@ -181,6 +182,7 @@ export class Autopilot implements Craft {
     timers.clear();
     this.vehicle.reset();
     this.autoArmed = false;
+    this.cruise = undefined;
     this.#mission.replace(this.#firmware.keepsMission ? this.#mission.items : []);
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
@@ -218,6 +220,7 @@ export class Autopilot implements Craft {
     if (!this.vehicle.armed) return;
     this.vehicle.armed = false;
     this.autoArmed = false;
+    this.cruise = undefined;
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
 
