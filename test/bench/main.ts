@@ -1,4 +1,4 @@
-/** `npm run bench [-- front|framing|link|logs|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- front|framing|link|logs|missions|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
 import { benchLogs } from './logs.ts';
+import { benchMissions } from './missions.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 import { benchThinVideo } from './thin-video.ts';
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   front: benchFront,
   link: benchLink,
   logs: benchLogs,
+  missions: benchMissions,
   startup: benchStartup,
   'thin-video': benchThinVideo,
   video: benchVideo,

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
+import { common } from 'node-mavlink';
 import { ApiError } from '../../shared/errors.ts';
 import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
 import type { MissionList, MissionWritten } from '../../shared/rpc/link.ts';
 import { SimProcess } from '../sim/sim-process.ts';
+import { freePort } from '../support/temp.ts';
+import { GroundStation } from './ground-station.ts';
 import { LinkProcess } from './link-process.ts';
+import { encodeAs } from './mavlink-samples.ts';
 
 const PLAIN = { param1: 0, param2: 0, param3: 0, param4: 0, autocontinue: 1 } as const;
 
@@ -46,8 +50,13 @@ class Pair implements AsyncDisposable {
   }
 
   static async start(...args: string[]): Promise<Pair> {
+    return Pair.withEndpoint('[]', ...args);
+  }
+
+  /** @param endpoints YAML */
+  static async withEndpoint(endpoints: string, ...args: string[]): Promise<Pair> {
     const sim = await SimProcess.start('--no-mission', ...args);
-    const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`);
+    const link = await LinkProcess.start(`tcp:127.0.0.1:${sim.port}`, [`endpoints: ${endpoints}`]);
     await link.until(({ mavlink_alive: alive, firmware_version: version, params }) => {
       return alive && version !== null && !params.priming;
     });
@@ -127,6 +136,45 @@ describe('missions, fences and rally points through svc-link', () => {
     const second = await failure(pair.write('fence', []));
     expect(second.code).to.equal('E_BUSY');
     expect((await first).count).to.equal(300);
+    const both = await Promise.all([pair.read('mission', true), pair.read('mission', true)]);
+    expect(both.map(({ count }) => count)).to.deep.equal([300, 300]);
+  });
+
+  for (const firmware of ['ardupilot', 'px4']) {
+    it(`${firmware}: a ground station that uploads at the same time: waits or E_BUSY, never a mix`, async () => {
+      const port = await freePort();
+      await using pair = await Pair.withEndpoint(`["tcp:127.0.0.1:${port}"]`, '--firmware', firmware);
+      await pair.write('mission', survey(4));
+      const station = await GroundStation.tcp(port);
+      const question = firmware === 'px4' ? common.MissionRequestInt : common.MissionRequest;
+      const asked = station.hears(1, 1, question.MSG_ID);
+      station.send(encodeAs(missionCount(9), 'v2', 0, 255, 190));
+      await asked;
+      // It never sends an item: PX4 gives it up after 5 s, ArduPilot after 8 s.
+      const outcome = await pair.write('mission', survey(6)).catch((error: unknown) => error);
+      station.close();
+      if (outcome instanceof ApiError) expect(outcome.code).to.equal('E_BUSY');
+      else expect(outcome).to.include({ count: 6 });
+      expect((await pair.write('mission', survey(7))).count).to.equal(7);
+    }).timeout(60_000);
+  }
+
+  it('another station that clears the mission through our router: the cache is dropped', async () => {
+    const port = await freePort();
+    await using pair = await Pair.withEndpoint(`["tcp:127.0.0.1:${port}"]`);
+    await pair.write('mission', survey(4));
+    expect(await pair.read('mission')).to.include({ from: 'cache', count: 4 });
+    const station = await GroundStation.tcp(port);
+    const acked = station.hears(1, 1, common.MissionAck.MSG_ID);
+    const clear = Object.assign(new common.MissionClearAll(), {
+      targetSystem: 1,
+      targetComponent: 1,
+      missionType: 0,
+    });
+    station.send(encodeAs(clear, 'v2', 0, 255, 190));
+    await acked;
+    expect(await pair.read('mission')).to.include({ from: 'vehicle', count: 0 });
+    station.close();
   });
 
   it('a vehicle that falls silent in the middle: E_TIMEOUT, and what it holds is not known', async () => {
@@ -139,6 +187,15 @@ describe('missions, fences and rally points through svc-link', () => {
     expect((await failure(pair.read('mission'))).code).to.equal('E_NO_FC');
   }).timeout(40_000);
 });
+
+function missionCount(count: number): common.MissionCount {
+  return Object.assign(new common.MissionCount(), {
+    count,
+    targetSystem: 1,
+    targetComponent: 1,
+    missionType: 0,
+  });
+}
 
 function places(sent: MissionItem | undefined): number[] {
   return [Math.round((sent?.x ?? 0) * 1e7) / 1e7, Math.round((sent?.y ?? 0) * 1e7) / 1e7];

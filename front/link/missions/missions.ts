@@ -56,6 +56,8 @@ export class Missions {
   readonly #options: MissionsOptions;
   readonly #cache: MissionCache;
   #running: Running | null = null;
+  /** Reads under way, for those who ask for the same. */
+  readonly #reads = new Map<MissionPart, Promise<MissionList>>();
   /** Another station has written since the transfer began. */
   #disturbed = false;
   readonly #payload = new Payload();
@@ -72,7 +74,13 @@ export class Missions {
     this.#checkVehicle(part);
     const cached = refresh ? null : this.#cache.get(part);
     if (cached !== null) return cached;
-    return this.#alone(part, async () => this.#readBack(part, token, 'reading'));
+    const open = this.#reads.get(part);
+    if (open !== undefined) return open; // two pages that are opened at once
+    const reading = this.#alone(part, async () => this.#readBack(part, token, 'reading')).finally(() =>
+      this.#reads.delete(part),
+    );
+    this.#reads.set(part, reading);
+    return reading;
   }
 
   /** The RPC method `mission_write`. */
