@@ -7,9 +7,11 @@ import type {
   CommandResult,
   LinkProblem,
   LinkState,
+  OffboardState,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
+  SetPointRequest,
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
@@ -18,6 +20,7 @@ import type {
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
+import { Offboard } from './commands/offboard.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
@@ -80,6 +83,7 @@ export class Link {
   readonly #refusals: Refusals;
   readonly #exchange: Exchange;
   readonly #commands: Commands;
+  readonly #offboard: Offboard;
   readonly #streams: Streams;
   readonly #params: Params;
   readonly #missions: Missions;
@@ -208,6 +212,19 @@ export class Link {
       onLine: (severity, text) => this.#texts.say(severity, text),
     });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
+    const commands = this.#commands;
+    this.#offboard = new Offboard({
+      clock,
+      vehicle,
+      encoder,
+      send,
+      killing: () => commands.killing,
+      loiter: () => {
+        commands
+          .loiter()
+          .catch((error: unknown) => log.warn(`holding after set-points: ${messageOf(error)}`));
+      },
+    });
     this.#signing = new Signing({
       clock,
       log,
@@ -253,6 +270,7 @@ export class Link {
       this.#streams.tick();
       this.#params.tick();
       this.#events.tick();
+      this.#offboard.tick();
     });
   }
 
@@ -271,6 +289,17 @@ export class Link {
   /** The RPC method `command`; see Commands. */
   async command(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     return this.#commands.execute(request, signal);
+  }
+
+  /** The RPC method `setpoint`; see Offboard. */
+  setPoint({ holder, point }: SetPointRequest): OffboardState {
+    return this.#offboard.take(holder, point);
+  }
+
+  /** The RPC method `setpoint_end`. */
+  endSetPoints(holder: string): OffboardState {
+    this.#offboard.release(holder);
+    return this.#offboard.state;
   }
 
   /** The RPC method `param_set`; see ParamWrites. */
@@ -328,6 +357,7 @@ export class Link {
       statustext: [...this.#texts.newest],
       telemetry: vehicle.telemetry,
       params: this.#params.progress,
+      offboard: this.#offboard.state,
       problems: this.#problems(),
       counters: {
         rx_frames: framing.frames,

@@ -94,6 +94,8 @@ async function build(log: Logger): Promise<Program> {
     path: paths.linkSocket,
     handlers: {
       command: async (params, signal) => link.command(params, signal),
+      setpoint: (params) => link.setPoint(params),
+      setpoint_end: ({ holder }) => link.endSetPoints(holder),
       params: () => link.params(),
       param_set: async (params) => link.writeParam(params),
       mission_read: async (params) => link.missions.read(params),
