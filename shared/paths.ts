@@ -32,6 +32,12 @@ export interface Paths {
   /** The base profile, which survives a restart. */
   readonly videoProfile: string;
   readonly paramsDir: string;
+  /** Vehicles' own descriptions of their parameters, as files. */
+  readonly componentMetadata: string;
+  /** The operator's files with descriptions of parameters. */
+  readonly paramMetadata: string;
+  /** Logs of vehicles that were fetched. */
+  readonly flightLogs: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   readonly logDir: string;
@@ -71,6 +77,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),
+    componentMetadata: join(state, 'component-metadata'),
+    paramMetadata: join(state, 'param-metadata'),
+    flightLogs: join(state, 'flight-logs'),
     signingDir: join(state, 'signing'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),

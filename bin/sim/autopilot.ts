@@ -1,6 +1,7 @@
 import type { Faults } from './faults.ts';
 import type { Firmware } from './firmware/firmware.ts';
-import { fileOf, Px4Events } from './firmware/px4-events.ts';
+import { eventsFile, Px4Events } from './firmware/px4-events.ts';
+import { Px4Files } from './firmware/px4-files.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
 import { Failsafes } from './flight/failsafe.ts';
@@ -85,6 +86,7 @@ export class Autopilot implements Craft {
   readonly #signing: Signing;
   /** Absent where the firmware has none. */
   readonly #events: Px4Events | undefined;
+  #rom: Px4Files | undefined;
   #bootAt: number;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
@@ -110,7 +112,13 @@ export class Autopilot implements Craft {
     this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed), firmware.flies);
     this.#signing = new Signing(options.signingKey, tools.wallMs);
     this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random);
-    this.#events = firmware.events ? new Px4Events(this.#channel, () => this.#uptime()) : undefined;
+    this.#events = firmware.events
+      ? new Px4Events(
+          this.#channel,
+          () => this.#uptime(),
+          () => this.#romFiles().contentsCrc,
+        )
+      : undefined;
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
     this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
@@ -172,6 +180,7 @@ export class Autopilot implements Craft {
     const { now, timers, hangUp } = this.#tools;
     hangUp();
     timers.clear();
+    this.params.boot();
     this.vehicle.reset();
     this.autoArmed = false;
     this.#mission.replace(this.#firmware.keepsMission ? this.#mission.items : []);
@@ -279,7 +288,7 @@ export class Autopilot implements Craft {
   }
 
   #open(path: string): SimFile | 'invalid' | undefined {
-    const plain = this.#events === undefined ? undefined : fileOf(path);
+    const plain = this.#events === undefined ? undefined : this.#romFiles().get(path);
     if (plain !== undefined) {
       return { sizeEstimate: plain.length, read: (offset, size) => plain.subarray(offset, offset + size) };
     }
@@ -288,6 +297,12 @@ export class Autopilot implements Craft {
     if (request.start >= this.params.visible().length) return 'invalid';
     this.#banner(); // ArduPilot says who it is at the start of a parameter download, whichever way it goes
     return new ParamFile(this.params.visible(), request);
+  }
+
+  /** Made when somebody first asks. */
+  #romFiles(): Px4Files {
+    this.#rom ??= new Px4Files(this.params.visible(), eventsFile());
+    return this.#rom;
   }
 
   #uptime(): number {

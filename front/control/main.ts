@@ -40,6 +40,7 @@ import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { helperAt } from './node/helper.ts';
+import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PrincipalWatch } from './principal-watch.ts';
 import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
@@ -166,7 +167,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
       now: Date.now,
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
-    ...flightHandlers(vehicle, async () => listSerialPorts(devDir, sysDir)),
+    ...flightHandlers(
+      vehicle,
+      async () => listSerialPorts(devDir, sysDir),
+      new ParamMetadata({ fromVehicles: paths.componentMetadata, fromOperator: paths.paramMetadata, log }),
+    ),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };

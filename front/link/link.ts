@@ -7,6 +7,7 @@ import type {
   CommandResult,
   LinkProblem,
   LinkState,
+  ParamsReset,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
@@ -20,10 +21,14 @@ import { Exchange } from './commands/exchange.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
+import { FtpClient } from './ftp/ftp-client.ts';
+import { ComponentMetadata } from './metadata/component-metadata.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
+import type { MetadataStore } from './params/metadata-store.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
+import { resetParams } from './params/reset.ts';
 import { FrameStream } from './router/frame-stream.ts';
 import { LoopGuard } from './router/loop-guard.ts';
 import { Router } from './router/router.ts';
@@ -40,6 +45,8 @@ import { Streams } from './vehicle/streams.ts';
 import { type SessionReason, Vehicle } from './vehicle/vehicle.ts';
 
 const TICK_MS = 100;
+/** From the vehicle's acceptance of a reset of its parameters until they are read again. */
+const RESET_MS = 1000;
 /** MAV_CMD */
 const REQUEST_MESSAGE = 512;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
@@ -52,6 +59,8 @@ export interface LinkOptions {
   readonly source: string;
   /** Where parameters are kept on disk; null: nowhere. */
   readonly store: ParamStore | null;
+  /** Where the vehicle's descriptions of its parameters are kept; absent: they are not asked for. */
+  readonly metadataStore?: MetadataStore;
   /** Signing keys on disk, loaded; absent: they are kept nowhere. */
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
@@ -79,6 +88,8 @@ export class Link {
   readonly #streams: Streams;
   readonly #params: Params;
   readonly #events: Events;
+  readonly #ftp: FtpClient;
+  readonly #metadata: ComponentMetadata;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
@@ -155,12 +166,11 @@ export class Link {
         // Addressed to us, not to a ground station whose answers pass through here too.
         const { targetSystem, targetComponent } = message;
         if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
-        this.#params.onFtp(message);
-        this.#events.onFtp(message);
+        this.#ftp.onMessage(message);
       },
       onEvent: (event) => this.#events.onEvent(event),
       onEventSequence: (sequence) => this.#events.onSequence(sequence),
-      onMetadataUri: (uri) => this.#events.onMetadata(uri),
+      onMetadataUri: (uri) => this.#metadata.onUri(uri),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
         this.#streams.onMessage(id, false);
@@ -173,7 +183,17 @@ export class Link {
       log.error(`stream request: ${messageOf(error)}`);
     };
     this.#streams = new Streams({ clock, vehicle, encoder, exchange, send, onError });
-    this.#params = new Params({
+    this.#ftp = new FtpClient({ clock, vehicle, encoder, send });
+    this.#metadata = new ComponentMetadata({
+      clock,
+      log,
+      vehicle,
+      encoder,
+      send,
+      ftp: this.#ftp,
+      free: () => !params.progress.priming,
+    });
+    const params: Params = new Params({
       clock,
       vehicle,
       encoder,
@@ -186,15 +206,17 @@ export class Link {
       // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
       onKnown: (name) => this.#evidence.parameter(name),
       store,
+      ftp: this.#ftp,
+      metadata: this.#metadata,
+      metadataStore: options.metadataStore ?? null,
     });
-    const params = this.#params;
+    this.#params = params;
     this.#events = new Events({
-      clock,
       log,
       vehicle,
       encoder,
       send,
-      free: () => !params.progress.priming,
+      metadata: this.#metadata,
       onLine: (severity, text) => this.#texts.say(severity, text),
     });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
@@ -242,7 +264,8 @@ export class Link {
       this.#texts.tick();
       this.#streams.tick();
       this.#params.tick();
-      this.#events.tick();
+      this.#ftp.tick();
+      this.#metadata.tick();
     });
   }
 
@@ -265,6 +288,22 @@ export class Link {
   /** The RPC method `param_set`; see ParamWrites. */
   async writeParam(request: ParamWriteRequest): Promise<ParamWriteResult> {
     return this.#params.write(request);
+  }
+
+  /** The RPC method `params_reset`; see resetParams. */
+  async resetParams(force: boolean): Promise<ParamsReset> {
+    const { clock } = this.#options;
+    const reset = await resetParams({
+      clock,
+      vehicle: this.#vehicle,
+      encoder: this.#encoder,
+      exchange: this.#exchange,
+      valueOf: (name) => this.#params.valueOf(name),
+      force,
+    });
+    // PX4 answers before it begins, and ends within this time.
+    clock.after(RESET_MS, () => this.#params.download(false, true));
+    return reset;
   }
 
   get signing(): SigningState {
@@ -355,7 +394,9 @@ export class Link {
       this.#signing.forget();
     }
     this.#streams.request();
-    this.#events.begin(reason === 'learned' || reason === 'rebooted');
+    const other = reason === 'learned' || reason === 'rebooted';
+    this.#events.begin(other);
+    if (other) this.#metadata.forget();
     this.#params.download(reason === 'learned');
   }
 }

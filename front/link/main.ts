@@ -16,6 +16,7 @@ import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
+import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
@@ -66,6 +67,7 @@ async function build(log: Logger): Promise<Program> {
     transport,
     source,
     store: new ParamStore(paths.paramsDir, log),
+    metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
@@ -95,6 +97,7 @@ async function build(log: Logger): Promise<Program> {
       command: async (params, signal) => link.command(params, signal),
       params: () => link.params(),
       param_set: async (params) => link.writeParam(params),
+      params_reset: async ({ force }) => link.resetParams(force),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
       signing_disable: async ({ force }) => link.disableSigning(force),

@@ -6,6 +6,9 @@ import {
   paramList,
   paramListWrite,
   paramListWritten,
+  paramsChanged,
+  paramsReset,
+  paramsResetDone,
   paramValue,
   paramWrite,
   paramWritten,
@@ -79,7 +82,7 @@ export const flightRows = [
     limits: LIMITS.slow,
     names: [{ kind: 'parameter', in: 'body-members', member: 'params' }],
     body: paramListWrite,
-    fails: ['E_NOT_FOUND', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    fails: ['E_NOT_FOUND', 'E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('all are written', paramListWritten),
   }),
   row('params.name.get', 'GET /api/params/{name}', 'key read ok -', 'one parameter', {
@@ -90,7 +93,7 @@ export const flightRows = [
     limits: LIMITS.slow,
     names: [{ kind: 'parameter', in: 'path', member: 'name' }],
     body: paramWrite,
-    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    fails: ['E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('the vehicle has reported the value', paramWritten),
   }),
   row(
@@ -102,7 +105,7 @@ export const flightRows = [
       limits: LIMITS.slow,
       names: [{ kind: 'parameter', in: 'path', member: 'name' }],
       body: paramWrite,
-      fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+      fails: ['E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
       responses: json('the vehicle has reported the value', paramWritten),
     },
   ),
@@ -177,13 +180,21 @@ export const flightRows = [
       responses: json('the vehicle has reported the value', signing.requireSet),
     },
   ),
-  later('params.changed.get', 'GET /api/params/changed', 'key read ok -', 'what differs from the defaults'),
-  later(
+  row('params.changed.get', 'GET /api/params/changed', 'key read ok -', 'what differs from the defaults', {
+    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_NOT_IMPLEMENTED'],
+    responses: json('sorted by name', paramsChanged),
+  }),
+  row(
     'params.reset.post',
     'POST /api/params/reset',
     'key destructive ok guard aircraft',
     'back to the defaults',
-    { limits: LIMITS.slow },
+    {
+      limits: LIMITS.slow,
+      body: paramsReset,
+      fails: ['E_NOT_FOUND', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_IDENTITY', 'E_NOT_IMPLEMENTED'],
+      responses: json('the vehicle has taken it', paramsResetDone),
+    },
   ),
   later('offboard.ws.ws', 'WS /api/offboard/ws', 'ws read ok -', 'set-points; sending needs flight', {
     ticket: 'offboard',

@@ -143,8 +143,16 @@ export interface ParamsProgress {
 }
 
 export interface ParamsSnapshot extends ParamsProgress {
-  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. */
-  params: Record<string, { value: number; type: number; index: number }>;
+  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. default: null if the vehicle has not told it. */
+  params: Record<string, { value: number; type: number; index: number; default: number | null }>;
+  /** The file below `component-metadata/` with the vehicle's own descriptions; null without one. */
+  described: string | null;
+}
+
+/** After the vehicle has accepted the reset of all its parameters. */
+export interface ParamsReset {
+  /** Until a reboot the vehicle uses some or all of the old values. */
+  reboot_required: true;
 }
 
 /** The answer after the vehicle has reported the new value. */
@@ -315,6 +323,12 @@ export const LINK = {
       },
       shape<ParamWriteResult>(),
       25_000,
+    ),
+    /** MAV_CMD_PREFLIGHT_STORAGE with its sends; a download follows. */
+    params_reset: method(
+      { type: 'object', required: ['force'], properties: { force }, additionalProperties: false },
+      shape<ParamsReset>(),
+      10_000,
     ),
     signing: method(NOTHING, shape<SigningState>(), 2000),
     /** Time for two sends, 5 s of waiting, and the restore. */

@@ -5,6 +5,7 @@ import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
+import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { paramHandlers } from './params.ts';
 import { signingHandlers } from './signing.ts';
@@ -13,6 +14,7 @@ import { signingHandlers } from './signing.ts';
 export function flightHandlers(
   vehicle: VehicleView,
   ports: () => Promise<readonly SerialPortEntry[]>,
+  metadata: ParamMetadata,
 ): HandlersOf<typeof flightRows, 'front'> {
   return {
     'command.post': async ({ body }) => {
@@ -45,7 +47,7 @@ export function flightHandlers(
       })),
     }),
 
-    ...paramHandlers(vehicle),
+    ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),
   };
 }
