@@ -14,6 +14,7 @@ import { Acks } from './mavlink/acks.ts';
 import { Channel, type Sink } from './mavlink/channel.ts';
 import { FtpServer, type SimFile } from './mavlink/ftp.ts';
 import { type InboxDeck, receive } from './mavlink/inbox.ts';
+import { LogLink, type LogOptions } from './mavlink/log-link.ts';
 import { MissionLink } from './mavlink/mission-link.ts';
 import { ParamFile, paramFileRequest } from './mavlink/param-file.ts';
 import { ParamLink } from './mavlink/param-link.ts';
@@ -43,6 +44,7 @@ export interface AutopilotOptions {
   /** At least so many parameters. */
   readonly paramCount: number;
   readonly ftp: boolean;
+  readonly logs: LogOptions;
   /** 32 bytes, or undefined. */
   readonly signingKey: Buffer | undefined;
 }
@@ -144,6 +146,7 @@ export class Autopilot implements Craft {
       acks: new Acks(this.#channel, faults, tools.timers),
       paramLink: new ParamLink(this, firmware.paramDialect, this.#channel, faults, random, options.paramRate),
       missionLink: new MissionLink(this, this.#mission, this.#channel, firmware.words.missionReceived),
+      logLink: new LogLink(this, this.#channel, firmware.logs, options.logs),
       ftp: options.ftp
         ? new FtpServer(this.#channel, (path) => this.#open(path), firmware.ftpNotOpen)
         : undefined,
@@ -164,6 +167,7 @@ export class Autopilot implements Craft {
     this.#channel.connect(sink);
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
     this.#streams.greet();
   }
@@ -189,6 +193,7 @@ export class Autopilot implements Craft {
     this.#failsafes.reset();
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
     this.#bootAt = now();
     this.#last = this.#bootAt;
@@ -204,11 +209,12 @@ export class Autopilot implements Craft {
     this.#last = now;
     this.#pass((elapsed / 1000) * clamp(this.params.get('SIM_SPEEDUP'), 0.01, MAX_SPEEDUP));
     this.#reports(now);
-    const { paramLink, missionLink } = this.#deck;
+    const { paramLink, missionLink, logLink } = this.#deck;
     const next = this.#channel.connected ? this.#streams.tick(now) : IDLE_MS;
     paramLink.tick(now);
     missionLink.tick(now);
-    const busy = this.vehicle.armed || !this.vehicle.landed || paramLink.busy;
+    logLink.tick(now);
+    const busy = this.vehicle.armed || !this.vehicle.landed || paramLink.busy || logLink.busy;
     return busy ? BUSY_MS : Math.max(5, Math.min(next, IDLE_MS));
   }
 

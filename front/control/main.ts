@@ -34,6 +34,7 @@ import { configHandlers } from './native/config.ts';
 import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { flightHandlers } from './native/flight.ts';
+import { flightLogHandlers } from './native/flight-logs.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
@@ -74,8 +75,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
-  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
-    log.warn(sentence),
+  await sweepTemporary(
+    [paths.etc, paths.state, paths.paramsDir, paths.componentMetadata],
+    Date.now(),
+    (sentence) => log.warn(sentence),
   );
   const { profile } = config.agent;
   const withResidual = !values['no-residual'] && (config.features.residual ?? true);
@@ -172,6 +175,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       async () => listSerialPorts(devDir, sysDir),
       new ParamMetadata({ fromVehicles: paths.componentMetadata, fromOperator: paths.paramMetadata, log }),
     ),
+    ...flightLogHandlers(vehicle, paths.flightLogs),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
   };

@@ -1,4 +1,4 @@
-import { messageOf } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -22,6 +22,8 @@ import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
 import { FtpClient } from './ftp/ftp-client.ts';
+import { FlightLogs } from './logs/flight-logs.ts';
+import type { LogStore } from './logs/log-store.ts';
 import { ComponentMetadata } from './metadata/component-metadata.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
 import type { MetadataStore } from './params/metadata-store.ts';
@@ -61,6 +63,8 @@ export interface LinkOptions {
   readonly store: ParamStore | null;
   /** Where the vehicle's descriptions of its parameters are kept; absent: they are not asked for. */
   readonly metadataStore?: MetadataStore;
+  /** Where logs of the vehicle are kept; absent: none are fetched. */
+  readonly logStore?: LogStore;
   /** Signing keys on disk, loaded; absent: they are kept nowhere. */
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
@@ -90,6 +94,7 @@ export class Link {
   readonly #events: Events;
   readonly #ftp: FtpClient;
   readonly #metadata: ComponentMetadata;
+  readonly #logs: FlightLogs | null;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
@@ -171,6 +176,8 @@ export class Link {
       onEvent: (event) => this.#events.onEvent(event),
       onEventSequence: (sequence) => this.#events.onSequence(sequence),
       onMetadataUri: (uri) => this.#metadata.onUri(uri),
+      onLogEntry: (entry) => this.#logs?.onEntry(entry),
+      onLogData: (data) => this.#logs?.onData(data),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
         this.#streams.onMessage(id, false);
@@ -219,6 +226,9 @@ export class Link {
       metadata: this.#metadata,
       onLine: (severity, text) => this.#texts.say(severity, text),
     });
+    const { logStore } = options;
+    this.#logs =
+      logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     this.#signing = new Signing({
       clock,
@@ -266,11 +276,13 @@ export class Link {
       this.#params.tick();
       this.#ftp.tick();
       this.#metadata.tick();
+      this.#logs?.tick();
     });
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    this.#logs?.stop();
     this.#feed.stop();
     this.#heartbeat.stop();
     this.#streams.stop();
@@ -304,6 +316,12 @@ export class Link {
     // PX4 answers before it begins, and ends within this time.
     clock.after(RESET_MS, () => this.#params.download(false, true));
     return reset;
+  }
+
+  /** The RPC methods `logs`, `log_fetch` and `logs_erase`. @throws ApiError E_NOT_IMPLEMENTED without a place for logs */
+  get logs(): FlightLogs {
+    if (this.#logs === null) throw new ApiError('E_NOT_IMPLEMENTED');
+    return this.#logs;
   }
 
   get signing(): SigningState {
@@ -397,6 +415,7 @@ export class Link {
     const other = reason === 'learned' || reason === 'rebooted';
     this.#events.begin(other);
     if (other) this.#metadata.forget();
+    if (other) this.#logs?.forget();
     this.#params.download(reason === 'learned');
   }
 }

@@ -16,6 +16,7 @@ import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
+import { LogStore } from './logs/log-store.ts';
 import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
@@ -67,6 +68,7 @@ async function build(log: Logger): Promise<Program> {
     transport,
     source,
     store: new ParamStore(paths.paramsDir, log),
+    logStore: new LogStore(paths.flightLogs),
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
@@ -98,6 +100,9 @@ async function build(log: Logger): Promise<Program> {
       params: () => link.params(),
       param_set: async (params) => link.writeParam(params),
       params_reset: async ({ force }) => link.resetParams(force),
+      logs: async () => link.logs.logs(),
+      log_fetch: async ({ id }) => link.logs.fetch(id),
+      logs_erase: async ({ force }) => link.logs.erase(force),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
       signing_disable: async ({ force }) => link.disableSigning(force),

@@ -1,8 +1,14 @@
+import { flightLogList, flightLogsErased } from '../schemas/flight-logs.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS } from './row-parts.ts';
+import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { later } = domain({ lane: 'front', feature: 'flight', profiles: 'DG' });
+const { row, later } = domain({
+  lane: 'front',
+  feature: 'flight',
+  profiles: 'DG',
+  params: { id: PARAM.flightLog },
+});
 
 export const missionRows = [
   later('mission.get', 'GET /api/mission', 'key read ok -', 'the mission'),
@@ -29,11 +35,28 @@ export const missionRows = [
   later('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear them', {
     limits: LIMITS.slow,
   }),
-  later('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle'),
-  later('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
-    limits: LIMITS.stream,
+  row('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle', {
+    limits: { ...LIMITS.read, timeoutMs: LIMITS.slow.timeoutMs },
+    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
+    responses: json('by their numbers', flightLogList),
   }),
-  later('flight-logs.delete', 'DELETE /api/flight-logs', 'key destructive ok guard config', 'erase all', {
+  row('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
+    limits: LIMITS.stream,
+    fails: [
+      'E_ARMED',
+      'E_BUSY',
+      'E_RANGE_NOT_SATISFIABLE',
+      'E_NO_FC',
+      'E_UPSTREAM_DOWN',
+      'E_DISK_FULL',
+      'E_STORE',
+      'E_TIMEOUT',
+    ],
+    responses: media('the log as it comes, whole or a range of it', 'application/octet-stream'),
+  }),
+  row('flight-logs.delete', 'DELETE /api/flight-logs', 'key destructive ok guard config', 'erase all', {
     limits: LIMITS.slow,
+    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
+    responses: json('the vehicle lists fewer logs now', flightLogsErased),
   }),
 ] as const satisfies readonly Row[];

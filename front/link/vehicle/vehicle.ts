@@ -19,6 +19,12 @@ import {
   decodeMetadataUri,
   type VehicleEvent,
 } from '../../../shared/mavlink/decode-flight.ts';
+import {
+  decodeLogData,
+  decodeLogEntry,
+  type LogData,
+  type LogEntry,
+} from '../../../shared/mavlink/decode-logs.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
@@ -63,6 +69,8 @@ export interface VehicleListener {
   onEvent(event: VehicleEvent): void;
   onEventSequence(sequence: number): void;
   onMetadataUri(uri: string): void;
+  onLogEntry(entry: LogEntry): void;
+  onLogData(data: LogData): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
 }
@@ -222,6 +230,12 @@ export class Vehicle {
         return;
       case MSG.COMPONENT_METADATA:
         this.#listener.onMetadataUri(decodeMetadataUri(this.#payload.load(frame)));
+        return;
+      case MSG.LOG_ENTRY:
+        this.#listener.onLogEntry(decodeLogEntry(this.#payload.load(frame)));
+        return;
+      case MSG.LOG_DATA:
+        this.#listener.onLogData(decodeLogData(this.#payload.load(frame)));
         return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));
