@@ -75,6 +75,7 @@ export class Autopilot implements Craft {
   readonly vehicle: Vehicle;
   readonly params: Params;
   autoArmed = false;
+  cruise: number | undefined;
   readonly #options: AutopilotOptions;
   readonly #tools: AutopilotTools;
   readonly #channel: Channel;
@@ -187,6 +188,7 @@ export class Autopilot implements Craft {
     this.params.boot();
     this.vehicle.reset();
     this.autoArmed = false;
+    this.cruise = undefined;
     this.#mission.replace(this.#firmware.keepsMission ? this.#mission.items : []);
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
@@ -226,6 +228,7 @@ export class Autopilot implements Craft {
     if (!this.vehicle.armed) return;
     this.vehicle.armed = false;
     this.autoArmed = false;
+    this.cruise = undefined;
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
 

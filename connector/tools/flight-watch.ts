@@ -1,5 +1,5 @@
+import { metresBetween, type Place, type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import { Denial } from '../denial.ts';
-import { metresBetween, type Place, type Seen, seenIn, stateLine } from './seen.ts';
 import { type Arguments, asRecord, type Tool } from './tool.ts';
 import { TIMEOUT, waitFor } from './waiting.ts';
 

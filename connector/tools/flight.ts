@@ -1,6 +1,6 @@
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
+import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { type GoalName, goalOf } from './flight-goals.ts';
 import { asRecord, type Tool, type ToolAnswer, type ToolContext } from './tool.ts';
 import { type Ended, look, TIMEOUT, waitFor } from './waiting.ts';
 

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Goal, GoalEnd } from '../../shared/flight/goals.ts';
+import { type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial, type Reason } from '../denial.ts';
-import { type Place, type Seen, seenIn, stateLine } from './seen.ts';
 import type { ToolContext } from './tool.ts';
 
 /**
@@ -27,16 +28,10 @@ const LOST_MS = 10_000;
 const PASSING: ReadonlySet<Reason> = new Set(['rest_down', 'fc_unreachable', 'rate_limited']);
 
 /** Why a wait ended; `unseen`: the caller may not read the telemetry. */
-export type Ended = 'reached' | 'timeout' | 'disarmed' | 'mode_changed' | 'link_lost' | 'unseen';
+export type Ended = GoalEnd | 'timeout' | 'link_lost' | 'unseen';
 
-export interface Waiting {
+export interface Waiting extends Goal {
   readonly timeoutS: unknown;
-  /** What happens meanwhile, for the progress. */
-  readonly doing: string;
-  /** Where it goes to, for the last state line. */
-  readonly place?: Place | null;
-  /** @param ms since the wait began. @returns null to go on */
-  readonly judge: (seen: Seen, ms: number) => Ended | null;
   /** Whether the vehicle was told something, which a cancelled wait does not take back. */
   readonly acted: boolean;
 }

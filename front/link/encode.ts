@@ -119,6 +119,15 @@ export class Encoder {
     return this.#encode(message);
   }
 
+  /** @param seq as the vehicle counts */
+  missionSetCurrent(target: Target, seq: number): Buffer {
+    const message = new common.MissionSetCurrent();
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.seq = seq;
+    return this.#encode(message);
+  }
+
   paramRequestList(target: Target): Buffer {
     const message = new common.ParamRequestList();
     message.targetSystem = target.system;

@@ -84,6 +84,7 @@ export function callOf(req: IncomingMessage, { params, principal, forced }: Mark
     peer: '',
     forced,
     headers: req.headers,
+    progress: () => undefined, // no long work behind the proxy
   };
 }
 

@@ -10,6 +10,8 @@ export interface CommandArgument {
   readonly min?: number;
   readonly max?: number;
   readonly default?: number;
+  /** Only whole numbers. */
+  readonly integer?: true;
   readonly enum?: readonly string[];
 }
 
@@ -54,6 +56,65 @@ export const COMMANDS = {
     args: [],
   },
   resumeMission: { description: 'Continue the mission.', args: [] },
+  missionSetCurrent: {
+    description: 'Continue the mission with this item, counted from 0 as in GET /api/mission.',
+    args: [{ name: 'seq', type: 'number', min: 0, max: 65_534, integer: true }],
+  },
+  yaw: {
+    description:
+      'Turn to a heading, or by an angle if relative is 1. ArduPilot: in GUIDED and AUTO; PX4: it holds its place, and turns at its own rate.',
+    args: [
+      { name: 'angle', type: 'number', unit: 'deg', min: -360, max: 360 },
+      { name: 'rate', type: 'number', unit: 'deg/s', min: 0, max: 360, default: 0 },
+      { name: 'relative', type: 'number', min: 0, max: 1, default: 0, integer: true },
+    ],
+  },
+  speed: {
+    description: 'Fly at this speed from now on: over ground, a plane through the air.',
+    args: [{ name: 'speed', type: 'number', unit: 'm/s', min: 0.1, max: 100 }],
+  },
+  roi: {
+    description: 'Look at a place (region of interest); alt is relative to home.',
+    args: [
+      { name: 'lat', type: 'number', unit: 'deg', min: -90, max: 90 },
+      { name: 'lon', type: 'number', unit: 'deg', min: -180, max: 180 },
+      { name: 'alt', type: 'number', unit: 'm', min: -500, max: 10_000, default: 0 },
+    ],
+  },
+  roiClear: { description: 'Look ahead again.', args: [] },
+  orbit: {
+    description:
+      'Circle around a place (PX4); a negative radius: counter-clockwise. alt is relative to home.',
+    args: [
+      { name: 'radius', type: 'number', unit: 'm', min: -1000, max: 1000 },
+      { name: 'speed', type: 'number', unit: 'm/s', min: 0.1, max: 50 },
+      { name: 'lat', type: 'number', unit: 'deg', min: -90, max: 90 },
+      { name: 'lon', type: 'number', unit: 'deg', min: -180, max: 180 },
+      { name: 'alt', type: 'number', unit: 'm', min: 1, max: 500 },
+    ],
+  },
+  gimbal: {
+    description: "Point the gimbal; up and right of the vehicle's nose are positive.",
+    args: [
+      { name: 'pitch', type: 'number', unit: 'deg', min: -180, max: 180 },
+      { name: 'yaw', type: 'number', unit: 'deg', min: -180, max: 180, default: 0 },
+    ],
+  },
+  servo: {
+    description: 'Set a servo output that has no function of its own (ArduPilot).',
+    args: [
+      { name: 'output', type: 'number', min: 1, max: 32, integer: true },
+      { name: 'pwm', type: 'number', unit: 'µs', min: 500, max: 2500, integer: true },
+    ],
+  },
+  relay: {
+    description: 'Switch a relay, the first is 0 (ArduPilot).',
+    args: [
+      { name: 'relay', type: 'number', min: 0, max: 15, integer: true },
+      { name: 'on', type: 'number', min: 0, max: 1, integer: true },
+    ],
+  },
+  parachute: { description: 'Release the parachute: the motors stop.', args: [] },
   setHome: { description: 'Make the present position the home position.', args: [] },
   killSwitch: {
     description: 'Cut the motors at once, also in the air. The vehicle falls.',
@@ -94,6 +155,7 @@ export function checkArguments(
 function checkNumber(spec: CommandArgument, value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isFinite(number)) return null;
+  if (spec.integer === true && !Number.isInteger(number)) return null;
   if (number < (spec.min ?? -Infinity) || number > (spec.max ?? Infinity)) return null;
   return number;
 }
@@ -106,5 +168,5 @@ function checkText(spec: CommandArgument, value: unknown): string | null {
 function describe(spec: CommandArgument): string {
   if (spec.enum !== undefined) return spec.enum.map((text) => JSON.stringify(text)).join(' or ');
   if (spec.type === 'string') return 'a text of 1 to 64 characters';
-  return `a number from ${spec.min ?? '-inf'} to ${spec.max ?? 'inf'}${spec.unit === undefined ? '' : ` ${spec.unit}`}`;
+  return `a ${spec.integer === true ? 'whole ' : ''}number from ${spec.min ?? '-inf'} to ${spec.max ?? 'inf'}${spec.unit === undefined ? '' : ` ${spec.unit}`}`;
 }

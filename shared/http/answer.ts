@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import send from 'send';
-import { ApiError, ERRORS, type ErrorCode, messageOf } from '../errors.ts';
+import { ApiError, ERRORS, type ErrorBody, type ErrorCode, messageOf } from '../errors.ts';
 import { FileReply, Reply } from '../routes/handler.ts';
 
 /** The one place that turns a value or an error into bytes, for svc-control and svc-residual. */
@@ -116,19 +116,28 @@ export function failureOf(error: unknown): Failure {
   return { code: 'E_INTERNAL', detail: ERRORS.E_INTERNAL[1], extras: {}, headers: {} };
 }
 
+export function failureStatus({ code }: Failure): number {
+  return ERRORS[code][0];
+}
+
+/** The one error body. */
+export function failureBody({ detail, code, extras }: Failure): ErrorBody {
+  return { detail, code, ...extras };
+}
+
 export function sendFailure(
   res: ServerResponse,
   failure: Failure,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const body = JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras });
-  sendText(res, ERRORS[failure.code][0], body, JSON_TYPE, { ...failure.headers, ...headers });
+  const body = JSON.stringify(failureBody(failure));
+  sendText(res, failureStatus(failure), body, JSON_TYPE, { ...failure.headers, ...headers });
 }
 
 /** An error answer for a connection on which no response object exists (malformed request, refused upgrade). */
 export function rawFailure(failure: Failure): string {
-  const [status] = ERRORS[failure.code];
-  const body = `${JSON.stringify({ detail: failure.detail, code: failure.code, ...failure.extras })}\n`;
+  const status = failureStatus(failure);
+  const body = `${JSON.stringify(failureBody(failure))}\n`;
   const headers = {
     ...COMMON,
     ...failure.headers,

@@ -25,20 +25,30 @@ export interface JsonBody {
  *   prototype, incomplete)
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<JsonBody> {
-  checkType(req, 'application/json');
-  return parsed(await readBytes(req, limit));
+  return readBody(req, limit, null);
 }
 
-/** As `readJson`, for a body whose bytes are already there. */
-export function parseJson(req: IncomingMessage, raw: Buffer): JsonBody {
-  checkType(req, 'application/json');
-  return parsed(raw);
+/** As `readJson`; a body of the type `media` (null for none) is taken too, and its value is the text. */
+export async function readBody(req: IncomingMessage, limit: number, media: string | null): Promise<JsonBody> {
+  const isText = media !== null && typeOf(req) === media;
+  if (!isText) checkType(req, 'application/json');
+  return parsed(await readBytes(req, limit), isText);
+}
+
+/** As `readBody`, for a body whose bytes are already there. */
+export function parseBody(req: IncomingMessage, raw: Buffer, media: string | null): JsonBody {
+  const isText = media !== null && typeOf(req) === media;
+  if (!isText) checkType(req, 'application/json');
+  return parsed(raw, isText);
 }
 
 /** @throws ApiError E_MEDIA_TYPE if the Content-Type is another one; its parameters are ignored */
 export function checkType(req: IncomingMessage, wanted: string): void {
-  const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
+  if (typeOf(req) !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
+}
+
+function typeOf(req: IncomingMessage): string | undefined {
+  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /** The body's bytes. @param limit bytes @throws ApiError E_TOO_LARGE, E_BAD_REQUEST */
@@ -75,14 +85,23 @@ export function bodyStream(req: IncomingMessage, limit: number): Readable {
   return counted;
 }
 
-function parsed(raw: Buffer): JsonBody {
+function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
+  if (isText) return { raw, value: textOf(raw) };
   if (isTooDeep(raw))
     throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_DEPTH} levels.`);
   try {
     return { raw, value: secureJson.parse(utf8.decode(raw)) as unknown };
   } catch (error) {
     throw new ApiError('E_BAD_REQUEST', `The body is not acceptable JSON: ${messageOf(error)}.`);
+  }
+}
+
+function textOf(raw: Buffer): string {
+  try {
+    return utf8.decode(raw);
+  } catch {
+    throw new ApiError('E_BAD_REQUEST', 'The body is not UTF-8 text.');
   }
 }
 

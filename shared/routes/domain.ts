@@ -73,6 +73,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       bodyMedia: null,
       responses: LATER,
       fails: [],
+      long: false,
       blast: blast ?? 'none',
       limits: limitsOf(method),
       params: Object.fromEntries(

@@ -61,9 +61,10 @@ export const flightRows = [
     'send a flight-controller command; killSwitch needs destructive',
     {
       names: [{ kind: 'command', in: 'body', member: 'cmd' }],
-      limits: LIMITS.slow,
+      limits: LIMITS.flight,
+      long: true,
       body: commandRequest,
-      fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+      fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_RATE_LIMITED'],
       responses: json("the vehicle's verdict", commandAnswer),
     },
   ),

@@ -20,6 +20,16 @@ type BodyOf<R extends Row> = R['body'] extends JsonSchema
       ? Readable
       : unknown;
 
+/** How far long work is; `total` null: not known yet. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number | null;
+  /** A few words for people. */
+  readonly text: string;
+}
+
+export type OnProgress = (progress: Progress) => void;
+
 export interface Call<R extends Row> {
   readonly params: Readonly<Record<PathParams<R['path']>, string>>;
   /** The raw query, without the question mark. */
@@ -33,6 +43,8 @@ export interface Call<R extends Row> {
   readonly peer: string;
   /** The armed guard was overridden. */
   readonly forced: boolean;
+  /** Shown to a client that asked for events, where the row is `long`; else nobody hears it. */
+  readonly progress: OnProgress;
 }
 
 /** An answer that is not plain `200` with JSON. */
@@ -77,7 +89,7 @@ export type Handler<R extends Row> = (call: Call<R>) => unknown;
  * that, messages of the client must be ignored, even if it stays connected.
  */
 export type SocketHandler<R extends Row, Socket> = (
-  call: Omit<Call<R>, 'body'>,
+  call: Omit<Call<R>, 'body' | 'progress'>,
   socket: Socket,
   ended: AbortSignal,
 ) => void;

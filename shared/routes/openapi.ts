@@ -90,14 +90,17 @@ function operation(row: Row, operationId: string): Json {
 }
 
 function requestBody(row: Row): Json {
-  if (row.bodyMedia !== null)
+  if (row.bodyMedia !== null && row.bodyKind !== 'json')
     return { requestBody: { required: true, content: { [row.bodyMedia]: { schema: { type: 'string' } } } } };
   const schema = bodySchema(row);
   if (schema === null) return {};
   return {
     requestBody: {
       required: 'required' in schema || 'minProperties' in schema,
-      content: { 'application/json': { schema } },
+      content: {
+        'application/json': { schema },
+        ...(row.bodyMedia === null ? {} : { [row.bodyMedia]: { schema: { type: 'string' } } }),
+      },
     },
   };
 }
@@ -130,12 +133,15 @@ function security(row: Row): readonly Json[] {
 
 function successes(row: Row): Json {
   if (row.method === 'WS') return { 101: { description: 'the WebSocket is open' } };
-  return Object.fromEntries(Object.entries(row.responses).map(([status, spec]) => [status, response(spec)]));
+  return Object.fromEntries(
+    Object.entries(row.responses).map(([status, spec]) => [status, response(spec, row.long)]),
+  );
 }
 
-function response({ description, mediaType, schema }: ResponseSpec): Json {
+function response({ description, mediaType, schema }: ResponseSpec, long: boolean): Json {
   const content = schema === null ? {} : { schema };
-  return { description, content: Object.fromEntries(mediaType.split(',').map((type) => [type, content])) };
+  const plain = Object.fromEntries(mediaType.split(',').map((type) => [type, content]));
+  return { description, content: long ? { ...plain, 'text/event-stream': {} } : plain };
 }
 
 function failures(row: Row): Json {

@@ -17,6 +17,8 @@ export const LIMITS = {
   json: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 10_000 },
   /** A JSON document whose effect takes a while: a restart, a radio hop, a command with its acknowledgement. */
   slow: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 30_000 },
+  /** A flight command that is waited for (at most 600 s). */
+  flight: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 640_000 },
   /** An archive or a model. */
   upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
   /** A whole version of the node. */

@@ -64,10 +64,15 @@ export interface Row {
   readonly params: Readonly<Record<string, PathParam>>;
   readonly query: JsonSchema | null;
   readonly bodyKind: BodyKind;
-  /** What a raw body is; another Content-Type is 415. Null for the other kinds. */
+  /**
+   * What a raw body is; another Content-Type is 415. For `json`: a type that is taken too, as one text (limit: the row's).
+   * Null for the other kinds.
+   */
   readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
+  /** Work that may take long: with `Accept: text/event-stream` it sends `progress` events and then `result`. */
+  readonly long: boolean;
   /** Error codes of its handler, besides those of the edge, the proxy and the row itself. */
   readonly fails: readonly ErrorCode[];
   readonly summary: string;

@@ -12,7 +12,18 @@ export const commandRequest = {
   properties: {
     cmd: { type: 'string', minLength: 1, maxLength: 32, description: 'see GET /api/commands' },
     args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
-    timeout_ms: { type: 'integer', minimum: 500, maximum: 20_000 },
+    timeout_ms: {
+      type: 'integer',
+      minimum: 500,
+      maximum: 20_000,
+      description: "bound on the vehicle's acknowledgement",
+    },
+    wait: {
+      type: 'boolean',
+      description:
+        'takeoff, goto, land, rtl: answer when it is done, or will not be any more; with Accept: text/event-stream the progress comes as events',
+    },
+    wait_s: { type: 'integer', minimum: 1, maximum: 600, description: 'the longest wait; 120 unless said' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -43,6 +54,16 @@ export const commandAnswer = {
     mode: {
       type: 'string',
       description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
+    },
+    done: { type: 'boolean', description: 'with wait: it has come to its end' },
+    ended: {
+      enum: ['reached', 'disarmed', 'mode_changed', 'timeout', 'link_lost'],
+      description: 'with wait, once it was accepted: why the wait ended; the vehicle goes on after a timeout',
+    },
+    waited_s: { type: 'number' },
+    state: {
+      type: 'string',
+      description: 'with wait: the last state of the vehicle in one line, for people',
     },
   },
   additionalProperties: false,

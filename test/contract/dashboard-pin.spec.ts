@@ -317,6 +317,7 @@ describe('the dashboard PIN', () => {
       principal: ANONYMOUS,
       peer: '',
       forced: false,
+      progress: () => undefined,
       headers: {},
     });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
 import type { CommandRequest } from '../../shared/rpc/link.ts';
-import { commandAck } from './mavlink-samples.ts';
+import { commandAck, globalPosition, missionCurrent } from './mavlink-samples.ts';
 import { Rig, type RigOptions, type Sent } from './rig.ts';
 
 const UNSUPPORTED = 3;
@@ -152,6 +152,103 @@ describe('manoeuvres', () => {
     const copter = await met(COPTER);
     expect(await refusal(copter, 'goto', [48, 11, 0])).to.include('from 1 to 500 m');
     await copter.link.stop();
+  });
+
+  it('speed, direction and payload go in the form of each firmware', async () => {
+    const IN_GUIDED: RigOptions = { ...COPTER, customMode: 4 };
+    const radians = Math.fround(-Math.PI / 2);
+    const cases: [options: RigOptions, cmd: CommandRequest['cmd'], args: number[], sent: unknown[][]][] = [
+      [IN_GUIDED, 'yaw', [-90], [[115, 270, 0, 0, 0]]],
+      [IN_GUIDED, 'yaw', [-90, 20, 1], [[115, 90, 20, -1, 1]]],
+      [PX4, 'yaw', [270], [[192, -1, 1, 0, radians, NaN, NaN, NaN]]],
+      [COPTER, 'speed', [7], [[178, 1, 7, -1]]],
+      [PLANE, 'speed', [20], [[178, 0, 20, -1]]],
+      [PX4, 'speed', [7], [[178, 1, 7, -1]]],
+      [COPTER, 'roi', [48.1, 11.5, 20], [[195, 0, 0, 0, 0, 481_000_000, 115_000_000, 20]]],
+      [COPTER, 'roiClear', [], [[197, 0]]],
+      [COPTER, 'gimbal', [-45, 10], [[1000, -45, 10, NaN, NaN, 12]]],
+      [COPTER, 'servo', [9, 1200], [[183, 9, 1200]]],
+      [COPTER, 'relay', [0, 1], [[181, 0, 1]]],
+      [COPTER, 'parachute', [], [[208, 2]]],
+      [COPTER, 'missionSetCurrent', [3], [[224, 4]]], // item 0 is its home
+    ];
+    for (const [options, cmd, args, sent] of cases) {
+      const rig = await met(options);
+      rig.sent.length = 0;
+      expect((await rig.command(cmd, args)).status, cmd).to.equal('accepted');
+      const params = rig.sent
+        .filter(({ id }) => id === 75 || id === 76)
+        .map(({ fields }) => [
+          fields['command'],
+          ...[1, 2, 3, 4, 5, 6, 7].map((number) => fields[`_param${number}`]),
+        ]);
+      expect(params.length, cmd).to.equal(sent.length);
+      for (const [index, expected] of sent.entries())
+        expect(params[index]?.slice(0, expected.length), cmd).to.deep.equal(expected);
+      await rig.link.stop();
+    }
+  });
+
+  it('PX4 takes altitudes above the sea, and whoever moves its gimbal controls it first', async () => {
+    const rig = await met(PX4);
+    rig.say(globalPosition(100, 48, 11)); // 500 m above the sea, 12 m above home
+    const sentBy = async (cmd: CommandRequest['cmd'], args: number[]): Promise<unknown[][]> => {
+      rig.sent.length = 0;
+      await rig.command(cmd, args);
+      return rig.sent
+        .filter(({ id }) => id === 75 || id === 76)
+        .map(({ fields }) => [fields['command'], fields['_param1'], fields['_param2'], fields['_param7']]);
+    };
+    expect(await sentBy('roi', [48.1, 11.5, 20])).to.deep.equal([[195, 0, 0, 508]]);
+    expect(await sentBy('orbit', [-30, 5, 48.1, 11.5, 20])).to.deep.equal([[34, -30, 5, 508]]);
+    expect(await sentBy('gimbal', [-45])).to.deep.equal([
+      [1001, rig.system, 191, 0],
+      [1000, -45, 0, 0],
+    ]);
+    await rig.link.stop();
+  });
+
+  it('a gimbal of the older protocol gets the older command', async () => {
+    const rig = await met(COPTER, [1000]);
+    expect(await sentFor(rig, 'gimbal', [-45, 10])).to.deep.equal([
+      [1000, -45, 10, NaN],
+      [205, -45, 0, 10],
+    ]);
+    await rig.link.stop();
+  });
+
+  it("PX4's current item is set by a message without an ack: what it shows then is the answer", async () => {
+    const rig = await met(PX4);
+    rig.onSent = ({ id, fields }: Sent) => {
+      if (id === 41) rig.say(missionCurrent(Number(fields['seq'])));
+    };
+    expect((await rig.command('missionSetCurrent', [2])).status).to.equal('accepted');
+    rig.onSent = () => undefined;
+    expect((await rig.command('missionSetCurrent', [3])).status).to.equal('no_ack');
+    await rig.link.stop();
+  });
+
+  it('what a firmware cannot do is refused with a sentence that says what can', async () => {
+    const cases: [options: RigOptions, cmd: CommandRequest['cmd'], args: number[], part: string][] = [
+      [COPTER, 'yaw', [90], 'is in LOITER'],
+      [PLANE, 'yaw', [90], 'Use goto'],
+      [ROVER, 'yaw', [90], 'Use goto'],
+      [PX4, 'yaw', [90, 10], 'at its own rate'],
+      [PX4, 'yaw', [90, 0, 1], 'absolute'],
+      [{ ...PX4, type: 1 }, 'yaw', [90], 'Use goto'],
+      [COPTER, 'orbit', [30, 5, 48, 11, 20], 'mode CIRCLE'],
+      [PX4, 'orbit', [0, 5, 48, 11, 20], 'radius'],
+      [PX4, 'servo', [9, 1200], 'PX4 has no command'],
+      [PX4, 'relay', [0, 1], 'PX4 has no relays'],
+      [PX4, 'parachute', [], 'itself'],
+      [ROVER, 'parachute', [], 'a rover has none'],
+      [COPTER, 'servo', [1.5, 1200], 'a whole number from 1 to 32'],
+    ];
+    for (const [options, cmd, args, part] of cases) {
+      const rig = await met(options);
+      expect(await refusal(rig, cmd, args), cmd).to.include(part);
+      await rig.link.stop();
+    }
   });
 
   it("PX4's missionStart arms: from its acceptance on the vehicle counts as armed", async () => {

@@ -123,6 +123,12 @@ export function globalPosition(timeBootMs: number, lat: number, lon: number): Ma
   return message;
 }
 
+export function missionCurrent(seq: number): MavLinkData {
+  const message = new common.MissionCurrent();
+  message.seq = seq;
+  return message;
+}
+
 export function vfrHud(throttle: number): MavLinkData {
   const message = new common.VfrHud();
   Object.assign(message, { airspeed: 3, groundspeed: 4, alt: 500, climb: 0.5, heading: 90, throttle });

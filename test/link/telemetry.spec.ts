@@ -209,7 +209,7 @@ describe('telemetry', () => {
     }
     const mission = (fields: Record<string, unknown>): MavLinkData =>
       make(common.MissionCurrent, { total: 0, missionState: 0, missionMode: 0, ...fields });
-    rig.say(mission({ seq: 2 })); // an old firmware without the extensions
+    rig.say(mission({ seq: 3 })); // an old firmware without the extensions; item 0 is its home
     expect(rig.link.state().telemetry.mission).to.deep.equal({
       current: 2,
       reached: null,
@@ -219,13 +219,13 @@ describe('telemetry', () => {
     rig.say(mission({ seq: 3, total: 4, missionState: 3 }));
     rig.say(make(common.MissionItemReached, { seq: 2 }));
     expect(rig.link.state().telemetry.mission).to.deep.equal({
-      current: 3,
-      reached: 2,
+      current: 2,
+      reached: 1,
       total: 4,
       state: 'active',
     });
     rig.say(mission({ seq: 0, total: 65_535, missionState: 1 }));
-    expect(rig.link.state().telemetry.mission).to.include({ total: 0, state: 'none' });
+    expect(rig.link.state().telemetry.mission).to.include({ current: null, total: 0, state: 'none' });
     await rig.link.stop();
   });
 

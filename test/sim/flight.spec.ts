@@ -147,7 +147,7 @@ describe('sim flight', () => {
     await noMode;
     expect(await client.command(176, 0, 4)).to.equal(DENIED);
     expect(await client.commandInt(192, [0, 0, 10], [-1, 1])).to.equal(DENIED);
-    expect(await client.command(183, 1, 1500)).to.equal(UNSUPPORTED);
+    expect(await client.command(34, 30, 5)).to.equal(UNSUPPORTED);
     const ack = client.ack(11);
     const baseMode: number = 1;
     client.send(common.SetMode, { targetSystem: 1, baseMode, customMode: 5 });

@@ -6,10 +6,10 @@ import {
   getHome,
   getInterval,
   type Handler,
+  lookAt,
   rebootVehicle,
   requestCapabilities,
   setHome,
-  setMissionCurrent,
 } from '../mavlink/commands.ts';
 import { MavResult } from '../mavlink/mavlink-values.ts';
 import { COMPONENT_METADATA } from './px4-events.ts';
@@ -31,9 +31,12 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [21, (deck) => go(deck, deck.roles.land, 'Landing at current position')],
   [22, takeOff],
   [176, setMode],
+  [34, orbit],
+  [178, changeSpeed],
   [179, (deck, command) => orRejected(setHome(deck, { ...command, frame: AMSL }))],
   [192, reposition],
-  [224, (deck, command) => orDenied(setMissionCurrent(deck, command))],
+  [195, lookAt],
+  [197, () => ACCEPTED],
   [245, storage],
   [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
   [300, startMission],
@@ -131,13 +134,25 @@ function reposition(deck: CommandDeck, { p2, p4, lat, lon, alt }: Command): MavR
   const somewhere = Math.abs(lat) <= 90 && Math.abs(lon) <= 180 && (lat !== 0 || lon !== 0);
   if (!somewhere && !Number.isFinite(alt)) {
     roles.guided.enter();
+    if (Number.isFinite(p4)) roles.guided.turn(p4); // radians, other than MAVLink says
     return ACCEPTED;
   }
   const place = somewhere ? { lat, lon } : vehicle.location;
   const height = Number.isFinite(alt) ? alt : vehicle.location.alt;
   const target = fromFrame(vehicle.origin, vehicle.home, AMSL, place.lat, place.lon, height);
-  roles.guided.goTo(target, Number.isFinite(p4) ? (p4 * Math.PI) / 180 : undefined);
+  roles.guided.goTo(target, Number.isFinite(p4) ? p4 : undefined);
   return ACCEPTED;
+}
+
+// Always acknowledged; a speed that is not positive brings the default back.
+function changeSpeed({ craft }: CommandDeck, { p2 }: Command): MavResult {
+  craft.cruise = p2 > 0 ? p2 : undefined;
+  return ACCEPTED;
+}
+
+// Holds at the place: how it circles is not simulated.
+function orbit(deck: CommandDeck, { lat, lon, alt, ...command }: Command): MavResult {
+  return reposition(deck, { ...command, p2: 1, p4: NaN, lat, lon, alt });
 }
 
 // It arms too, other than ArduPilot's.

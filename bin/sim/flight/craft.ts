@@ -11,6 +11,8 @@ export interface Craft {
   readonly params: Params;
   /** Motors may lift it: set by a takeoff command, ends when it disarms. */
   autoArmed: boolean;
+  /** m/s, what MAV_CMD_DO_CHANGE_SPEED said; undefined: as the parameters say. */
+  cruise: number | undefined;
   text(severity: MavSeverity, text: string): void;
   /** Stops the motors, and says so. @param cause what did it; by itself the vehicle disarms after landing */
   disarm(cause?: 'command' | 'landing'): void;
@@ -38,11 +40,16 @@ export function speeds(params: Params): Speeds {
   };
 }
 
+function cruising({ params, cruise }: Craft): Speeds {
+  const limits = speeds(params);
+  return cruise === undefined ? limits : { ...limits, horizontal: cruise };
+}
+
 /** Flies straight to `target` and stops there. Yaw turns towards the travel unless WP_YAW_BEHAVIOR or `yaw` says otherwise. */
 export function flyTo(
   craft: Craft,
   target: LocalPoint,
-  limits: Speeds = speeds(craft.params),
+  limits: Speeds = cruising(craft),
   yaw?: number,
 ): Demand {
   const { vehicle, params } = craft;

@@ -68,6 +68,11 @@ export class GuidedMode implements FlightMode {
     this.#takingOff = false;
   }
 
+  /** @param yaw rad */
+  turn(yaw: number): void {
+    this.#yaw = yaw;
+  }
+
   pause(): boolean {
     this.#paused ??= stoppingPoint(this.#craft);
     return true;

@@ -76,10 +76,17 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [20, ({ modes, roles }) => accepted(modes.set(roles.rtl))],
   [21, ({ modes, roles }) => accepted(modes.set(roles.land))],
   [22, takeOff],
+  [115, turn],
   [176, setMode],
+  [178, changeSpeed],
   [179, setHome],
+  [181, () => FAILED], // none is set up
+  [183, setServo],
   [192, reposition],
   [193, pauseContinue],
+  [195, lookAt],
+  [197, () => ACCEPTED],
+  [205, () => FAILED], // no mount is set up
   [224, setMissionCurrent],
   [245, eraseParams],
   [246, rebootVehicle],
@@ -90,6 +97,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [511, messageInterval],
   [512, requestMessage],
   [520, requestCapabilities],
+  [1000, () => FAILED],
   [42428, sendBanner],
 ]);
 
@@ -164,6 +172,32 @@ function reposition({ craft, modes, roles: { guided } }: CommandDeck, command: C
   return ACCEPTED;
 }
 
+// Accepted in any mode, though only GUIDED turns.
+function turn({ craft, modes, roles: { guided } }: CommandDeck, { p1, p3, p4 }: Command): MavResult {
+  if (!(p1 >= 0 && p1 <= 360) || (p4 !== 0 && p4 !== 1)) return FAILED;
+  const angle = (p1 * Math.PI) / 180;
+  if (modes.current === guided) guided.turn(p4 === 1 ? craft.vehicle.yaw + (p3 < 0 ? -angle : angle) : angle);
+  return ACCEPTED;
+}
+
+function changeSpeed({ craft, modes }: CommandDeck, { p1, p2 }: Command): MavResult {
+  if (!(p2 > 0) || !(p1 >= 0 && p1 <= 3)) return DENIED;
+  if (modes.current.kind !== 'guided' && modes.current.kind !== 'mission') return FAILED;
+  if (p1 < 2) craft.cruise = p2;
+  return ACCEPTED;
+}
+
+// An output with a function of its own is not for commands.
+function setServo({ craft }: CommandDeck, { p1 }: Command): MavResult {
+  if ((craft.params.find(`SERVO${p1}_FUNCTION`)?.value ?? 0) <= 1) return ACCEPTED;
+  craft.text(MavSeverity.INFO, `ServoRelayEvent: Channel ${p1} is already in use`);
+  return FAILED;
+}
+
+export function lookAt(_deck: CommandDeck, command: Command): MavResult {
+  return isPlace(command) ? ACCEPTED : FAILED;
+}
+
 export function setHome({ craft, streams }: CommandDeck, command: Command): MavResult {
   const { vehicle } = craft;
   if (!craft.positionOk()) return FAILED;
@@ -184,7 +218,7 @@ export function getHome({ craft, streams }: CommandDeck): MavResult {
   return ACCEPTED;
 }
 
-export function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
+function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
   if (!mission.jump(p1)) return FAILED;
   streams.sendNow(MISSION_CURRENT);
   return ACCEPTED;

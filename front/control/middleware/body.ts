@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { checkType, hasBody, parseJson, readJson } from '../../../shared/http/body.ts';
+import { checkType, hasBody, parseBody, readBody } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
 
@@ -12,7 +12,8 @@ import type { Step } from '../exchange.ts';
 export function body(): Step {
   return (req, res, next) => {
     const { row } = res.locals.pass;
-    if (row.bodyMedia !== null) checkType(req, row.bodyMedia);
+    const json = row.bodyKind === 'json';
+    if (row.bodyMedia !== null && !json) checkType(req, row.bodyMedia);
     if (!hasBody(req)) {
       next();
       return;
@@ -20,19 +21,19 @@ export function body(): Step {
     checkAnnounced(req, row);
     const { raw } = res.locals;
     const { bodyBytes, bodyMs } = row.limits;
-    if (row.bodyKind !== 'json') {
+    if (!json) {
       if (!req.complete) limitTime(req, bodyMs, next);
       if (raw === undefined && req.headers.expect !== undefined) res.writeContinue();
       next();
       return;
     }
     if (raw !== undefined) {
-      res.locals.body = parseJson(req, raw).value;
+      res.locals.body = parseBody(req, raw, row.bodyMedia).value;
       next();
       return;
     }
     if (req.headers.expect !== undefined) res.writeContinue();
-    within(readJson(req, bodyBytes), bodyMs, () => tooSlow(bodyMs))
+    within(readBody(req, bodyBytes, row.bodyMedia), bodyMs, () => tooSlow(bodyMs))
       .then((read) => {
         res.locals.raw = read.raw;
         res.locals.body = read.value;

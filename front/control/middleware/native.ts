@@ -1,8 +1,9 @@
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { sendValue } from '../../../shared/http/answer.ts';
+import { failureOf, failureStatus, sendValue } from '../../../shared/http/answer.ts';
 import { bodyStream } from '../../../shared/http/body.ts';
-import { type Handler, Reply } from '../../../shared/routes/handler.ts';
+import { EventAnswer, wantsEvents } from '../../../shared/http/event-answer.ts';
+import { type Call, type Handler, type Progress, Reply } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
@@ -26,7 +27,9 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
     if (handler === undefined) throw new Error(`row ${row.id} has no handler`);
     const { bodyBytes, bodyMs, timeoutMs } = row.limits;
     const streams = row.bodyKind === 'stream';
-    const result = handler({
+    // What the edge has refused before this was a plain answer with its own status.
+    const events = row.long && wantsEvents(req) ? new EventAnswer(res, () => performance.now()) : null;
+    const call: Call<Row> = {
       params,
       query,
       body: streams ? bodyStream(req, bodyBytes) : body,
@@ -34,7 +37,9 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
       peer: origin.peer,
       forced,
       headers: req.headers,
-    });
+      progress: (progress: Progress) => events?.progress(progress),
+    };
+    const result = events === null ? handler(call) : (async () => handler(call))();
     if (!(result instanceof Promise)) {
       sendValue(res, result);
       announced?.settle(res.statusCode, 'done');
@@ -44,9 +49,18 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
     within(result, ms, () => new ApiError('E_TIMEOUT', `No answer within ${ms} ms.`))
       .then((value: unknown) => {
         if (ENDING.has(row.feature)) principalWatch.recheck();
-        if (!res.destroyed) sendValue(res, value);
+        if (events !== null) events.result(value);
+        else if (!res.destroyed) sendValue(res, value);
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })
-      .catch(next);
+      .catch((error: unknown) => {
+        if (events === null || !(error instanceof ApiError)) {
+          next(error);
+          return;
+        }
+        const failure = failureOf(error);
+        announced?.settle(failureStatus(failure), failure.code);
+        events.failure(failure);
+      });
   };
 }

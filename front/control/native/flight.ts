@@ -1,14 +1,19 @@
 import { basename } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { COMMANDS, checkArguments, commandNamed } from '../../../shared/flight/command-catalogue.ts';
+import { GOAL_NAMES, isGoalName } from '../../../shared/flight/goals.ts';
 import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { VehicleView } from '../vehicle-view.ts';
+import { AwaitedFlights } from './awaited-flights.ts';
 import { paramHandlers } from './params.ts';
 import { signingHandlers } from './signing.ts';
+
+/** s */
+const WAIT_S = 120;
 
 /** @param ports lists the serial ports of this machine */
 export function flightHandlers(
@@ -16,8 +21,9 @@ export function flightHandlers(
   ports: () => Promise<readonly SerialPortEntry[]>,
   metadata: ParamMetadata,
 ): HandlersOf<typeof flightRows, 'front'> {
+  const flights = new AwaitedFlights(vehicle, () => performance.now());
   return {
-    'command.post': async ({ body }) => {
+    'command.post': async ({ body, progress }) => {
       const cmd = commandNamed(body.cmd);
       if (cmd === null) {
         const known = Object.keys(COMMANDS);
@@ -27,7 +33,10 @@ export function flightHandlers(
       if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
       const request: CommandRequest =
         body.timeout_ms === undefined ? { cmd, args } : { cmd, args, timeout_ms: body.timeout_ms };
-      return vehicle.link.command(request);
+      if (body.wait !== true) return vehicle.link.command(request);
+      if (!isGoalName(cmd))
+        throw new ApiError('E_BAD_REQUEST', `wait: only for ${GOAL_NAMES.join(', ')}, not for ${cmd}.`);
+      return flights.fly({ ...request, cmd }, body.wait_s ?? WAIT_S, progress);
     },
 
     'commands.get': () => ({ commands: COMMANDS }),

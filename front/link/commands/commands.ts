@@ -2,59 +2,46 @@ import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
-import {
-  type Encoder,
-  FRAME_GLOBAL,
-  FRAME_GLOBAL_INT,
-  FRAME_GLOBAL_RELATIVE_ALT,
-  FRAME_GLOBAL_RELATIVE_ALT_INT,
-  type Params7,
-  type Target,
-} from '../encode.ts';
+import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Params } from '../params/params.ts';
-import { type Family, modeNames, modeNumber } from '../vehicle/modes.ts';
+import { modeNumber } from '../vehicle/modes.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { type Exchange, RESULT_ACCEPTED, RESULT_IN_PROGRESS, RESULT_UNSUPPORTED } from './exchange.ts';
 import {
-  type Exchange,
-  type ExchangeJob,
-  RESULT_ACCEPTED,
-  RESULT_DENIED,
-  RESULT_IN_PROGRESS,
-  RESULT_INT_ONLY,
-  RESULT_LONG_ONLY,
-  RESULT_UNSUPPORTED,
-  RESULT_UNSUPPORTED_FRAME,
-} from './exchange.ts';
-import {
-  type Craft,
   flies,
   gotoProblem,
   holdModes,
   landing,
-  type Maneuver,
   pausing,
   resuming,
   returning,
   takesOffByMode,
 } from './maneuvers.ts';
-import { Precedence, type Turn } from './precedence.ts';
+import { payloadManeuver } from './payload.ts';
+import { Precedence } from './precedence.ts';
 import type { Reasons, Refusals } from './refusals.ts';
+import { type Context, isRefusal, knownAltitude, Sender } from './sender.ts';
 
 // MAV_CMD
 const NAV_TAKEOFF = 22;
-const DO_SET_MODE = 176;
 const DO_SET_HOME = 179;
 const DO_REPOSITION = 192;
+const DO_MOUNT_CONTROL = 205;
+const DO_SET_MISSION_CURRENT = 224;
 const MISSION_START = 300;
 const COMPONENT_ARM_DISARM = 400;
+const DO_GIMBAL_MANAGER_PITCHYAW = 1000;
+const DO_GIMBAL_MANAGER_CONFIGURE = 1001;
 
 /**
  * Param 2 of COMPONENT_ARM_DISARM: disarm in the air too. This stops the motors on both firmwares without any setting, and
  * arming undoes it. DO_FLIGHTTERMINATION is off by default on PX4 (CBRK_FLIGHTTERM); where it is on, only a reboot ends it.
  */
 const FORCE = 21196;
-/** Param 1 of DO_SET_MODE: the custom mode in param 2 counts. */
-const CUSTOM_MODE_ENABLED = 1;
+/** GIMBAL_MANAGER_FLAGS_ROLL_LOCK and PITCH_LOCK: level with the horizon, yaw with the vehicle. */
+const LEVEL_GIMBAL = 4 | 8;
+/** MAV_MOUNT_MODE_MAVLINK_TARGETING */
+const MOUNT_BY_ANGLES = 2;
 /** Param 2 of DO_REPOSITION: change to the mode that can do it. */
 const CHANGE_MODE = 1;
 const GUIDED = 'GUIDED';
@@ -90,38 +77,6 @@ const RESULT_NAMES = [
   'COMMAND_UNSUPPORTED_MAV_FRAME',
 ] as const;
 
-/**
- * The ways to send a position, best first: a COMMAND_INT with a MAV_FRAME, or a COMMAND_LONG, whose floats are exact to about a
- * metre. PX4 ignored the frame until February 2026 and has accepted only FRAME_GLOBAL_INT since; MAVLink has replaced that one
- * with FRAME_GLOBAL. ArduPilot accepts a relative altitude in both RELATIVE_ALT frames.
- */
-type PlaceForm = number | 'long';
-const PX4_PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_INT, FRAME_GLOBAL, 'long'];
-const PLACES: readonly PlaceForm[] = [FRAME_GLOBAL_RELATIVE_ALT_INT, FRAME_GLOBAL_RELATIVE_ALT];
-/** These results reject the form of the command, not the request itself. */
-const FORM_REFUSED: ReadonlySet<number> = new Set([
-  RESULT_LONG_ONLY,
-  RESULT_INT_ONLY,
-  RESULT_UNSUPPORTED_FRAME,
-]);
-
-/** One request on its way: who it is for, how long it may take. */
-interface Context {
-  readonly target: Target;
-  readonly deadline: number;
-  readonly turn: Turn;
-  /** The mode that was used instead of the command, for the answer. */
-  readonly note: { mode: string | null };
-}
-
-/** Optional members of ExchangeJob. */
-interface Extras {
-  readonly urgent?: boolean;
-  readonly doubleAck?: boolean;
-  readonly underway?: () => boolean;
-  readonly shows?: () => boolean;
-}
-
 export interface CommandsOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
@@ -149,9 +104,11 @@ export interface CommandsOptions {
 export class Commands {
   readonly #options: CommandsOptions;
   readonly #precedence = new Precedence();
+  readonly #sender: Sender;
 
   constructor(options: CommandsOptions) {
     this.#options = options;
+    this.#sender = new Sender(options);
   }
 
   /** A killSwitch is under way that the vehicle has not acknowledged. */
@@ -193,27 +150,27 @@ export class Commands {
   async #run(cmd: CommandName, args: readonly (number | string)[], context: Context): Promise<number | null> {
     switch (cmd) {
       case 'arm': {
-        const result = await this.#long(context, COMPONENT_ARM_DISARM, [1], {
+        const result = await this.#sender.long(context, COMPONENT_ARM_DISARM, [1], {
           shows: () => this.#isArmed(true),
         });
         if (result === RESULT_ACCEPTED) this.#options.vehicle.noteArmed();
         return result;
       }
       case 'disarm':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
+        return this.#sender.long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
       case 'killSwitch':
-        return this.#long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
+        return this.#sender.long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
           urgent: true,
           shows: () => this.#isArmed(false),
         });
       case 'takeoff':
         return this.#takeoff(context, numberAt(args, 0));
       case 'land':
-        return this.#maneuver(context, landing(this.#craft()));
+        return this.#sender.maneuver(context, landing(this.#sender.craft()));
       case 'rtl':
-        return this.#maneuver(context, returning(this.#craft()));
+        return this.#sender.maneuver(context, returning(this.#sender.craft()));
       case 'mode':
-        return this.#mode(context, String(args[0]));
+        return this.#sender.mode(context, String(args[0]));
       case 'goto':
         return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2));
       case 'stop':
@@ -221,56 +178,50 @@ export class Commands {
       case 'missionStart':
         return this.#missionStart(context);
       case 'pauseMission':
-        return this.#maneuver(context, pausing(this.#craft()));
+        return this.#sender.maneuver(context, pausing(this.#sender.craft()));
       case 'resumeMission':
-        return this.#maneuver(context, resuming(this.#craft()));
-      case 'setHome':
-        return this.#long(context, DO_SET_HOME, [1]);
-    }
-  }
-
-  async #maneuver(context: Context, maneuver: Maneuver): Promise<number | null> {
-    switch (maneuver.kind) {
-      case 'cannot':
-        throw new ApiError('E_BAD_REQUEST', maneuver.sentence);
-      case 'mode':
-        return this.#mode(context, maneuver.name);
-      case 'command': {
-        const result = await this.#long(context, maneuver.command, maneuver.params);
-        const unknown = result === RESULT_UNSUPPORTED;
-        if (!unknown && !(maneuver.always === true && isRefusal(result))) return result;
-        const instead = await this.#firstOf(context, maneuver.otherwise ?? []);
-        // If the alternatives failed too, the answer to the command itself says more.
-        return instead === RESULT_ACCEPTED || (unknown && instead !== null) ? instead : result;
+        return this.#sender.maneuver(context, resuming(this.#sender.craft()));
+      case 'missionSetCurrent':
+        return this.#setCurrent(context, numberAt(args, 0));
+      case 'gimbal':
+        return this.#gimbal(context, numberAt(args, 0), numberAt(args, 1));
+      case 'yaw':
+      case 'speed':
+      case 'roi':
+      case 'roiClear':
+      case 'orbit':
+      case 'servo':
+      case 'relay':
+      case 'parachute': {
+        const { params, vehicle } = this.#options;
+        const facts = {
+          heading: vehicle.telemetry.position.heading,
+          param: (name: string) => params.valueOf(name),
+        };
+        return this.#sender.maneuver(
+          context,
+          payloadManeuver(cmd, args.map(Number), this.#sender.craft(), facts),
+        );
       }
+      case 'setHome':
+        return this.#sender.long(context, DO_SET_HOME, [1]);
     }
   }
 
   /** Holds its position, in the best mode that the vehicle accepts. */
   async #stop(context: Context): Promise<number | null> {
-    const [best = '', ...others] = holdModes(this.#craft());
-    const result = await this.#mode(context, best);
+    const [best = '', ...others] = holdModes(this.#sender.craft());
+    const result = await this.#sender.mode(context, best);
     if (!isRefusal(result)) return result;
-    return (await this.#firstOf(context, others)) === RESULT_ACCEPTED ? RESULT_ACCEPTED : result;
-  }
-
-  /** @returns the result of the first mode that is not refused, else of the last; null when there is none to try */
-  async #firstOf(context: Context, modes: readonly string[]): Promise<number | null> {
-    let result: number | null = null;
-    for (const mode of modes) {
-      result = await this.#mode(context, mode);
-      context.note.mode = mode;
-      if (!isRefusal(result)) return result;
-    }
-    return result;
+    return (await this.#sender.firstOf(context, others)) === RESULT_ACCEPTED ? RESULT_ACCEPTED : result;
   }
 
   /** Items 0 to 0 stand for the whole mission. Both firmwares change the mode themselves, and PX4 arms besides. */
   async #missionStart(context: Context): Promise<number | null> {
     const { vehicle } = this.#options;
-    if (vehicle.firmware !== 'px4') return this.#long(context, MISSION_START, []);
+    if (vehicle.firmware !== 'px4') return this.#sender.long(context, MISSION_START, []);
     const before = vehicle.telemetry.mode === AUTO_MISSION ? vehicle.telemetry.mission.current : null;
-    const result = await this.#long(context, MISSION_START, [], {
+    const result = await this.#sender.long(context, MISSION_START, [], {
       underway: () => {
         const { mode, mission } = vehicle.telemetry;
         const item = mode === AUTO_MISSION ? (mission.current ?? 0) : 0;
@@ -287,7 +238,7 @@ export class Commands {
    */
   async #takeoff(context: Context, alt: number): Promise<number | null> {
     const { vehicle } = this.#options;
-    const craft = this.#craft();
+    const craft = this.#sender.craft();
     if (!flies(craft)) {
       const kind = craft.family === 'px4' ? 'vehicle of this type' : (craft.family ?? 'vehicle');
       throw new ApiError('E_BAD_REQUEST', `takeoff: a ${kind} cannot take off.`);
@@ -302,17 +253,17 @@ export class Commands {
     const extras = { underway: climbing, shows: climbing };
     if (vehicle.firmware === 'px4') {
       // PX4 takes the height above sea level, and NaN as the present position and heading.
-      const ground = this.#px4Altitude(vehicle.telemetry.position.alt_msl);
-      return this.#long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
+      const ground = knownAltitude(vehicle.telemetry.position.alt_msl);
+      return this.#sender.long(context, NAV_TAKEOFF, [NaN, 0, 0, NaN, NaN, NaN, ground + alt], extras);
     }
     const { family } = vehicle;
     if (vehicle.armed === true && family !== null && vehicle.telemetry.mode !== GUIDED) {
       if (modeNumber(family, GUIDED) !== null) {
-        const result = await this.#mode(context, GUIDED);
+        const result = await this.#sender.mode(context, GUIDED);
         if (result !== RESULT_ACCEPTED) return result;
       }
     }
-    return this.#long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
+    return this.#sender.long(context, NAV_TAKEOFF, [0, 0, 0, 0, 0, 0, alt], extras);
   }
 
   /**
@@ -326,7 +277,7 @@ export class Commands {
       await params.write({ name: TAKEOFF_HEIGHT, value: alt, force: true });
     }
     if (vehicle.telemetry.mode === TAKEOFF_MODE) return RESULT_ACCEPTED;
-    const result = await this.#mode(context, TAKEOFF_MODE);
+    const result = await this.#sender.mode(context, TAKEOFF_MODE);
     context.note.mode = TAKEOFF_MODE;
     return result;
   }
@@ -344,68 +295,66 @@ export class Commands {
     };
   }
 
-  async #mode(context: Context, name: string): Promise<number | null> {
-    const family = this.#family();
-    const number = modeNumber(family, name);
-    if (number === null) {
-      throw new ApiError(
-        'E_BAD_REQUEST',
-        `Unknown mode: ${name}. This vehicle knows: ${modeNames(family).join(', ')}.`,
-      );
-    }
-    const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
-    return this.#long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
-      doubleAck: family === 'px4',
-      shows: () => this.#options.vehicle.customMode === number,
-    });
-  }
-
   /** @param alt m above home */
   async #goto(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
     const { vehicle } = this.#options;
-    const problem = gotoProblem(this.#craft(), alt);
+    const problem = gotoProblem(this.#sender.craft(), alt);
     if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
-    const px4 = vehicle.firmware === 'px4';
-    const { home, position } = vehicle.telemetry;
-    // Without either the height of home is unknown, and the present height would be added to `alt`.
-    const { alt_msl: sea, alt_rel: high } = position;
-    const below = sea === null || high === null ? null : sea - high;
-    const height = px4 ? this.#px4Altitude(home.alt_msl ?? below) + alt : alt;
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
-    const params: Params7 = [-1, CHANGE_MODE, 0, yaw, lat, lon, height];
-    const result = await this.#reposition(context, params);
+    const result = await this.#sender.place(context, DO_REPOSITION, [-1, CHANGE_MODE, 0, yaw, lat, lon, alt]);
     if (result !== RESULT_UNSUPPORTED || vehicle.firmware !== 'ardupilot') return result;
     return this.#gotoByTarget(context, lat, lon, alt);
   }
 
-  /** Tries the next form only if the vehicle rejected the form; PX4 answers DENIED to a wrong form too. */
-  async #reposition(context: Context, params: Params7): Promise<number | null> {
-    const { vehicle, encoder, exchange } = this.#options;
-    const px4 = vehicle.firmware === 'px4';
-    let answer: number | null = null;
-    for (const form of px4 ? PX4_PLACES : PLACES) {
-      const result =
-        form === 'long'
-          ? await this.#long(context, DO_REPOSITION, params)
-          : await exchange.run({
-              ...this.#job(context, DO_REPOSITION, params),
-              encode: () => encoder.commandInt(context.target, DO_REPOSITION, form, params),
-            });
-      if (result === null) return answer;
-      const perhaps = px4 && (result === RESULT_DENIED || result === RESULT_UNSUPPORTED);
-      if (!FORM_REFUSED.has(result) && !perhaps) return result;
-      // A result about the request says more than a result about the form.
-      answer = answer === null || (FORM_REFUSED.has(answer) && perhaps) ? result : answer;
+  /**
+   * @param seq as the API counts. PX4 has no command for it, only MISSION_SET_CURRENT, which gets no ack: its progress shows
+   *   whether it did it.
+   */
+  async #setCurrent(context: Context, seq: number): Promise<number | null> {
+    const { encoder, exchange, vehicle } = this.#options;
+    const { total } = vehicle.telemetry.mission;
+    if (total !== null && seq >= total) {
+      throw new ApiError('E_BAD_REQUEST', `missionSetCurrent: the mission has ${total} item(s), from 0.`);
     }
-    return answer;
+    if (vehicle.firmware !== 'px4') {
+      return this.#sender.long(context, DO_SET_MISSION_CURRENT, [seq + vehicle.firstItem]);
+    }
+    const { target } = context;
+    const there = (): boolean => vehicle.telemetry.mission.current === seq;
+    const result = await exchange.run({
+      ...this.#sender.job(context, DO_SET_MISSION_CURRENT, [seq, 0, 0, 0, 0, 0, 0]),
+      underway: there,
+      encode: () => encoder.missionSetCurrent(target, seq),
+    });
+    return there() ? RESULT_ACCEPTED : result;
+  }
+
+  /** MAVLink's gimbal protocol v2; v1 for a vehicle that does not know it. Angles in degrees, from the vehicle. */
+  async #gimbal(context: Context, pitch: number, yaw: number): Promise<number | null> {
+    const { encoder, vehicle } = this.#options;
+    if (vehicle.firmware === 'px4') {
+      // PX4 listens to whoever has said that it controls the gimbal.
+      const control = [encoder.system, OWN_COMPONENT, -1, -1];
+      const taken = await this.#sender.long(context, DO_GIMBAL_MANAGER_CONFIGURE, control);
+      if (taken !== RESULT_ACCEPTED) return taken;
+    }
+    const result = await this.#sender.long(context, DO_GIMBAL_MANAGER_PITCHYAW, [
+      pitch,
+      yaw,
+      NaN,
+      NaN,
+      LEVEL_GIMBAL,
+    ]);
+    if (result !== RESULT_UNSUPPORTED) return result;
+    return this.#sender.long(context, DO_MOUNT_CONTROL, [pitch, 0, yaw, 0, 0, 0, MOUNT_BY_ANGLES]);
   }
 
   /** For firmware without DO_REPOSITION. A position target gets no ack, so the answer is `no_ack`. */
   async #gotoByTarget(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
     const { encoder, send, vehicle } = this.#options;
     if (vehicle.telemetry.mode !== GUIDED) {
-      const mode = await this.#mode(context, GUIDED);
+      const mode = await this.#sender.mode(context, GUIDED);
       if (mode !== RESULT_ACCEPTED) return mode;
     }
     if (context.turn.signal.aborted) return null;
@@ -415,59 +364,10 @@ export class Commands {
     return null;
   }
 
-  async #long(
-    context: Context,
-    command: number,
-    given: readonly number[],
-    extras: Extras = {},
-  ): Promise<number | null> {
-    const { encoder, exchange } = this.#options;
-    const [p1 = 0, p2 = 0, p3 = 0, p4 = 0, p5 = 0, p6 = 0, p7 = 0] = given;
-    const params: Params7 = [p1, p2, p3, p4, p5, p6, p7];
-    return exchange.run({
-      ...this.#job(context, command, params),
-      ...extras,
-      encode: (confirmation) => encoder.commandLong(context.target, command, params, confirmation),
-    });
-  }
-
-  /** The members that every job has. From here on the command takes precedence over older ones. */
-  #job(
-    { deadline, turn }: Context,
-    command: number,
-    params: Params7,
-  ): Pick<ExchangeJob, 'command' | 'key' | 'deadline' | 'signal'> {
-    turn.claim();
-    return { command, key: params.join(), deadline, signal: turn.signal };
-  }
-
   /** What the newest heartbeat says, when it has just come. */
   #isArmed(wanted: boolean): boolean {
     return this.#options.vehicle.telemetry.armed === wanted;
   }
-
-  #craft(): Craft {
-    const { family, telemetry } = this.#options.vehicle;
-    return { family, type: telemetry.mav_type, mode: telemetry.mode };
-  }
-
-  #family(): Family {
-    const { family } = this.#options.vehicle;
-    if (family === null) {
-      throw new ApiError('E_BAD_REQUEST', 'The flight modes of this kind of vehicle are not known.');
-    }
-    return family;
-  }
-
-  #px4Altitude(alt: number | null): number {
-    if (alt !== null) return alt;
-    throw new ApiError('E_NO_FC', 'The vehicle has not reported its altitude yet. Wait for a position fix.');
-  }
-}
-
-/** The vehicle has said no. */
-function isRefusal(result: number | null): boolean {
-  return result !== null && result !== RESULT_ACCEPTED && result !== RESULT_IN_PROGRESS;
 }
 
 /** Turns a MAV_RESULT (null: no ack) into the answer of the API. */

@@ -1,3 +1,4 @@
+import type { Params7 } from '../encode.ts';
 import type { Family } from '../vehicle/modes.ts';
 
 // MAV_CMD
@@ -33,6 +34,8 @@ export type Maneuver =
       /** Try these modes after any refusal, not only when the command is unknown. */
       readonly always?: true;
     }
+  /** A command about a place: its first four parameters, latitude and longitude in degrees, m above home. */
+  | { readonly kind: 'place'; readonly command: number; readonly params: Params7 }
   /** This kind of vehicle cannot do it. */
   | { readonly kind: 'cannot'; readonly sentence: string };
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { CommandName } from '../../../shared/flight/command-catalogue.ts';
 
 /** What a command is about. */
-type Subject = 'motors' | 'course' | 'home';
+type Subject = 'motors' | 'course' | 'home' | 'speed' | 'camera' | 'payload';
 
 const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   arm: 'motors',
@@ -17,6 +17,16 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   missionStart: 'course',
   pauseMission: 'course',
   resumeMission: 'course',
+  missionSetCurrent: 'course',
+  orbit: 'course',
+  yaw: 'course', // PX4 changes its mode for it
+  speed: 'speed',
+  roi: 'camera',
+  roiClear: 'camera',
+  gimbal: 'camera',
+  servo: 'payload',
+  relay: 'payload',
+  parachute: 'payload',
   setHome: 'home',
 };
 
@@ -29,6 +39,8 @@ const STARTS_MOTORS: ReadonlySet<CommandName> = new Set(['arm', 'missionStart'])
 interface Underway {
   readonly cmd: CommandName;
   readonly key: string;
+  /** Which servo or relay. */
+  readonly thing: string;
   readonly abort: AbortController;
 }
 
@@ -61,7 +73,12 @@ export class Precedence {
       );
     }
     const kill = cmd === 'killSwitch';
-    const own: Underway = { cmd, key: `${cmd} ${args.join(' ')}`, abort: new AbortController() };
+    const own: Underway = {
+      cmd,
+      key: `${cmd} ${args.join(' ')}`,
+      thing: `${cmd} ${args[0] ?? ''}`,
+      abort: new AbortController(),
+    };
     this.#underway.add(own);
     let claimed = false;
     return {
@@ -87,7 +104,9 @@ export class Precedence {
       if (older === own) return; // a set keeps the order
       if (older.cmd === 'killSwitch') continue;
       const subject = SUBJECTS[older.cmd];
-      const meant = ENDS_ALL.has(own.cmd) ? subject !== 'home' : subject === SUBJECTS[own.cmd];
+      const meant = ENDS_ALL.has(own.cmd)
+        ? subject === 'motors' || subject === 'course'
+        : subject === SUBJECTS[own.cmd] && (subject !== 'payload' || older.thing === own.thing);
       if (meant && older.key !== own.key) older.abort.abort();
     }
   }

@@ -48,6 +48,16 @@ const NEVER = Number.NEGATIVE_INFINITY;
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
 /** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
+/** MAV_AUTOPILOT_ARDUPILOTMEGA */
+const ARDUPILOT = 3;
+
+/**
+ * The vehicle's number of the mission's first item: ArduPilot has its home as item 0.
+ * @param autopilot MAV_AUTOPILOT
+ */
+export function firstItemOf(autopilot: number | null): 0 | 1 {
+  return autopilot === ARDUPILOT ? 1 : 0;
+}
 
 /** Telemetry before anything was received. */
 export function emptyTelemetry(): Telemetry {
@@ -178,7 +188,7 @@ export class TelemetryModel {
       case MSG.MISSION_CURRENT:
         return this.#mission(decodeMissionCurrent(payload));
       case MSG.MISSION_ITEM_REACHED:
-        this.#values.mission.reached = decodeMissionItemReached(payload);
+        this.#values.mission.reached = this.#item(decodeMissionItemReached(payload));
         return this.#stamp('mission');
       default:
         return null;
@@ -333,9 +343,15 @@ export class TelemetryModel {
     return this.#stamp('home');
   }
 
+  /** @param seq as the vehicle counts @returns as the API counts; null for ArduPilot's home */
+  #item(seq: number): number | null {
+    const item = seq - firstItemOf(this.#values.autopilot);
+    return item < 0 ? null : item;
+  }
+
   #mission(message: MissionCurrent): number {
     const { mission } = this.#values;
-    mission.current = message.seq;
+    mission.current = this.#item(message.seq);
     mission.total = message.total === U16_UNKNOWN ? 0 : scaled(message.total, 0, 1);
     mission.state = MISSION_STATES[message.state] ?? null;
     return this.#stamp('mission');

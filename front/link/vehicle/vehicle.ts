@@ -33,7 +33,7 @@ import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
-import { TelemetryModel } from './telemetry.ts';
+import { firstItemOf, TelemetryModel } from './telemetry.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
 export const ALIVE_MS = 3000;
@@ -162,6 +162,11 @@ export class Vehicle {
     if (this.#heartbeat === null) return null;
     if (this.#heartbeat.autopilot === AUTOPILOT_ARDUPILOT) return 'ardupilot';
     return this.#heartbeat.autopilot === AUTOPILOT_PX4 ? 'px4' : 'unknown';
+  }
+
+  /** The number that it gives to the mission's first item. */
+  get firstItem(): 0 | 1 {
+    return firstItemOf(this.#heartbeat?.autopilot ?? null);
   }
 
   get family(): Family | null {

@@ -1,11 +1,27 @@
-import type { CommandName } from '../../shared/flight/command-catalogue.ts';
+import type { CommandName } from './command-catalogue.ts';
 import { metresBetween, type Place, type Seen } from './seen.ts';
-import type { Waiting } from './waiting.ts';
 
 /** When a command that moves the aircraft has done what it was sent for, and when it will not any more. */
 
-export type Goal = Pick<Waiting, 'doing' | 'place' | 'judge'>;
-export type GoalName = Extract<CommandName, 'takeoff' | 'goto' | 'land' | 'rtl'>;
+/** How it ends, as far as the vehicle itself decides it. */
+export type GoalEnd = 'reached' | 'disarmed' | 'mode_changed';
+
+export interface Goal {
+  /** What happens meanwhile, for the progress. */
+  readonly doing: string;
+  /** Where it goes to, for the last state line. */
+  readonly place?: Place | null;
+  /** @param ms since the command was accepted @returns null to go on */
+  readonly judge: (seen: Seen, ms: number) => GoalEnd | null;
+}
+
+/** The commands that take their time. */
+export const GOAL_NAMES = ['takeoff', 'goto', 'land', 'rtl'] as const satisfies readonly CommandName[];
+export type GoalName = (typeof GOAL_NAMES)[number];
+
+export function isGoalName(name: CommandName): name is GoalName {
+  return (GOAL_NAMES as readonly CommandName[]).includes(name);
+}
 
 const FIXED_WING = 1;
 /** MAV_TYPE of rovers and boats: they return, and neither climb nor land. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type GoalName, goalOf } from '../../connector/tools/flight-goals.ts';
-import { type Seen, seenIn } from '../../connector/tools/seen.ts';
+import { type GoalName, goalOf } from '../../shared/flight/goals.ts';
+import { type Seen, seenIn } from '../../shared/flight/seen.ts';
 
 describe('when a flight has done what it was sent for', () => {
   const copter = seenIn({

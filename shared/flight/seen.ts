@@ -1,5 +1,3 @@
-import { asRecord } from './tool.ts';
-
 /** What `GET /api/telemetry` says of the vehicle, as far as a wait needs it. Null: never received. */
 
 export interface Place {
@@ -79,6 +77,10 @@ function placeOf({ lat, lon }: Readonly<Record<string, unknown>>): Place | null 
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 function textOf(value: unknown): string | null {
