@@ -8,8 +8,9 @@ import type {
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
-import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
+import type { ComponentMetadata } from '../metadata/component-metadata.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { Descriptions } from './descriptions.ts';
 import { ListTransfer } from './list-transfer.ts';
 import type { MetadataStore } from './metadata-store.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
@@ -23,8 +24,6 @@ const CAPABILITY_FTP = 32;
 const PACK_PATH = '@PARAM/param.pck';
 /** ArduPilot 4.2 and later; others refuse the query. */
 const PACK_WITH_DEFAULTS = `${PACK_PATH}?withdefaults=1`;
-/** COMP_METADATA_TYPE_PARAMETER */
-const TYPE_PARAMETER = 1;
 /** PX4 answers a read of it with a hash over its parameters. It is no parameter. */
 const HASH_NAME = '_HASH_CHECK';
 
@@ -98,15 +97,14 @@ export class Params {
   #anew = false;
   /** As the vehicle told them in this session; a parameter that is not in it has none that is known. */
   #defaults: ReadonlyMap<string, number> | null = null;
-  /** The file with the vehicle's descriptions, below the store's directory. */
-  #described: string | null = null;
-  readonly #kind: MetadataKind | null;
+  readonly #descriptions: Descriptions | null;
 
   constructor(options: ParamsOptions) {
     this.#options = options;
     this.#writes = new ParamWrites({ ...options, table: this.#table });
     const { metadataStore } = options;
-    this.#kind = metadataStore === null ? null : this.#descriptions(metadataStore);
+    this.#descriptions =
+      metadataStore === null ? null : new Descriptions({ ...options, store: metadataStore });
   }
 
   get progress(): ParamsProgress {
@@ -126,7 +124,7 @@ export class Params {
       const value = paramFromBits(bits, type, encoding);
       params[name] = { value, type, index, default: this.#defaults?.get(name) ?? null };
     }
-    return { ...this.progress, described: this.#described, params };
+    return { ...this.progress, described: this.#descriptions?.file ?? null, params };
   }
 
   /** The value of one parameter; null if the vehicle has not sent it. */
@@ -164,7 +162,7 @@ export class Params {
       this.#table.clear();
       this.#expected = null;
       this.#defaults = null;
-      this.#described = null;
+      this.#descriptions?.forget();
       this.#hash = null;
       this.#changedAt = null;
       this.#ends++;
@@ -340,36 +338,7 @@ export class Params {
     if (!complete) return;
     this.#changedAt = this.#endedAt - SETTLE_MS; // to disk at the next tick
     for (const [name] of this.#table.entries()) this.#options.onKnown(name);
-    // ArduPilot has no descriptions on board.
-    if (this.#kind !== null && this.#options.vehicle.firmware !== 'ardupilot')
-      this.#options.metadata.want(this.#kind);
-  }
-
-  /** The file of descriptions is kept as it came: who reads it unpacks it (front/control/param-metadata/). */
-  #descriptions(store: MetadataStore): MetadataKind {
-    const nameOf = (crc: number, packed: boolean): string => {
-      const id =
-        crc === 0 ? (this.#options.vehicle.version?.uid ?? 'unknown') : crc.toString(16).padStart(8, '0');
-      return `${id}.json${packed ? '.xz' : ''}`;
-    };
-    return {
-      type: TYPE_PARAMETER,
-      lack: 'parameters of the vehicle are not described',
-      has: async (crc) => {
-        for (const packed of [true, false]) {
-          const name = nameOf(crc, packed);
-          if (!(await store.has(name))) continue;
-          this.#described = name;
-          return true;
-        }
-        return false;
-      },
-      take: async (file, path, crc) => {
-        const name = nameOf(crc, path.endsWith('.xz'));
-        await store.write(name, file);
-        this.#described = name;
-      },
-    };
+    this.#descriptions?.want();
   }
 
   /** Asks a PX4 for the hash of these values first; other vehicles' values are written at once. */

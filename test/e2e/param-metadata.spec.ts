@@ -58,7 +58,7 @@ class Flown implements AsyncDisposable {
   async described(name: string): Promise<Json> {
     for (;;) {
       const { body } = await this.get(`/api/params/${name}`);
-      if (body['metadata'] !== null) return body;
+      if (typeof body['metadata'] === 'object' && body['metadata'] !== null) return body;
       await linkState(this.node, () => true);
     }
   }
@@ -191,10 +191,19 @@ describe('descriptions and defaults of parameters', () => {
     expect((await flown.get('/api/params/changed')).body).to.deep.include({ changed: [] });
 
     // The next svc-link does not read the file again: it would come in the background, and this is at once.
-    const link = flown.node.services.find(({ name }) => name === 'svc-link');
-    process.kill(link?.pid ?? 0, 'SIGKILL');
+    await flown.node.killAndAwaitSuccessor('svc-link');
     await linkState(flown.node, ({ params }) => params.cached > 0 && !params.priming);
     expect(await flown.described('RTL_RETURN_ALT')).to.include({ default: 60 });
+  });
+
+  it('PX4 over a line that loses a fifth, in a svc-link that begins anew: they come all the same', async () => {
+    await using flown = await Flown.start(['--firmware', 'px4']);
+    await flown.described('NAV_RCL_ACT');
+    await rm(flown.node.paths.componentMetadata, { recursive: true });
+    expect((await flown.get('/api/params/NAV_RCL_ACT')).body).to.include({ metadata: null });
+    await flown.sim.fault({ dropFrames: 0.2 });
+    await flown.node.killAndAwaitSuccessor('svc-link');
+    expect(await flown.described('NAV_RCL_ACT')).to.deep.include({ default: 2 });
   });
 
   it('without any, it is said what is missing; a file that cannot be used is as if it were not there', async () => {
