@@ -4,6 +4,7 @@ import { frameCrc } from '../../shared/mavlink/crc.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import { STX_V2 } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
+import type { PositionSetPoint, VelocitySetPoint } from '../../shared/rpc/link.ts';
 import { type Signer, setupNone } from './signing/signer.ts';
 
 /** MAV_COMP_ID_ONBOARD_COMPUTER: who we are on the link (docs/contract.md 6). */
@@ -15,6 +16,13 @@ const NO_FLAGS: number = 0;
 const MAVLINK_VERSION = 3;
 
 /** Position only: velocity, acceleration, yaw and yaw rate are to be ignored. */
+/** Velocity and yaw rate. */
+const MASK_VELOCITY: number = 0b0000_0101_1100_0111;
+/** Position and yaw. */
+const MASK_POSITION_YAW: number = 0b0000_1001_1111_1000;
+const FRAME_LOCAL_NED = 1;
+/** Deprecated in MAVLink, and the only frame of the vehicle's own axes that both firmwares take. */
+const FRAME_BODY_NED = 8;
 const MASK_POSITION_ONLY: number = 0b0000_1101_1111_1000;
 
 /** MAV_FRAME */
@@ -107,6 +115,10 @@ export class Encoder {
 
   /** @param alt m above home */
   positionTarget(target: Target, lat: number, lon: number, alt: number): Buffer {
+    return this.#encode(this.#globalTarget(target, lat, lon, alt));
+  }
+
+  #globalTarget(target: Target, lat: number, lon: number, alt: number): common.SetPositionTargetGlobalInt {
     const message = new common.SetPositionTargetGlobalInt();
     message.timeBootMs = 0;
     message.targetSystem = target.system;
@@ -116,7 +128,7 @@ export class Encoder {
     message.latInt = degE7(lat);
     message.lonInt = degE7(lon);
     message.alt = alt;
-    return this.#encode(message);
+    return message;
   }
 
   /** @param seq as the vehicle counts */
@@ -125,6 +137,32 @@ export class Encoder {
     message.targetSystem = target.system;
     message.targetComponent = target.component;
     message.seq = seq;
+    return this.#encode(message);
+  }
+
+  /** @param point m/s, yaw rate in degrees a second (0 if absent) */
+  velocityTarget(target: Target, point: Omit<VelocitySetPoint, 'type'>): Buffer {
+    const { frame, vx, vy, vz, yaw_rate: yawRate = 0 } = point;
+    const message = new common.SetPositionTargetLocalNed();
+    message.timeBootMs = 0;
+    message.targetSystem = target.system;
+    message.targetComponent = target.component;
+    message.coordinateFrame = frame === 'body' ? FRAME_BODY_NED : FRAME_LOCAL_NED;
+    message.typeMask = MASK_VELOCITY;
+    message.vx = vx;
+    message.vy = vy;
+    message.vz = vz;
+    message.yawRate = (yawRate * Math.PI) / 180;
+    return this.#encode(message);
+  }
+
+  /** @param point degrees, m above home; without a yaw it turns as it likes */
+  placeTarget(target: Target, { lat, lon, alt, yaw }: Omit<PositionSetPoint, 'type'>): Buffer {
+    const message = this.#globalTarget(target, lat, lon, alt);
+    if (yaw !== undefined) {
+      message.typeMask = MASK_POSITION_YAW;
+      message.yaw = (yaw * Math.PI) / 180;
+    }
     return this.#encode(message);
   }
 

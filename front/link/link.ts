@@ -7,10 +7,12 @@ import type {
   CommandResult,
   LinkProblem,
   LinkState,
+  OffboardState,
   ParamsReset,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
+  SetPointRequest,
   SigningEnrolled,
   SigningEnrolRequest,
   SigningState,
@@ -18,6 +20,7 @@ import type {
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
+import { Offboard } from './commands/offboard.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
@@ -89,6 +92,7 @@ export class Link {
   readonly #refusals: Refusals;
   readonly #exchange: Exchange;
   readonly #commands: Commands;
+  readonly #offboard: Offboard;
   readonly #streams: Streams;
   readonly #params: Params;
   readonly #events: Events;
@@ -230,6 +234,19 @@ export class Link {
     this.#logs =
       logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
+    const commands = this.#commands;
+    this.#offboard = new Offboard({
+      clock,
+      vehicle,
+      encoder,
+      send,
+      killing: () => commands.killing,
+      loiter: () => {
+        commands
+          .loiter()
+          .catch((error: unknown) => log.warn(`holding after set-points: ${messageOf(error)}`));
+      },
+    });
     this.#signing = new Signing({
       clock,
       log,
@@ -277,6 +294,7 @@ export class Link {
       this.#ftp.tick();
       this.#metadata.tick();
       this.#logs?.tick();
+      this.#offboard.tick();
     });
   }
 
@@ -295,6 +313,17 @@ export class Link {
   /** The RPC method `command`; see Commands. */
   async command(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     return this.#commands.execute(request, signal);
+  }
+
+  /** The RPC method `setpoint`; see Offboard. */
+  setPoint({ holder, point }: SetPointRequest): OffboardState {
+    return this.#offboard.take(holder, point);
+  }
+
+  /** The RPC method `setpoint_end`. */
+  endSetPoints(holder: string): OffboardState {
+    this.#offboard.release(holder);
+    return this.#offboard.state;
   }
 
   /** The RPC method `param_set`; see ParamWrites. */
@@ -369,6 +398,7 @@ export class Link {
       statustext: [...this.#texts.newest],
       telemetry: vehicle.telemetry,
       params: this.#params.progress,
+      offboard: this.#offboard.state,
       problems: this.#problems(),
       counters: {
         rx_frames: framing.frames,

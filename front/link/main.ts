@@ -97,6 +97,8 @@ async function build(log: Logger): Promise<Program> {
     path: paths.linkSocket,
     handlers: {
       command: async (params, signal) => link.command(params, signal),
+      setpoint: (params) => link.setPoint(params),
+      setpoint_end: ({ holder }) => link.endSetPoints(holder),
       params: () => link.params(),
       param_set: async (params) => link.writeParam(params),
       params_reset: async ({ force }) => link.resetParams(force),

@@ -16,6 +16,7 @@ import {
   telemetry,
   telemetryQuery,
 } from '../schemas/flight.ts';
+import { offboardMessage } from '../schemas/offboard.ts';
 import * as signing from '../schemas/signing.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
@@ -50,6 +51,21 @@ export const mavlinkStream = row(
     blast: 'aircraft',
     query: mavlinkQuery,
     responses: media('one frame in each binary message', 'application/octet-stream'),
+  },
+);
+
+export const offboardStream = row(
+  'offboard.ws.ws',
+  'WS /api/offboard/ws',
+  'ws read ok -',
+  'set-points; sending needs flight',
+  {
+    ticket: 'offboard',
+    blast: 'aircraft',
+    responses: json(
+      'who sends set-points and whether the vehicle follows, one text message each',
+      offboardMessage,
+    ),
   },
 );
 
@@ -197,10 +213,7 @@ export const flightRows = [
       responses: json('the vehicle has taken it', paramsResetDone),
     },
   ),
-  later('offboard.ws.ws', 'WS /api/offboard/ws', 'ws read ok -', 'set-points; sending needs flight', {
-    ticket: 'offboard',
-    blast: 'aircraft',
-  }),
+  offboardStream,
   later('calibration.get', 'GET /api/calibration', 'key read ok -', 'the calibration that runs'),
   later('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'begin a calibration', {
     limits: LIMITS.slow,

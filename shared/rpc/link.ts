@@ -1,5 +1,6 @@
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
+import { setPoint } from '../schemas/offboard.ts';
 import { type Contract, method, type ParamsOf, shape } from './contract.ts';
 
 /** Names and units: docs/contract.md 6.1. A value that was never received is null. */
@@ -114,6 +115,7 @@ export interface LinkState {
   statustext: { at: string; severity: number; text: string }[];
   telemetry: Telemetry;
   params: ParamsProgress;
+  offboard: OffboardState;
   problems: LinkProblem[];
   /** Counted since this process started. */
   counters: {
@@ -129,6 +131,40 @@ export interface LinkState {
     tx_bytes: number;
     reconnects: number;
   };
+}
+
+/** Velocity in m/s: north, east, down, or in the vehicle's axes forward, right, down. */
+export interface VelocitySetPoint {
+  readonly type: 'velocity';
+  readonly frame: 'ned' | 'body';
+  readonly vx: number;
+  readonly vy: number;
+  readonly vz: number;
+  /** Degrees a second; 0 if absent. */
+  readonly yaw_rate?: number;
+}
+
+/** Degrees, m above home. */
+export interface PositionSetPoint {
+  readonly type: 'position';
+  readonly lat: number;
+  readonly lon: number;
+  readonly alt: number;
+  readonly yaw?: number;
+}
+
+export type SetPoint = VelocitySetPoint | PositionSetPoint;
+
+/** Who sends set-points, and whether the vehicle flies by them. */
+export interface OffboardState {
+  /** Null while nobody does. */
+  holder: string | null;
+  /** It is in the mode that follows set-points. */
+  following: boolean;
+  /** Sent to the vehicle since svc-link started. */
+  setpoints: number;
+  /** Left out because they came faster than 50 a second. */
+  dropped: number;
 }
 
 export interface ParamsProgress {
@@ -333,6 +369,28 @@ export const LINK = {
       shape<CommandResult>(),
       25_000,
     ),
+    /** One set-point; the holder is whoever sent one within the last 0.5 s. E_BUSY for anybody else. */
+    setpoint: method(
+      {
+        type: 'object',
+        required: ['holder', 'point'],
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 }, point: setPoint },
+        additionalProperties: false,
+      },
+      shape<OffboardState>(),
+      1000,
+    ),
+    /** The holder has gone: the vehicle holds at once. */
+    setpoint_end: method(
+      {
+        type: 'object',
+        required: ['holder'],
+        properties: { holder: { type: 'string', minLength: 1, maxLength: 128 } },
+        additionalProperties: false,
+      },
+      shape<OffboardState>(),
+      1000,
+    ),
     params: method(NOTHING, shape<ParamsSnapshot>(), 5000),
     /**
      * Answered after the vehicle has reported the value. Three sends with their read-backs take 6 s; other writes may be queued
@@ -407,5 +465,6 @@ export const LINK = {
 } as const satisfies Contract;
 
 export type CommandRequest = ParamsOf<typeof LINK, 'command'>;
+export type SetPointRequest = ParamsOf<typeof LINK, 'setpoint'>;
 export type ParamWriteRequest = ParamsOf<typeof LINK, 'param_set'>;
 export type SigningEnrolRequest = ParamsOf<typeof LINK, 'signing_enrol'>;

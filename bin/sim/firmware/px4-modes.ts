@@ -19,11 +19,11 @@ export const LOITER = customMode(AUTO, 3);
 
 /**
  * PX4's modes on the behaviours that the simulation has: AUTO.FOLLOW_TARGET only holds, AUTO.PRECLAND is a plain landing,
- * and OFFBOARD does not ask for a stream of setpoints before it is entered.
+ * and what OFFBOARD falls back to when its set-points end is always AUTO.RTL.
  */
 export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): ModeSet {
   const loiter = new GuidedMode(craft, id('Hold', AUTO, 3));
-  const offboard = new GuidedMode(craft, id('Offboard', 6));
+  const offboard = new OffboardMode(craft, id('Offboard', 6), () => modes().set(rtl.number));
   const takeoff = new TakeoffMode(craft, id('Takeoff', AUTO, 2), () => modes().set(LOITER));
   const habits = { armable: true, needsTakeoff: false, announces: false };
   const auto = new AutoMode(craft, mission, id('Mission', AUTO, 4), habits);
@@ -52,6 +52,32 @@ export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): Mo
     rtl: rtl.number,
     land: land.number,
   };
+}
+
+/** COM_OF_LOSS_T */
+const OFFBOARD_LOSS_MS = 1000;
+
+/** OFFBOARD: entered while set-points come, and left when they end. */
+class OffboardMode extends GuidedMode {
+  readonly #lost: () => void;
+
+  constructor(craft: Craft, mode: ModeId, lost: () => void) {
+    super(craft, mode);
+    this.#lost = lost;
+  }
+
+  refuses(): string | undefined {
+    return this.#silent ? 'no offboard signal' : undefined;
+  }
+
+  override step(dt: number): Demand {
+    if (this.#silent) this.#lost();
+    return super.step(dt);
+  }
+
+  get #silent(): boolean {
+    return performance.now() - this.heardAt > OFFBOARD_LOSS_MS;
+  }
 }
 
 /** AUTO.TAKEOFF: climbs to MIS_TAKEOFF_ALT, or where the command says, and goes over into AUTO.LOITER. */

@@ -17,6 +17,8 @@ export class GuidedMode implements FlightMode {
   readonly kind = 'guided';
   readonly needsPosition = true;
   readonly armable = true;
+  /** When the newest set-point came: wall-clock ms, as a faster simulation does not make the link faster. */
+  protected heardAt = -Infinity;
   readonly #craft: Craft;
   #target: LocalPoint;
   #yaw: number | undefined;
@@ -66,6 +68,11 @@ export class GuidedMode implements FlightMode {
     this.#velocityAge = 0;
     this.#paused = undefined;
     this.#takingOff = false;
+  }
+
+  /** A set-point came, whatever the mode. */
+  heard(): void {
+    this.heardAt = performance.now();
   }
 
   /** @param yaw rad */

@@ -28,6 +28,7 @@ import {
   RequestDataStream,
   SetMode,
   SetPositionTargetGlobalInt,
+  SetPositionTargetLocalNed,
   SetupSigning,
 } from './messages.ts';
 import type { MissionLink } from './mission-link.ts';
@@ -102,6 +103,7 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
     deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
   }),
   on(SetPositionTargetGlobalInt, setPositionTarget),
+  on(SetPositionTargetLocalNed, setLocalTarget),
   on(MissionRequestList, ({ missionLink }, { missionType }, peer) => missionLink.list(peer, missionType)),
   on(MissionRequest, ({ missionLink }, m, peer) => missionLink.request(peer, m.seq, m.missionType)),
   on(MissionRequestInt, ({ missionLink }, m, peer) => missionLink.request(peer, m.seq, m.missionType)),
@@ -161,6 +163,7 @@ function setPositionTarget(deck: InboxDeck, m: SetPositionTargetGlobalInt): void
   const { craft, modes } = deck;
   const guided = deck.roles.offboard;
   const mask: number = m.typeMask;
+  guided.heard();
   if (modes.current !== guided || !FRAMES.has(m.coordinateFrame)) return;
   // An ignored field may be NaN; a used one that is would make the whole vehicle NaN.
   if ((mask & 7) === 0) {
@@ -170,4 +173,21 @@ function setPositionTarget(deck: InboxDeck, m: SetPositionTargetGlobalInt): void
     guided.goTo(target, (mask & 1024) === 0 && Number.isFinite(m.yaw) ? m.yaw : undefined);
   } else if ((mask & 56) === 0 && [m.vx, m.vy, m.vz].every(Number.isFinite))
     guided.moveAt({ vn: m.vx, ve: m.vy, vu: -m.vz });
+}
+
+// Velocities only. MAV_FRAME_LOCAL_NED is 1, MAV_FRAME_BODY_NED 8.
+function setLocalTarget(
+  { craft, modes, roles: { offboard } }: InboxDeck,
+  m: SetPositionTargetLocalNed,
+): void {
+  const frame: number = m.coordinateFrame;
+  const mask: number = m.typeMask;
+  if (frame !== 1 && frame !== 8) return;
+  offboard.heard();
+  if (modes.current !== offboard || (mask & 56) !== 0) return;
+  if (![m.vx, m.vy, m.vz].every(Number.isFinite)) return;
+  const turn = frame === 8 ? craft.vehicle.yaw : 0;
+  const vn = m.vx * Math.cos(turn) - m.vy * Math.sin(turn);
+  const ve = m.vx * Math.sin(turn) + m.vy * Math.cos(turn);
+  offboard.moveAt({ vn, ve, vu: -m.vz });
 }

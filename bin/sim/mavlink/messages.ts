@@ -171,6 +171,12 @@ export const SetupSigning = message<common.SetupSigning>(
   'SETUP_SIGNING 256 71',
   'initialTimestamp:u64 targetSystem:u8 targetComponent:u8 secretKey:u8[32]',
 );
+export type SetPositionTargetLocalNed = common.SetPositionTargetLocalNed;
+export const SetPositionTargetLocalNed = message<common.SetPositionTargetLocalNed>(
+  'SET_POSITION_TARGET_LOCAL_NED 84 143',
+  'timeBootMs:u32 x:f32 y:f32 z:f32 vx:f32 vy:f32 vz:f32 afx:f32 afy:f32 afz:f32 yaw:f32 ' +
+    'yawRate:f32 typeMask:u16 targetSystem:u8 targetComponent:u8 coordinateFrame:u8',
+);
 export type SetPositionTargetGlobalInt = common.SetPositionTargetGlobalInt;
 export const SetPositionTargetGlobalInt = message<common.SetPositionTargetGlobalInt>(
   'SET_POSITION_TARGET_GLOBAL_INT 86 5',

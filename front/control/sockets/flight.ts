@@ -3,6 +3,7 @@ import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { SocketHandlersOf } from '../../../shared/routes/handler.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { mavlinkSocket } from './mavlink.ts';
+import { offboardSocket } from './offboard.ts';
 import { telemetrySocket } from './telemetry.ts';
 
 /** @param feed the Unix socket of svc-link for raw frames */
@@ -13,5 +14,6 @@ export function flightSockets(
   return {
     'telemetry.ws.ws': telemetrySocket(vehicle),
     'mavlink.ws.ws': mavlinkSocket(feed),
+    'offboard.ws.ws': offboardSocket(vehicle),
   };
 }

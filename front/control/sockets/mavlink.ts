@@ -33,7 +33,7 @@ export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream,
 }
 
 /** Only tokens have scopes; every other accepted caller has the operator's rights. */
-function mayFly({ scopes }: Principal): boolean {
+export function mayFly({ scopes }: Principal): boolean {
   return scopes === null || scopes.includes('flight');
 }
 

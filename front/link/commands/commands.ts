@@ -117,6 +117,15 @@ export class Commands {
   }
 
   /**
+   * Set-points have ended, and PX4 is to hold where it is. A command about its course that is under way goes first: holding
+   * would cancel it.
+   */
+  async loiter(): Promise<void> {
+    if (this.#precedence.steering) return;
+    await this.execute({ cmd: 'mode', args: ['AUTO.LOITER'] });
+  }
+
+  /**
    * The RPC method `command`.
    * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
    *   under way, E_RATE_LIMITED, E_TIMEOUT (not sent)

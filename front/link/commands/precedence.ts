@@ -99,6 +99,12 @@ export class Precedence {
     return false;
   }
 
+  /** Whether a command about its course is under way. */
+  get steering(): boolean {
+    for (const { cmd } of this.#underway) if (SUBJECTS[cmd] === 'course') return true;
+    return false;
+  }
+
   #endOlder(own: Underway): void {
     for (const older of this.#underway) {
       if (older === own) return; // a set keeps the order
