@@ -1,13 +1,12 @@
 import { flightLogList, flightLogsErased } from '../schemas/flight-logs.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { json, LIMITS, media } from './row-parts.ts';
 
 const { row, later } = domain({
   lane: 'front',
   feature: 'flight',
   profiles: 'DG',
-  params: { id: PARAM.flightLog },
 });
 
 export const missionRows = [

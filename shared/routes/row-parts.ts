@@ -40,7 +40,6 @@ export const PARAM = {
     pattern: '[a-z][a-z0-9_-]*(?:\\.[a-z0-9][a-z0-9_-]*){0,7}',
     description: 'a dotted config path',
   },
-  flightLog: { pattern: '[0-9]{1,5}', description: 'the number of a log, as the vehicle counts' },
   id: { pattern: ID, description: 'an identifier' },
   iface: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,14}', description: 'a network interface' },
   wifiName: { pattern: '[^\\p{Cc}/\\\\]{1,64}', description: 'the name of a saved Wi-Fi profile' },

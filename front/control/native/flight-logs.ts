@@ -32,8 +32,8 @@ export function flightLogHandlers({ link }: VehicleView, directory: string): Log
     },
 
     'flight-logs.id.get': async ({ params, headers }) => {
-      const id = Number(params.id);
-      if (id > 0xffff) throw new ApiError('E_NOT_FOUND', `No log has the number ${id}.`);
+      const id = /^\d{1,5}$/.test(params.id) ? Number(params.id) : Number.NaN;
+      if (!(id <= 0xffff)) throw new ApiError('E_NOT_FOUND', 'A log has a number from 0 to 65535.');
       const part = await fetch(id);
       const disposition = {
         'content-disposition': `attachment; filename="${part.name.replace(/part$/, 'log')}"`,
