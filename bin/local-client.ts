@@ -44,8 +44,10 @@ export async function* streamNode(
   address: NodeAddress,
   path: string,
   signal?: AbortSignal,
+  extra: Readonly<Record<string, string>> = {},
 ): AsyncGenerator<Buffer> {
-  const request = { method: 'GET', path, headers: headersFor(address), timeoutMs: 0, signal };
+  const headers = { ...headersFor(address), ...extra };
+  const request = { method: 'GET', path, headers, timeoutMs: 0, signal };
   const answer: IncomingMessage = await openAnswer(placeOf(address), request).catch((error: unknown) => {
     throw failedCall(error, address, signal);
   });

@@ -47,8 +47,12 @@ export abstract class NodeCommand extends Command {
   }
 
   /** The answer's bytes as they come. */
-  protected stream(path: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
-    return streamNode(this.address, path, signal);
+  protected stream(
+    path: string,
+    signal?: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): AsyncGenerator<Buffer> {
+    return streamNode(this.address, path, signal, headers);
   }
 
   /** Whether --host names the node; files on this machine are then of no use. */

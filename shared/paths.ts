@@ -34,6 +34,12 @@ export interface Paths {
   readonly paramsDir: string;
   /** The newest plan file that was written to the vehicle. */
   readonly missionPlan: string;
+  /** Vehicles' own descriptions of their parameters, as files. */
+  readonly componentMetadata: string;
+  /** The operator's files with descriptions of parameters. */
+  readonly paramMetadata: string;
+  /** Logs of vehicles that were fetched. */
+  readonly flightLogs: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
   readonly logDir: string;
@@ -74,6 +80,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     videoProfile: join(state, 'video-profile.json'),
     paramsDir: join(state, 'params'),
     missionPlan: join(state, 'mission-plan.json'),
+    componentMetadata: join(state, 'component-metadata'),
+    paramMetadata: join(state, 'param-metadata'),
+    flightLogs: join(state, 'flight-logs'),
     signingDir: join(state, 'signing'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),

@@ -1,6 +1,7 @@
 import type { Faults } from './faults.ts';
 import type { Firmware } from './firmware/firmware.ts';
-import { fileOf, Px4Events } from './firmware/px4-events.ts';
+import { eventsFile, Px4Events } from './firmware/px4-events.ts';
+import { Px4Files } from './firmware/px4-files.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
 import { Failsafes } from './flight/failsafe.ts';
@@ -13,6 +14,7 @@ import { Acks } from './mavlink/acks.ts';
 import { Channel, type Sink } from './mavlink/channel.ts';
 import { FtpServer, type SimFile } from './mavlink/ftp.ts';
 import { type InboxDeck, receive } from './mavlink/inbox.ts';
+import { LogLink, type LogOptions } from './mavlink/log-link.ts';
 import { PlainList } from './mavlink/mission-lists.ts';
 import { ParamFile, paramFileRequest } from './mavlink/param-file.ts';
 import { ParamLink } from './mavlink/param-link.ts';
@@ -42,6 +44,7 @@ export interface AutopilotOptions {
   /** At least so many parameters. */
   readonly paramCount: number;
   readonly ftp: boolean;
+  readonly logs: LogOptions;
   /** 32 bytes, or undefined. */
   readonly signingKey: Buffer | undefined;
 }
@@ -88,6 +91,7 @@ export class Autopilot implements Craft {
   readonly #signing: Signing;
   /** Absent where the firmware has none. */
   readonly #events: Px4Events | undefined;
+  #rom: Px4Files | undefined;
   #bootAt: number;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
@@ -113,7 +117,13 @@ export class Autopilot implements Craft {
     this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed), firmware.flies);
     this.#signing = new Signing(options.signingKey, tools.wallMs);
     this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random);
-    this.#events = firmware.events ? new Px4Events(this.#channel, () => this.#uptime()) : undefined;
+    this.#events = firmware.events
+      ? new Px4Events(
+          this.#channel,
+          () => this.#uptime(),
+          () => this.#romFiles().contentsCrc,
+        )
+      : undefined;
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
     this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
@@ -144,6 +154,7 @@ export class Autopilot implements Craft {
         lists: [this.#mission, this.#fence, this.#rally],
         received: firmware.words.missionReceived,
       }),
+      logLink: new LogLink(this, this.#channel, firmware.logs, options.logs),
       ftp: options.ftp
         ? new FtpServer(this.#channel, (path) => this.#open(path), firmware.ftpNotOpen)
         : undefined,
@@ -164,6 +175,7 @@ export class Autopilot implements Craft {
     this.#channel.connect(sink);
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
     this.#streams.greet();
   }
@@ -180,6 +192,7 @@ export class Autopilot implements Craft {
     const { now, timers, hangUp } = this.#tools;
     hangUp();
     timers.clear();
+    this.params.boot();
     this.vehicle.reset();
     this.autoArmed = false;
     this.cruise = undefined;
@@ -189,6 +202,7 @@ export class Autopilot implements Craft {
     this.#failsafes.reset();
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
+    this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
     this.#bootAt = now();
     this.#last = this.#bootAt;
@@ -204,11 +218,13 @@ export class Autopilot implements Craft {
     this.#last = now;
     this.#pass((elapsed / 1000) * clamp(this.params.get('SIM_SPEEDUP'), 0.01, MAX_SPEEDUP));
     this.#reports(now);
-    const { paramLink, missionLink } = this.#deck;
+    const { paramLink, missionLink, logLink } = this.#deck;
     const next = this.#channel.connected ? this.#streams.tick(now) : IDLE_MS;
     paramLink.tick(now);
     missionLink.tick(now);
-    const busy = this.vehicle.armed || !this.vehicle.landed || paramLink.busy || missionLink.busy;
+    logLink.tick(now);
+    const flying = this.vehicle.armed || !this.vehicle.landed;
+    const busy = flying || paramLink.busy || missionLink.busy || logLink.busy;
     return busy ? BUSY_MS : Math.max(5, Math.min(next, IDLE_MS));
   }
 
@@ -289,7 +305,7 @@ export class Autopilot implements Craft {
   }
 
   #open(path: string): SimFile | 'invalid' | undefined {
-    const plain = this.#events === undefined ? undefined : fileOf(path);
+    const plain = this.#events === undefined ? undefined : this.#romFiles().get(path);
     if (plain !== undefined) {
       return { sizeEstimate: plain.length, read: (offset, size) => plain.subarray(offset, offset + size) };
     }
@@ -298,6 +314,12 @@ export class Autopilot implements Craft {
     if (request.start >= this.params.visible().length) return 'invalid';
     this.#banner(); // ArduPilot says who it is at the start of a parameter download, whichever way it goes
     return new ParamFile(this.params.visible(), request);
+  }
+
+  /** Made when somebody first asks. */
+  #romFiles(): Px4Files {
+    this.#rom ??= new Px4Files(this.params.visible(), eventsFile());
+    return this.#rom;
   }
 
   #uptime(): number {

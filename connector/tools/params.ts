@@ -39,7 +39,33 @@ const LISTED = {
   required: ['name', 'value'],
   properties: { name: { type: 'string' }, value: { type: 'number' } },
 } as const;
-const NO_METADATA = 'This build carries no descriptions of parameters; the value is what the vehicle says.';
+const NO_METADATA =
+  'Nothing describes this parameter: the vehicle does not, and the operator has put no file below param-metadata/.';
+/** Each is one request to the node. */
+const MAX_LOOKED_AT = 100;
+
+/** The text of a value, or of its bits; null if none is known. */
+function inWords(value: number, metadata: Readonly<Record<string, unknown>>): string | null {
+  const { values, bitmask } = metadata;
+  if (Array.isArray(values)) {
+    const found = (values as readonly { value: number; text: string }[]).find((each) => each.value === value);
+    if (found !== undefined) return found.text;
+  }
+  if (!Array.isArray(bitmask)) return null;
+  const set = (bitmask as readonly { bit: number; text: string }[]).filter(
+    ({ bit }) => Math.floor(value / 2 ** bit) % 2 !== 0,
+  );
+  return set.length === 0 ? '(no bits set)' : set.map(({ text }) => text).join(', ');
+}
+
+/** A sentence if the value is outside its documented range. */
+function outside(value: number, { min, max }: Readonly<Record<string, unknown>>): string | null {
+  // The vehicle keeps 32-bit floats: what rounds to the limit is the limit.
+  if (typeof min === 'number' && Math.fround(value) < Math.fround(min)) return `below its minimum of ${min}`;
+  return typeof max === 'number' && Math.fround(value) > Math.fround(max)
+    ? `above its maximum of ${max}`
+    : null;
+}
 
 export const paramTools: readonly Tool[] = [
   {
@@ -107,26 +133,39 @@ export const paramTools: readonly Tool[] = [
   {
     name: 'params_explain',
     title: 'Explain a parameter',
-    description: 'What is known about one parameter, and its value.',
+    description: 'What one parameter is for, its range, default and value in words.',
     routes: ['params.name.get'],
     input: { properties: { name }, required: ['name'] },
     output: {
       type: 'object',
-      required: ['name', 'metadata', 'note', 'currentValue'],
+      required: ['name', 'metadata', 'currentValue'],
       properties: {
         name: { type: 'string' },
-        metadata: { type: 'null' },
+        metadata: { type: ['object', 'null'] },
         note: { type: 'string' },
         currentValue: { type: ['number', 'null'] },
+        default: { type: ['number', 'null'] },
+        decoded: { type: 'string', description: 'the value in words' },
       },
     },
     idempotent: true,
     run: async ({ ask, args }) => {
       const wanted = String(args['name']);
-      const { value = null } = asRecord(
+      const answer = asRecord(
         await ask({ method: 'GET', path: pathOf('params.name.get', { name: wanted }) }),
       );
-      return { value: { name: wanted, metadata: null, note: NO_METADATA, currentValue: value } };
+      const { value = null, default: initial = null, metadata = null } = answer;
+      const decoded = typeof value === 'number' ? inWords(value, asRecord(metadata)) : null;
+      return {
+        value: {
+          name: wanted,
+          metadata,
+          ...(metadata === null ? { note: NO_METADATA } : {}),
+          currentValue: value,
+          default: initial,
+          ...(decoded === null ? {} : { decoded }),
+        },
+      };
     },
   },
   reading(
@@ -137,19 +176,66 @@ export const paramTools: readonly Tool[] = [
     },
     'params.changed.get',
   ),
-  reading(
-    {
-      name: 'params_optimize',
-      title: 'Tuning hints',
-      description: 'Parameters outside their documented range.',
+  {
+    name: 'params_optimize',
+    title: 'Tuning hints',
+    description: 'Changed parameters, and which of them are outside their documented range.',
+    routes: ['params.changed.get', 'params.name.get'],
+    input: {
+      properties: { focus: { type: 'string', maxLength: 64, description: 'part of the names to look at' } },
     },
-    'params.changed.get',
-    {
-      input: { properties: { focus: { type: 'string', maxLength: 64 } } },
-      // It needs the tables of that route, and a rule for each range.
-      run: async () => Promise.reject(new Denial('not_supported', NO_METADATA)),
+    output: {
+      type: 'object',
+      required: ['total', 'differsFromDefault', 'observations', 'params', 'note'],
+      properties: {
+        focus: { type: 'string' },
+        total: { type: 'integer', description: 'parameters of the vehicle' },
+        differsFromDefault: { type: 'integer' },
+        observations: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['name', 'value', 'message'],
+            properties: {
+              name: { type: 'string' },
+              value: { type: 'number' },
+              message: { type: 'string' },
+            },
+          },
+        },
+        params: { type: 'array', items: { type: 'object' } },
+        note: { type: 'string' },
+      },
     },
-  ),
+    idempotent: true,
+    run: async (context) => {
+      const { ask, args } = context;
+      const { length: total } = await all(context);
+      const { changed } = asRecord(await ask({ method: 'GET', path: pathOf('params.changed.get') }));
+      const focus = upper(args['focus']);
+      const differing = (changed as readonly Listed[]).filter((each) => each.name.includes(focus));
+      const observations: { name: string; value: number; message: string }[] = [];
+      for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
+        const answer = asRecord(
+          await ask({ method: 'GET', path: pathOf('params.name.get', { name: wanted }) }),
+        );
+        const message = outside(value, asRecord(answer['metadata']));
+        if (message !== null) observations.push({ name: wanted, value, message });
+      }
+      const rest = differing.length - MAX_LOOKED_AT;
+      const note = `A value outside its documented range is a question, not a fault.${rest > 0 ? ` ${rest} more changed parameters were not looked at: give a focus.` : ''}`;
+      return {
+        value: {
+          ...(focus === '' ? {} : { focus }),
+          total,
+          differsFromDefault: differing.length,
+          observations,
+          params: differing,
+          note,
+        },
+      };
+    },
+  },
   writing(
     {
       name: 'params_set',

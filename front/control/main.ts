@@ -34,6 +34,7 @@ import { configHandlers } from './native/config.ts';
 import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { flightHandlers } from './native/flight.ts';
+import { flightLogHandlers } from './native/flight-logs.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
@@ -41,6 +42,7 @@ import { Advertiser } from './node/advertiser.ts';
 import { detectBoard } from './node/board.ts';
 import { SystemMonitor } from './node/health.ts';
 import { helperAt } from './node/helper.ts';
+import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PrincipalWatch } from './principal-watch.ts';
 import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
@@ -75,8 +77,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
-  await sweepTemporary([paths.etc, paths.state, paths.paramsDir], Date.now(), (sentence) =>
-    log.warn(sentence),
+  await sweepTemporary(
+    [paths.etc, paths.state, paths.paramsDir, paths.componentMetadata],
+    Date.now(),
+    (sentence) => log.warn(sentence),
   );
   const { profile } = config.agent;
   const withResidual = !values['no-residual'] && (config.features.residual ?? true);
@@ -168,7 +172,12 @@ async function build(init: Init, log: Logger): Promise<Program> {
       now: Date.now,
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
-    ...flightHandlers(vehicle, async () => listSerialPorts(devDir, sysDir)),
+    ...flightHandlers(
+      vehicle,
+      async () => listSerialPorts(devDir, sysDir),
+      new ParamMetadata({ fromVehicles: paths.componentMetadata, fromOperator: paths.paramMetadata, log }),
+    ),
+    ...flightLogHandlers(vehicle, paths.flightLogs),
     ...missionHandlers(vehicle, new KeptPlan(paths.missionPlan, log)),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),

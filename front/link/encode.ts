@@ -235,6 +235,33 @@ export class Encoder {
     return this.frame(MSG.FILE_TRANSFER_PROTOCOL, payload);
   }
 
+  /** LOG_REQUEST_LIST. @param first to `last`: ids; 0 to 65535 for all */
+  logRequestList(target: Target, first: number, last: number): Buffer {
+    const payload = Buffer.alloc(6);
+    payload.writeUInt16LE(first, 0);
+    payload.writeUInt16LE(last, 2);
+    return this.#addressed(MSG.LOG_REQUEST_LIST, payload, target, 4);
+  }
+
+  /** LOG_REQUEST_DATA. @param count bytes */
+  logRequestData(target: Target, id: number, offset: number, count: number): Buffer {
+    const payload = Buffer.alloc(12);
+    payload.writeUInt32LE(offset, 0);
+    payload.writeUInt32LE(count, 4);
+    payload.writeUInt16LE(id, 8);
+    return this.#addressed(MSG.LOG_REQUEST_DATA, payload, target, 10);
+  }
+
+  /** LOG_ERASE: all logs. */
+  logErase(target: Target): Buffer {
+    return this.#addressed(MSG.LOG_ERASE, Buffer.alloc(2), target, 0);
+  }
+
+  /** LOG_REQUEST_END: ArduPilot logs again from then on. */
+  logRequestEnd(target: Target): Buffer {
+    return this.#addressed(MSG.LOG_REQUEST_END, Buffer.alloc(2), target, 0);
+  }
+
   /** REQUEST_EVENT: events that were lost. */
   requestEvents(target: Target, first: number, last: number): Buffer {
     const payload = Buffer.alloc(6);
@@ -254,6 +281,13 @@ export class Encoder {
     message.reqMessageRate = rateHz;
     message.startStop = 1;
     return this.#encode(message);
+  }
+
+  /** @param at where target_system and target_component stand */
+  #addressed(id: number, payload: Buffer, target: Target, at: number): Buffer {
+    payload.writeUInt8(target.system, at);
+    payload.writeUInt8(target.component, at + 1);
+    return this.frame(id, payload);
   }
 
   /** A v2 frame around an encoded payload. @param signer null: unsigned, whatever else is signed */

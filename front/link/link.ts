@@ -1,4 +1,4 @@
-import { messageOf } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -8,6 +8,7 @@ import type {
   LinkProblem,
   LinkState,
   OffboardState,
+  ParamsReset,
   ParamsSnapshot,
   ParamWriteRequest,
   ParamWriteResult,
@@ -24,11 +25,17 @@ import { Offboard } from './commands/offboard.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT } from './encode.ts';
 import { Events } from './events/events.ts';
+import { FtpClient } from './ftp/ftp-client.ts';
+import { FlightLogs } from './logs/flight-logs.ts';
+import type { LogStore } from './logs/log-store.ts';
+import { ComponentMetadata } from './metadata/component-metadata.ts';
 import { Missions } from './missions/missions.ts';
 import { OwnHeartbeat } from './own-heartbeat.ts';
+import type { MetadataStore } from './params/metadata-store.ts';
 import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
+import { resetParams } from './params/reset.ts';
 import { FrameStream } from './router/frame-stream.ts';
 import { LoopGuard } from './router/loop-guard.ts';
 import { Router } from './router/router.ts';
@@ -45,6 +52,8 @@ import { Streams } from './vehicle/streams.ts';
 import { type SessionReason, Vehicle } from './vehicle/vehicle.ts';
 
 const TICK_MS = 100;
+/** From the vehicle's acceptance of a reset of its parameters until they are read again. */
+const RESET_MS = 1000;
 /** MAV_CMD */
 const REQUEST_MESSAGE = 512;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
@@ -57,6 +66,10 @@ export interface LinkOptions {
   readonly source: string;
   /** Where parameters are kept on disk; null: nowhere. */
   readonly store: ParamStore | null;
+  /** Where the vehicle's descriptions of its parameters are kept; absent: they are not asked for. */
+  readonly metadataStore?: MetadataStore;
+  /** Where logs of the vehicle are kept; absent: none are fetched. */
+  readonly logStore?: LogStore;
   /** Signing keys on disk, loaded; absent: they are kept nowhere. */
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
@@ -88,6 +101,9 @@ export class Link {
   readonly #params: Params;
   readonly #missions: Missions;
   readonly #events: Events;
+  readonly #ftp: FtpClient;
+  readonly #metadata: ComponentMetadata;
+  readonly #logs: FlightLogs | null;
   readonly #signing: Signing;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
@@ -165,12 +181,13 @@ export class Link {
         // Addressed to us, not to a ground station whose answers pass through here too.
         const { targetSystem, targetComponent } = message;
         if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
-        this.#params.onFtp(message);
-        this.#events.onFtp(message);
+        this.#ftp.onMessage(message);
       },
       onEvent: (event) => this.#events.onEvent(event),
       onEventSequence: (sequence) => this.#events.onSequence(sequence),
-      onMetadataUri: (uri) => this.#events.onMetadata(uri),
+      onMetadataUri: (uri) => this.#metadata.onUri(uri),
+      onLogEntry: (entry) => this.#logs?.onEntry(entry),
+      onLogData: (data) => this.#logs?.onData(data),
       onMission: (message) => this.#missions.onMessage(message),
       onMissionIds: (ids) => this.#missions.onIds(ids),
       onStatusText: (part, component) => this.#texts.add(part, component),
@@ -185,7 +202,17 @@ export class Link {
       log.error(`stream request: ${messageOf(error)}`);
     };
     this.#streams = new Streams({ clock, vehicle, encoder, exchange, send, onError });
-    this.#params = new Params({
+    this.#ftp = new FtpClient({ clock, vehicle, encoder, send });
+    this.#metadata = new ComponentMetadata({
+      clock,
+      log,
+      vehicle,
+      encoder,
+      send,
+      ftp: this.#ftp,
+      free: () => !params.progress.priming,
+    });
+    const params: Params = new Params({
       clock,
       vehicle,
       encoder,
@@ -198,19 +225,24 @@ export class Link {
       // Also for parameters from the disk, once the vehicle has confirmed that they are unchanged.
       onKnown: (name) => this.#evidence.parameter(name),
       store,
+      ftp: this.#ftp,
+      metadata: this.#metadata,
+      metadataStore: options.metadataStore ?? null,
     });
-    const params = this.#params;
+    this.#params = params;
     const onProgress = options.onProgress ?? ((): void => undefined);
     this.#missions = new Missions({ clock, vehicle, encoder, send, onProgress });
     this.#events = new Events({
-      clock,
       log,
       vehicle,
       encoder,
       send,
-      free: () => !params.progress.priming,
+      metadata: this.#metadata,
       onLine: (severity, text) => this.#texts.say(severity, text),
     });
+    const { logStore } = options;
+    this.#logs =
+      logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
     this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
     const commands = this.#commands;
     this.#offboard = new Offboard({
@@ -269,13 +301,16 @@ export class Link {
       this.#texts.tick();
       this.#streams.tick();
       this.#params.tick();
-      this.#events.tick();
+      this.#ftp.tick();
+      this.#metadata.tick();
+      this.#logs?.tick();
       this.#offboard.tick();
     });
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    this.#logs?.stop();
     this.#feed.stop();
     this.#heartbeat.stop();
     this.#streams.stop();
@@ -310,6 +345,28 @@ export class Link {
   /** Mission, fence and rally points. */
   get missions(): Pick<Missions, 'read' | 'write'> {
     return this.#missions;
+  }
+
+  /** The RPC method `params_reset`; see resetParams. */
+  async resetParams(force: boolean): Promise<ParamsReset> {
+    const { clock } = this.#options;
+    const reset = await resetParams({
+      clock,
+      vehicle: this.#vehicle,
+      encoder: this.#encoder,
+      exchange: this.#exchange,
+      valueOf: (name) => this.#params.valueOf(name),
+      force,
+    });
+    // PX4 answers before it begins, and ends within this time.
+    clock.after(RESET_MS, () => this.#params.download(false, true));
+    return reset;
+  }
+
+  /** The RPC methods `logs`, `log_fetch` and `logs_erase`. @throws ApiError E_NOT_IMPLEMENTED without a place for logs */
+  get logs(): FlightLogs {
+    if (this.#logs === null) throw new ApiError('E_NOT_IMPLEMENTED');
+    return this.#logs;
   }
 
   get signing(): SigningState {
@@ -402,7 +459,10 @@ export class Link {
     }
     this.#missions.onSession();
     this.#streams.request();
-    this.#events.begin(reason === 'learned' || reason === 'rebooted');
+    const other = reason === 'learned' || reason === 'rebooted';
+    this.#events.begin(other);
+    if (other) this.#metadata.forget();
+    if (other) this.#logs?.forget();
     this.#params.download(reason === 'learned');
   }
 }

@@ -16,6 +16,8 @@ import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
 import { openEndpoint } from './endpoints/open-endpoint.ts';
 import { Link } from './link.ts';
+import { LogStore } from './logs/log-store.ts';
+import { MetadataStore } from './params/metadata-store.ts';
 import { ParamStore } from './params/param-store.ts';
 import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
@@ -66,6 +68,8 @@ async function build(log: Logger): Promise<Program> {
     transport,
     source,
     store: new ParamStore(paths.paramsDir, log),
+    logStore: new LogStore(paths.flightLogs),
+    metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
@@ -100,6 +104,10 @@ async function build(log: Logger): Promise<Program> {
       param_set: async (params) => link.writeParam(params),
       mission_read: async (params) => link.missions.read(params),
       mission_write: async (params) => link.missions.write(params),
+      params_reset: async ({ force }) => link.resetParams(force),
+      logs: async () => link.logs.logs(),
+      log_fetch: async ({ id }) => link.logs.fetch(id),
+      logs_erase: async ({ force }) => link.logs.erase(force),
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
       signing_disable: async ({ force }) => link.disableSigning(force),

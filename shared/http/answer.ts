@@ -76,7 +76,7 @@ function sendFile(
         const range = res.getHeader('content-range');
         sendFailure(
           res,
-          failureOf(new ApiError('E_RANGE')),
+          failureOf(new ApiError('E_RANGE_NOT_SATISFIABLE')),
           typeof range === 'string' ? { 'content-range': range } : {},
         );
       } else sendFailure(res, failureOf(new ApiError(error.status === 404 ? 'E_NOT_FOUND' : 'E_STORE')));

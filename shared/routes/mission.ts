@@ -1,3 +1,4 @@
+import { flightLogList, flightLogsErased } from '../schemas/flight-logs.ts';
 import {
   missionAnswer,
   missionGetQuery,
@@ -7,9 +8,9 @@ import {
 } from '../schemas/mission.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS } from './row-parts.ts';
+import { json, LIMITS, media } from './row-parts.ts';
 
-const { row, later } = domain({ lane: 'front', feature: 'flight', profiles: 'DG' });
+const { row } = domain({ lane: 'front', feature: 'flight', profiles: 'DG' });
 
 const FAILS = ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT', 'E_BUSY'] as const;
 
@@ -54,11 +55,28 @@ export const missionRows = [
   row('rally.get', 'GET /api/rally', 'key read ok -', 'rally points', get),
   row('rally.put', 'PUT /api/rally', 'key flight ok - aircraft', 'replace them', put),
   row('rally.delete', 'DELETE /api/rally', 'key flight ok - aircraft', 'clear them', clear),
-  later('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle'),
-  later('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
-    limits: LIMITS.stream,
+  row('flight-logs.get', 'GET /api/flight-logs', 'key read ok -', 'logs on the vehicle', {
+    limits: { ...LIMITS.read, timeoutMs: LIMITS.slow.timeoutMs },
+    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
+    responses: json('by their numbers', flightLogList),
   }),
-  later('flight-logs.delete', 'DELETE /api/flight-logs', 'key destructive ok guard config', 'erase all', {
+  row('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
+    limits: LIMITS.stream,
+    fails: [
+      'E_ARMED',
+      'E_BUSY',
+      'E_RANGE_NOT_SATISFIABLE',
+      'E_NO_FC',
+      'E_UPSTREAM_DOWN',
+      'E_DISK_FULL',
+      'E_STORE',
+      'E_TIMEOUT',
+    ],
+    responses: media('the log as it comes, whole or a range of it', 'application/octet-stream'),
+  }),
+  row('flight-logs.delete', 'DELETE /api/flight-logs', 'key destructive ok guard config', 'erase all', {
     limits: LIMITS.slow,
+    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
+    responses: json('the vehicle lists fewer logs now', flightLogsErased),
   }),
 ] as const satisfies readonly Row[];

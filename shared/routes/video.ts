@@ -75,7 +75,7 @@ export const videoRows = [
     'download, HTTP range',
     {
       limits: LIMITS.stream,
-      fails: ['E_RANGE', 'E_PRECONDITION'],
+      fails: ['E_RANGE_NOT_SATISFIABLE', 'E_PRECONDITION'],
       responses: media('the file', 'video/mp4,image/jpeg'),
     },
   ),

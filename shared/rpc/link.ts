@@ -180,8 +180,40 @@ export interface ParamsProgress {
 }
 
 export interface ParamsSnapshot extends ParamsProgress {
-  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. */
-  params: Record<string, { value: number; type: number; index: number }>;
+  /** type: MAV_PARAM_TYPE of the vehicle's own PARAM_VALUE. default: null if the vehicle has not told it. */
+  params: Record<string, { value: number; type: number; index: number; default: number | null }>;
+  /** The file below `component-metadata/` with the vehicle's own descriptions; null without one. */
+  described: string | null;
+}
+
+/** After the vehicle has accepted the reset of all its parameters. */
+export interface ParamsReset {
+  /** Until a reboot the vehicle uses some or all of the old values. */
+  reboot_required: true;
+}
+
+export interface FlightLogList {
+  /** `node`: the vehicle was not asked, for the reason in `note`. */
+  from: 'vehicle' | 'node';
+  /** A sentence; null: nothing to say. */
+  note: string | null;
+  /** time: ISO 8601, null if the vehicle does not know it. held: bytes, from its beginning, that the node has. */
+  logs: { id: number; size: number; time: string | null; held: number }[];
+}
+
+/** A log in a file that grows at its end. */
+export interface FlightLogPart {
+  /** Below `flight-logs/`. */
+  name: string;
+  size: number;
+  /** Bytes that are in the file. */
+  have: number;
+  complete: boolean;
+}
+
+export interface FlightLogsErased {
+  erased: number;
+  left: number;
 }
 
 /** The answer after the vehicle has reported the new value. */
@@ -408,6 +440,30 @@ export const LINK = {
       },
       shape<ParamWriteResult>(),
       25_000,
+    ),
+    /** MAV_CMD_PREFLIGHT_STORAGE with its sends; a download follows. */
+    params_reset: method(
+      { type: 'object', required: ['force'], properties: { force }, additionalProperties: false },
+      shape<ParamsReset>(),
+      10_000,
+    ),
+    /** Four requests a second apart, and as many again for each entry that is lost. */
+    logs: method(NOTHING, shape<FlightLogList>(), 15_000),
+    /** Asked for again and again while somebody reads; the download stops 10 s after the last time. */
+    log_fetch: method(
+      {
+        type: 'object',
+        required: ['id'],
+        properties: { id: { type: 'integer', minimum: 0, maximum: 65_535 } },
+        additionalProperties: false,
+      },
+      shape<FlightLogPart>(),
+      20_000,
+    ),
+    logs_erase: method(
+      { type: 'object', required: ['force'], properties: { force }, additionalProperties: false },
+      shape<FlightLogsErased>(),
+      28_000,
     ),
     signing: method(NOTHING, shape<SigningState>(), 2000),
     /** Time for two sends, 5 s of waiting, and the restore. */

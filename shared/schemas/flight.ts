@@ -240,13 +240,96 @@ export const paramList = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** What is known of a parameter besides its value; null where it is not said. */
+const paramMetadata = {
+  type: ['object', 'null'],
+  required: [
+    'group',
+    'label',
+    'description',
+    'units',
+    'min',
+    'max',
+    'increment',
+    'values',
+    'bitmask',
+    'reboot_required',
+  ],
+  properties: {
+    group: text,
+    label: text,
+    description: text,
+    units: text,
+    min: number,
+    max: number,
+    increment: number,
+    values: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['value', 'text'],
+        properties: { value: { type: 'number' }, text: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+    bitmask: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['bit', 'text'],
+        properties: { bit: { type: 'integer' }, text: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+    reboot_required: { type: ['boolean', 'null'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 export const paramValue = {
   type: 'object',
-  required: ['name', 'value', 'type'],
+  required: ['name', 'value', 'type', 'default', 'metadata'],
   properties: {
     name: { type: 'string' },
     value: { type: 'number' },
     type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
+    default: { ...number, description: 'null: not known' },
+    metadata: { ...paramMetadata, description: 'null: nothing describes this parameter' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramsChanged = {
+  type: 'object',
+  required: ['changed', 'count', 'unknown', 'priming'],
+  properties: {
+    changed: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'value', 'default'],
+        properties: { name: { type: 'string' }, value: { type: 'number' }, default: { type: 'number' } },
+        additionalProperties: false,
+      },
+    },
+    count: { type: 'integer', description: 'how many differ' },
+    unknown: { type: 'integer', description: 'parameters whose default is not known' },
+    priming: { type: 'boolean', description: 'a download is under way' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramsReset = {
+  type: 'object',
+  properties: {
+    names: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 500,
+      uniqueItems: true,
+      items: { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,15}$' },
+      description: 'each gets its default; without it, the vehicle resets all of its parameters',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -268,6 +351,10 @@ export const paramWritten = {
     ack: { type: 'boolean' },
     cached_value: { ...number, description: 'the value that the vehicle reported' },
     type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
+    reboot_required: {
+      type: ['boolean', 'null'],
+      description: 'the vehicle uses the value after a reboot; null: not known',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -292,6 +379,18 @@ export const paramListWritten = {
   type: 'object',
   required: ['written', 'results'],
   properties: { written: { type: 'integer' }, results: { type: 'array', items: paramWritten } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramsResetDone = {
+  type: 'object',
+  required: ['all', 'written', 'results', 'reboot_required'],
+  properties: {
+    all: { type: 'boolean', description: 'the vehicle resets all of its parameters' },
+    written: { type: 'integer' },
+    results: { type: 'array', items: paramWritten },
+    reboot_required: { type: ['boolean', 'null'], description: 'null: not known' },
+  },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

@@ -104,13 +104,7 @@ describe('the connector and a real node', function () {
         plugins_info: { id: 'x' },
         wait_until: { armed: false },
       };
-      const notHere = [
-        'plugins_list',
-        'plugins_info',
-        'vision_status',
-        'params_diff_from_default',
-        'params_optimize',
-      ];
+      const notHere = ['plugins_list', 'plugins_info', 'vision_status'];
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);
       for (const tool of reads) {

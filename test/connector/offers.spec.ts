@@ -34,7 +34,7 @@ describe('the list of tools follows the node', function () {
       await changed;
       const listed = await names(client);
       expect(listed).to.include('status_get').and.to.include('logs_query');
-      for (const gone of ['video_status', 'video_record_start', 'vision_status', 'params_optimize'])
+      for (const gone of ['video_status', 'video_record_start', 'vision_status'])
         expect(listed, gone).to.not.include(gone);
       await client.close();
     } finally {

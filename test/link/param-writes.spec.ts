@@ -245,7 +245,9 @@ describe('parameters on disk', () => {
     other.hash = 0x1234;
     await begin(third);
     expect(other.asked.list).to.equal(1);
-    expect(third.link.params().params).to.deep.equal({ A: { value: 9, type: INT32, index: 0 } });
+    expect(third.link.params().params).to.deep.equal({
+      A: { value: 9, type: INT32, index: 0, default: null },
+    });
     await third.link.stop();
   });
 

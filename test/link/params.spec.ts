@@ -39,7 +39,7 @@ describe('parameters', () => {
     const { params, ...progress } = rig.link.params();
     expect(progress).to.include({ cached: COUNT, expected: COUNT, priming: false, timed_out: false });
     expect(progress.generation).to.be.above(COUNT);
-    expect(params['P_7']).to.deep.equal({ value: 3.5, type: 9, index: 7 });
+    expect(params['P_7']).to.deep.equal({ value: 3.5, type: 9, index: 7, default: null });
     expect(requests).to.deep.equal({ list: 1, read: 0 });
     expect(rig.link.state().params.cached).to.equal(COUNT);
     await rig.link.stop();
@@ -99,7 +99,7 @@ describe('parameters', () => {
     expect(rig.link.params().generation).to.equal(generation);
     rig.say(paramValue('P_5', 77, 65_535, COUNT));
     expect(rig.link.params().generation).to.equal(generation + 1);
-    expect(rig.link.params().params['P_5']).to.deep.equal({ value: 77, type: 9, index: 5 });
+    expect(rig.link.params().params['P_5']).to.deep.equal({ value: 77, type: 9, index: 5, default: null });
     rig.say(paramValue('', 1, 3, COUNT));
     rig.say(paramValue('P_6', 1, 6, COUNT), 9); // another vehicle's
     expect(rig.link.params().generation).to.equal(generation + 1);

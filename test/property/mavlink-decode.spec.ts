@@ -17,6 +17,7 @@ import {
   decodeSystemTimeBootMs,
   decodeVfrHud,
 } from '../../shared/mavlink/decode.ts';
+import { decodeLogData, decodeLogEntry } from '../../shared/mavlink/decode-logs.ts';
 import { crcExtraOf, shapeOf } from '../../shared/mavlink/dialect.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
@@ -54,6 +55,28 @@ const CASES: Readonly<Record<string, Case>> = {
     clazz: common.Attitude,
     ours: decodeAttitude,
     theirs: ({ timeBootMs, roll, pitch, yaw }) => ({ timeBootMs, roll, pitch, yaw }),
+  },
+  LOG_ENTRY: {
+    clazz: common.LogEntry,
+    ours: decodeLogEntry,
+    theirs: ({ id, numLogs: count, lastLogNum: last, timeUtc: time, size }) => ({
+      id,
+      count,
+      last,
+      time,
+      size,
+    }),
+  },
+  LOG_DATA: {
+    clazz: common.LogData,
+    ours: (payload) => {
+      const { id, offset, data } = decodeLogData(payload);
+      return { id, offset, data: [...data] };
+    },
+    theirs: (message) => {
+      const { id, ofs: offset, count, data } = message as unknown as common.LogData;
+      return { id, offset, data: data.slice(0, Math.min(90, count)) };
+    },
   },
   GLOBAL_POSITION_INT: {
     clazz: common.GlobalPositionInt,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ParamFile } from '../../bin/sim/mavlink/param-file.ts';
 import type { Encoder, FtpRequest } from '../../front/link/encode.ts';
-import { FtpFile } from '../../front/link/params/ftp-file.ts';
+import { FtpFile } from '../../front/link/ftp/ftp-file.ts';
 import { ListTransfer } from '../../front/link/params/list-transfer.ts';
 import { paramFromBits, paramToBits } from '../../front/link/params/param-encoding.ts';
 import { readParamPack } from '../../front/link/params/param-pack.ts';
@@ -48,7 +48,14 @@ describe('parameter transfer', () => {
           parts.push(part);
         }
         const read = readParamPack(Buffer.concat(parts));
-        expect(read).to.deep.equal(all.map(({ name, type, value }) => ({ name, type, value })));
+        expect(read).to.deep.equal(
+          all.map(({ name, type, value, initial }) => ({
+            name,
+            type,
+            value,
+            default: withDefaults ? initial : null,
+          })),
+        );
       }),
     );
   });

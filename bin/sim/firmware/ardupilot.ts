@@ -173,6 +173,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     longFrame: RELATIVE_ALT,
     ftpNotOpen: NAK.fileNotFound,
     paramFile: true,
+    logs: 'ardupilot',
     initialMode: 0,
     words: WORDS,
     events: false,

@@ -3,6 +3,7 @@ import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
+import type { LogDialect } from '../mavlink/log-link.ts';
 import type { MissionLink, MissionLinkOptions } from '../mavlink/mission-link.ts';
 import type { ParamDialect } from '../mavlink/param-dialect.ts';
 import type { ParamTable } from '../mavlink/params.ts';
@@ -28,6 +29,8 @@ export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts 
   readonly ftpNotOpen: number;
   /** Whether `@PARAM/param.pck` is there. */
   readonly paramFile: boolean;
+  /** How its logs are fetched. */
+  readonly logs: LogDialect;
   /** Mode number at boot where the command line says none. */
   readonly initialMode: number;
   /** The mission protocol, for all three lists. */

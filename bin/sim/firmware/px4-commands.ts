@@ -37,6 +37,7 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [192, reposition],
   [195, lookAt],
   [197, () => ACCEPTED],
+  [245, storage],
   [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
   [300, startMission],
   [400, armDisarm],
@@ -47,6 +48,15 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [512, requestMessage],
   [520, requestCapabilities],
 ]);
+
+/** MAV_CMD_PREFLIGHT_STORAGE; a number that it does not know gets no answer from PX4, and UNSUPPORTED here. */
+function storage({ craft }: CommandDeck, { p1 }: Command): MavResult {
+  if (craft.vehicle.armed) return TEMPORARILY_REJECTED;
+  if (p1 === 0 || p1 === 1) return ACCEPTED; // loads and saves what is in use anyway
+  if (p1 !== 2) return UNSUPPORTED;
+  craft.params.reset(['LND_FLIGHT_T_HI', 'LND_FLIGHT_T_LO', 'COM_FLIGHT_UUID']);
+  return ACCEPTED;
+}
 
 function orRejected(result: MavResult): MavResult {
   return result === FAILED ? TEMPORARILY_REJECTED : result;

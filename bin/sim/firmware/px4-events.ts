@@ -1,5 +1,5 @@
-import { crc32 } from 'node:zlib';
 import type { Channel } from '../mavlink/channel.ts';
+import { CONTENTS_PATH } from './px4-files.ts';
 
 /** EVENT and COMPONENT_METADATA, which mavlink-mappings does not have: id, CRC_EXTRA, bytes. */
 const EVENT = { id: 410, extra: 160, bytes: 53 } as const;
@@ -7,8 +7,6 @@ const METADATA = { id: 397, extra: 182, bytes: 108 } as const;
 export const COMPONENT_METADATA = METADATA.id;
 
 const COMPONENT = 1;
-const CONTENTS_PATH = 'etc/extras/component_general.json.xz';
-const EVENTS_PATH = 'etc/extras/all_events.json.xz';
 const ALL_MODES = 0xffffffff;
 const [ERROR, PROTOCOL] = [3, 8];
 
@@ -32,12 +30,15 @@ export function isEvent(reason: string): boolean {
 export class Px4Events {
   readonly #channel: Channel;
   readonly #bootMs: () => number;
+  readonly #contentsCrc: () => number;
   #sequence = 0;
   #told = '';
 
-  constructor(channel: Channel, bootMs: () => number) {
+  /** @param contentsCrc checksum of the table of contents of its metadata */
+  constructor(channel: Channel, bootMs: () => number, contentsCrc: () => number) {
     this.#channel = channel;
     this.#bootMs = bootMs;
+    this.#contentsCrc = contentsCrc;
   }
 
   /** Reports all checks that fail, when they have changed. */
@@ -63,7 +64,7 @@ export class Px4Events {
 
   metadata(): void {
     const payload = Buffer.alloc(METADATA.bytes);
-    payload.writeUInt32LE(crc32(fileOf(CONTENTS_PATH) ?? ''), 4);
+    payload.writeUInt32LE(this.#contentsCrc(), 4);
     payload.write(`mftp://${CONTENTS_PATH}`, 8, 'latin1');
     this.#channel.raw(METADATA.id, payload, METADATA.extra);
   }
@@ -80,19 +81,8 @@ export class Px4Events {
   }
 }
 
-/** A file of the vehicle's metadata, undefined where there is none at that path. */
-export function fileOf(path: string): Buffer | undefined {
-  switch (path.replace(/^\//, '')) {
-    case CONTENTS_PATH:
-      return xz({ version: 1, metadataTypes: [{ type: 4, uri: `mftp://${EVENTS_PATH}`, fileCrc: 0 }] });
-    case EVENTS_PATH:
-      return xz(eventsFile());
-    default:
-      return undefined;
-  }
-}
-
-function eventsFile(): object {
+/** What the events mean, as PX4 describes it. */
+export function eventsFile(): object {
   const args = [
     { name: 'modes', type: 'uint32_t' },
     { name: 'health_component_index', type: 'uint8_t' },
@@ -127,49 +117,4 @@ function eventsFile(): object {
       },
     },
   };
-}
-
-/** JSON in an .xz file whose LZMA2 chunk is stored as it is. */
-function xz(content: object): Buffer {
-  const bytes = Buffer.from(JSON.stringify(content));
-  const flags = Buffer.from([0, 1]); // the check is CRC32
-  const header = Buffer.from([2, 0, 0x21, 1, 0x16, 0, 0, 0]);
-  const chunk = Buffer.from([1, (bytes.length - 1) >> 8, (bytes.length - 1) & 0xff]);
-  const data = Buffer.concat([chunk, bytes, Buffer.of(0)]);
-  const padding = Buffer.alloc((4 - (data.length % 4)) % 4);
-  const unpadded = header.length + 4 + data.length + 4;
-  const index = Buffer.concat([Buffer.from([0, 1]), vli(unpadded), vli(bytes.length)]);
-  const padded = Buffer.concat([index, Buffer.alloc((4 - (index.length % 4)) % 4)]);
-  const backward = Buffer.alloc(4);
-  backward.writeUInt32LE((padded.length + 4) / 4 - 1);
-  const foot = Buffer.concat([backward, flags]);
-  return Buffer.concat([
-    Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]),
-    flags,
-    sum(flags),
-    header,
-    sum(header),
-    data,
-    padding,
-    sum(bytes),
-    padded,
-    sum(padded),
-    sum(foot),
-    foot,
-    Buffer.from('YZ'),
-  ]);
-}
-
-function sum(bytes: Buffer): Buffer {
-  const out = Buffer.alloc(4);
-  out.writeUInt32LE(crc32(bytes));
-  return out;
-}
-
-/** A number in sevens of bits, the lowest first. */
-function vli(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
-  return Buffer.from([...bytes, rest]);
 }

@@ -104,6 +104,7 @@ export function px4(): Firmware {
     longFrame: AMSL,
     ftpNotOpen: NAK.invalidSession,
     paramFile: false,
+    logs: 'px4',
     initialMode: LOITER,
     words: WORDS,
     events: true,

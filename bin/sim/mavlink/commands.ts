@@ -88,6 +88,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [197, () => ACCEPTED],
   [205, () => FAILED], // no mount is set up
   [224, setMissionCurrent],
+  [245, eraseParams],
   [246, rebootVehicle],
   [300, startMission],
   [400, armDisarm],
@@ -112,6 +113,14 @@ function setMode({ modes, faults }: CommandDeck, { p1, p2 }: Command): MavResult
   if (faults.modeRefusals.includes(p2)) return FAILED;
   const custom = 1; // MAV_MODE_FLAG_CUSTOM_MODE_ENABLED: ArduPilot takes no other kind
   return (p1 & custom) === 0 ? DENIED : accepted(modes.set(p2));
+}
+
+/** Parameter 1 = 2 is all that ArduPilot's MAV_CMD_PREFLIGHT_STORAGE knows; armed or not. */
+function eraseParams({ craft }: CommandDeck, { p1 }: Command): MavResult {
+  if (p1 !== 2) return DENIED;
+  craft.params.erase();
+  craft.text(MavSeverity.WARNING, 'All parameters reset, reboot board');
+  return ACCEPTED;
 }
 
 function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {

@@ -3,12 +3,17 @@ import { FRAMES, fromFrame } from '../flight/mission.ts';
 import type { Acks } from './acks.ts';
 import { type Command, type CommandDeck, perform } from './commands.ts';
 import type { FtpServer } from './ftp.ts';
+import type { LogLink } from './log-link.ts';
 import { MavResult, MavType } from './mavlink-values.ts';
 import {
   CommandInt,
   CommandLong,
   FileTransferProtocol,
   Heartbeat,
+  LogErase,
+  LogRequestData,
+  LogRequestEnd,
+  LogRequestList,
   type MessageType,
   MissionAck,
   MissionClearAll,
@@ -37,6 +42,7 @@ export interface InboxDeck extends CommandDeck {
   readonly acks: Acks;
   readonly paramLink: ParamLink;
   readonly missionLink: MissionLink;
+  readonly logLink: LogLink;
   readonly failsafes: Failsafes;
   readonly signing: Signing;
   /** Absent: the vehicle knows no FTP. */
@@ -51,7 +57,8 @@ const DO_SET_MODE = 176;
 const NOWHERE = { lat: 0, lon: 0, alt: 0, frame: 0 };
 
 const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
-  on(Heartbeat, ({ failsafes, craft, now }, { type }: { type: number }, peer) => {
+  on(Heartbeat, ({ failsafes, craft, logLink, now }, { type }: { type: number }, peer) => {
+    logLink.heard(now());
     if (type === MavType.GCS && peer.sysid === craft.params.get('SYSID_MYGCS')) failsafes.heardGcs(now());
   }),
   on(SetMode, (deck, { baseMode, customMode }, peer) => {
@@ -114,6 +121,10 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
   on(FileTransferProtocol, ({ ftp, now }, { payload }, peer) =>
     ftp?.receive(peer, Buffer.from(payload), now()),
   ),
+  on(LogRequestList, ({ logLink, now }, { start, end }) => logLink.list(start, end, now())),
+  on(LogRequestData, ({ logLink, now }, { id, ofs, count }) => logLink.data(id, ofs, count, now())),
+  on(LogErase, ({ logLink }) => logLink.erase()),
+  on(LogRequestEnd, ({ logLink }) => logLink.end()),
   on(SetupSigning, ({ signing, faults }, { secretKey, initialTimestamp }) => {
     if (!faults.refuseSigning) signing.setup(Buffer.from(secretKey), initialTimestamp);
   }),

@@ -204,6 +204,24 @@ export const EkfStatusReport = message<ardupilotmega.EkfStatusReport>(
   'velocityVariance:f32 posHorizVariance:f32 posVertVariance:f32 compassVariance:f32 ' +
     'terrainAltVariance:f32 flags:u16 airspeedVariance:f32',
 );
+export const LogRequestList = message<common.LogRequestList>(
+  'LOG_REQUEST_LIST 117 128',
+  'start:u16 end:u16 targetSystem:u8 targetComponent:u8',
+);
+export const LogEntry = message<common.LogEntry>(
+  'LOG_ENTRY 118 56',
+  'timeUtc:u32 size:u32 id:u16 numLogs:u16 lastLogNum:u16',
+);
+export const LogRequestData = message<common.LogRequestData>(
+  'LOG_REQUEST_DATA 119 116',
+  'ofs:u32 count:u32 id:u16 targetSystem:u8 targetComponent:u8',
+);
+export const LogData = message<common.LogData>('LOG_DATA 120 134', 'ofs:u32 id:u16 count:u8 data:u8[90]');
+export const LogErase = message<common.LogErase>('LOG_ERASE 121 237', 'targetSystem:u8 targetComponent:u8');
+export const LogRequestEnd = message<common.LogRequestEnd>(
+  'LOG_REQUEST_END 122 203',
+  'targetSystem:u8 targetComponent:u8',
+);
 export const HomePosition = message<common.HomePosition>(
   'HOME_POSITION 242 104',
   'latitude:i32 longitude:i32 altitude:i32 x:f32 y:f32 z:f32 q:f32[4] approachX:f32 approachY:f32 ' +

@@ -40,6 +40,7 @@ export class Params {
   readonly #aliases: ReadonlyMap<string, Alias>;
   readonly #hidesSim: () => boolean;
   readonly #late: () => number;
+  #erased = false;
 
   /**
    * @param hidesSim true while the vehicle acts as a real one and has no SIM_* parameters
@@ -88,6 +89,23 @@ export class Params {
     // The hundredth makes 2.999 (a float32's idea of 3) a 3; AP_Param does the same.
     const whole = param.type === 9 ? Math.fround(own) : Math.trunc(own + Math.sign(own) * 0.01);
     param.value = Math.min(high, Math.max(low, whole));
+  }
+
+  /** ArduPilot's reset: the storage is erased, the values in use stay until the next boot. */
+  erase(): void {
+    this.#erased = true;
+  }
+
+  /** Back to the defaults at once, but for `kept`. What the command line says of the simulator itself (SIM_*) stays. */
+  reset(kept: readonly string[] = []): void {
+    for (const param of this.#all) {
+      if (!isSim(param.name) && !kept.includes(param.name)) param.value = param.initial;
+    }
+  }
+
+  boot(): void {
+    if (this.#erased) this.reset();
+    this.#erased = false;
   }
 
   #own(name: string): Param {

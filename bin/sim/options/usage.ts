@@ -19,6 +19,8 @@ vehicle:
   --settle MS                  from boot until the EKF has a position (1500)
   --param-rate N               parameters a second in a list download (200)
   --param-count N              fills the parameters up to N with SIM_FILL_nnnn
+  --logs N --log-size BYTES    logs on board, and how large each is (2, 50000)
+  --log-rate N                 bytes of logs a second (1000000)
   --no-mission                 no built-in mission
   --no-ftp                     no MAVLink FTP
   --signing-key HEX            64 digits: signs and asks for signatures from the start

@@ -6,6 +6,7 @@ import type { SerialPortEntry } from '../../../shared/flight/serial-ports.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { CommandRequest } from '../../../shared/rpc/link.ts';
+import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { AwaitedFlights } from './awaited-flights.ts';
 import { paramHandlers } from './params.ts';
@@ -18,6 +19,7 @@ const WAIT_S = 120;
 export function flightHandlers(
   vehicle: VehicleView,
   ports: () => Promise<readonly SerialPortEntry[]>,
+  metadata: ParamMetadata,
 ): HandlersOf<typeof flightRows, 'front'> {
   const flights = new AwaitedFlights(vehicle, () => performance.now());
   return {
@@ -54,7 +56,7 @@ export function flightHandlers(
       })),
     }),
 
-    ...paramHandlers(vehicle),
+    ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),
   };
 }

@@ -12,7 +12,10 @@ import type { MissionList, MissionWritten } from '../../../shared/rpc/link.ts';
 import type { KeptPlan } from '../stores/kept-plan.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
-type Handlers = HandlersOf<typeof missionRows, 'front'>;
+type Handlers = Omit<
+  HandlersOf<typeof missionRows, 'front'>,
+  'flight-logs.get' | 'flight-logs.id.get' | 'flight-logs.delete'
+>;
 type Lists = Readonly<Record<MissionPart, readonly MissionItem[]>>;
 
 interface Written {

@@ -1,7 +1,9 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
-import type { ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
+import type { DescriptionTable } from '../param-metadata/table.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
 /** A list of parameters ends before the request does. */
@@ -9,11 +11,68 @@ const LIST_MS = 22_000;
 
 type ParamHandlers = Pick<
   HandlersOf<typeof flightRows, 'front'>,
-  'params.get' | 'params.put' | 'params.name.get' | 'params.name.post' | 'params.name.put'
+  | 'params.get'
+  | 'params.put'
+  | 'params.name.get'
+  | 'params.name.post'
+  | 'params.name.put'
+  | 'params.changed.get'
+  | 'params.reset.post'
 >;
 
-export function paramHandlers(vehicle: VehicleView): ParamHandlers {
+/** A written parameter, and whether the vehicle uses it only after a reboot; null: not known. */
+type Written = ParamWriteResult & { readonly reboot_required: boolean | null };
+
+/** The vehicle's parameters with what is known about them. */
+interface Known {
+  readonly snapshot: ParamsSnapshot;
+  /** Null: nothing describes them. */
+  readonly table: DescriptionTable | null;
+}
+
+export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): ParamHandlers {
   const { link } = vehicle;
+
+  const known = async (): Promise<Known> => {
+    const snapshot = await link.params({});
+    return { snapshot, table: await metadata.of(vehicle.state?.firmware ?? null, snapshot.described) };
+  };
+
+  /** @param force overrides the armed guard @param anyValue leaves the documented range aside */
+  const write = async (
+    { table }: Known,
+    name: string,
+    value: number,
+    force: boolean,
+    anyValue = force,
+  ): Promise<Written> => {
+    const description = table?.get(name) ?? null;
+    if (!anyValue && description !== null) checkRange(name, value, description);
+    const result = await link.param_set({ name, value, force });
+    return { ...result, reboot_required: description?.reboot_required ?? null };
+  };
+
+  /** Writes in order; the first failure ends it, and says what was written and what was not. */
+  const writeAll = async (
+    what: Known,
+    entries: readonly (readonly [name: string, value: number])[],
+    force: boolean,
+    anyValue = force,
+  ): Promise<{ readonly written: number; readonly results: readonly Written[] }> => {
+    const results: Written[] = [];
+    const end = performance.now() + LIST_MS;
+    for (const [name, value] of entries) {
+      try {
+        if (performance.now() > end) throw new ApiError('E_TIMEOUT', 'The list took too long.');
+        results.push(await write(what, name, value, force, anyValue));
+      } catch (error) {
+        const notTried = entries.slice(results.length + 1).map(([each]) => each);
+        throw stoppedAt(name, error, results, notTried);
+      }
+    }
+    return { written: results.length, results };
+  };
+
   return {
     'params.get': async () => {
       const { params, cached, expected, priming, timed_out } = await link.params({});
@@ -28,43 +87,109 @@ export function paramHandlers(vehicle: VehicleView): ParamHandlers {
     },
 
     'params.name.get': async ({ params: { name } }) => {
-      const { params, priming } = await link.params({});
+      const { snapshot, table } = await known();
+      const { params, priming } = snapshot;
       const found = Object.hasOwn(params, name) ? params[name] : undefined;
       if (found === undefined) {
         const more = priming ? ' The download is still under way.' : '';
         throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.${more}`);
       }
-      return { name, value: found.value, type: found.type };
+      return {
+        name,
+        value: found.value,
+        type: found.type,
+        default: found.default ?? table?.defaultOf(name) ?? null,
+        metadata: table?.get(name) ?? null,
+      };
     },
 
     'params.name.post': async ({ params: { name }, body: { value }, forced }) =>
-      link.param_set({ name, value, force: forced }),
+      write(await known(), name, value, forced),
 
     'params.name.put': async ({ params: { name }, body: { value }, forced }) =>
-      link.param_set({ name, value, force: forced }),
+      write(await known(), name, value, forced),
 
-    'params.put': async ({ body: { params }, forced }) => {
-      const names = Object.keys(params);
-      const results: ParamWriteResult[] = [];
-      const end = performance.now() + LIST_MS;
-      for (const [name, value] of Object.entries(params)) {
-        try {
-          if (performance.now() > end) throw new ApiError('E_TIMEOUT', 'The list took too long.');
-          results.push(await link.param_set({ name, value, force: forced }));
-        } catch (error) {
-          throw stoppedAt(name, error, results, names.slice(results.length + 1));
-        }
+    'params.put': async ({ body: { params }, forced }) =>
+      writeAll(await known(), Object.entries(params), forced),
+
+    'params.changed.get': async () => {
+      const { snapshot, table } = await known();
+      const { params, priming } = snapshot;
+      const changed: { name: string; value: number; default: number }[] = [];
+      let unknown = 0;
+      for (const [name, { value, default: told }] of Object.entries(params)) {
+        const initial = told ?? table?.defaultOf(name) ?? null;
+        if (initial === null) unknown++;
+        // Defaults in a file have more digits than the vehicle's 32-bit floats.
+        else if (Math.fround(initial) !== Math.fround(value)) changed.push({ name, value, default: initial });
       }
-      return { written: results.length, results };
+      const total = Object.keys(params).length;
+      if (total === 0) throw new ApiError('E_NO_FC', 'No parameters of a vehicle are known.');
+      if (unknown === total) throw noDefaults();
+      changed.sort((a, b) => (a.name < b.name ? -1 : 1));
+      return { changed, count: changed.length, unknown, priming };
+    },
+
+    'params.reset.post': async ({ body: { names }, forced }) => {
+      if (names === undefined) {
+        const { reboot_required } = await link.params_reset({ force: forced });
+        return { all: true, written: 0, results: [], reboot_required };
+      }
+      const what = await known();
+      const { snapshot, table } = what;
+      const entries = names.map((name) => {
+        const found = Object.hasOwn(snapshot.params, name) ? snapshot.params[name] : undefined;
+        if (found === undefined) throw new ApiError('E_NOT_FOUND', `The vehicle has no parameter ${name}.`);
+        const initial = found.default ?? table?.defaultOf(name) ?? null;
+        if (initial === null) throw noDefaults(name);
+        return [name, initial] as const;
+      });
+      // A default is what the firmware itself has chosen: no range holds it back.
+      const done = await writeAll(what, entries, forced, true);
+      const reboots = done.results.map(({ reboot_required }) => reboot_required);
+      return {
+        all: false,
+        ...done,
+        reboot_required: reboots.includes(true) ? true : reboots.includes(null) ? null : false,
+      };
     },
   };
+}
+
+/** @throws ApiError E_RANGE outside `min` and `max`, as far as they are documented */
+function checkRange(
+  name: string,
+  value: number,
+  {
+    min,
+    max,
+    units,
+  }: { readonly min: number | null; readonly max: number | null; readonly units: string | null },
+): void {
+  // The vehicle keeps 32-bit floats: what rounds to the limit is the limit.
+  const low = min !== null && Math.fround(value) < Math.fround(min);
+  const high = max !== null && Math.fround(value) > Math.fround(max);
+  if (!low && !high) return;
+  const range = `${min ?? 'no minimum'} to ${max ?? 'no maximum'}${units === null ? '' : ` ${units}`}`;
+  throw new ApiError(
+    'E_RANGE',
+    `${name} is documented for ${range}, not for ${value}. Repeat with force if you are sure.`,
+    { name, value, min, max, override: { body: { force: true }, query: 'force=1' } },
+  );
+}
+
+function noDefaults(name?: string): ApiError {
+  return new ApiError(
+    'E_NOT_IMPLEMENTED',
+    `The default${name === undefined ? 's are' : ` of ${name} is`} not known: the vehicle does not tell ${name === undefined ? 'them' : 'it'}. For PX4, put its parameters.json below param-metadata/ in the state directory.`,
+  );
 }
 
 /** The first failure ends a list: parameters before it are written, those after it are not tried. */
 function stoppedAt(
   name: string,
   error: unknown,
-  results: readonly ParamWriteResult[],
+  results: readonly Written[],
   notTried: readonly string[],
 ): ApiError {
   const cause = error instanceof ApiError ? error : new ApiError('E_INTERNAL', messageOf(error));

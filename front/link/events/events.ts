@@ -1,15 +1,16 @@
-import type { FtpMessage } from '../../../shared/mavlink/decode.ts';
 import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
+import { readMetadataFile } from '../metadata/metadata-file.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions } from './definitions.ts';
-import { Metadata } from './metadata.ts';
 
 /** MAV_CMD_RUN_PREARM_CHECKS: PX4 answers with the report of all checks. */
 const RUN_PREARM_CHECKS = 401;
+/** COMP_METADATA_TYPE_EVENTS */
+const TYPE_EVENTS = 4;
 /** Events are numbered. At most this many missing ones are requested: the vehicle keeps no more. */
 const MAX_MISSING = 16;
 const MAX_CHECKS = 16;
@@ -19,12 +20,11 @@ const WARNING = 4;
 const ERROR = 3;
 
 export interface EventsOptions {
-  readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
-  readonly free: () => boolean;
+  readonly metadata: ComponentMetadata;
   /** An event in words. */
   readonly onLine: (severity: number, text: string) => void;
 }
@@ -43,7 +43,7 @@ interface FailedCheck {
  */
 export class Events {
   readonly #options: EventsOptions;
-  readonly #metadata: Metadata;
+  readonly #kind: MetadataKind;
   #definitions = new EventDefinitions();
   /** Whether the vehicle's own metadata is there. */
   #own = false;
@@ -56,12 +56,16 @@ export class Events {
   constructor(options: EventsOptions) {
     this.#options = options;
     this.#definitions.add(COMMON_SET);
-    this.#metadata = new Metadata({ ...options, onEvents: (file) => this.#learn(file) });
+    this.#kind = {
+      type: TYPE_EVENTS,
+      lack: 'events of the vehicle are not known by name',
+      take: async (file, path) => this.#learn(await readMetadataFile(file, path)),
+    };
   }
 
   onEvent({ id, sequence, level, args }: VehicleEvent): void {
     this.#count(sequence, true);
-    if (!this.#own) this.#metadata.want();
+    if (!this.#own) this.#options.metadata.want(this.#kind);
     const words = this.#definitions.words(id, args);
     if (words === null) return;
     const { group, summary, text } = words;
@@ -77,7 +81,7 @@ export class Events {
 
   /** CURRENT_EVENT_SEQUENCE: the newest number that the vehicle has given. */
   onSequence(sequence: number): void {
-    if (!this.#own) this.#metadata.want();
+    if (!this.#own) this.#options.metadata.want(this.#kind);
     this.#count(sequence, false);
   }
 
@@ -90,18 +94,6 @@ export class Events {
     return this.#checks.filter(counts).map(({ text }) => text);
   }
 
-  onMetadata(uri: string): void {
-    this.#metadata.onUri(uri);
-  }
-
-  onFtp(message: FtpMessage): void {
-    this.#metadata.onFtp(message);
-  }
-
-  tick(): void {
-    this.#metadata.tick();
-  }
-
   /** A session of the vehicle begins. @param other whether it is another vehicle, or has rebooted */
   begin(other: boolean): void {
     this.#newest = null;
@@ -111,7 +103,6 @@ export class Events {
     this.#own = false;
     this.#definitions = new EventDefinitions();
     this.#definitions.add(COMMON_SET);
-    this.#metadata.forget();
   }
 
   /** The checks may come in several parts, numbered from 0. */

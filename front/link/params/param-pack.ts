@@ -4,6 +4,8 @@ export interface PackedParam {
   /** MAV_PARAM_TYPE */
   readonly type: number;
   readonly value: number;
+  /** Null: the file does not tell defaults. */
+  readonly default: number | null;
 }
 
 const MAGIC = 0x671b;
@@ -22,7 +24,8 @@ const TYPES: Readonly<Record<number, readonly [type: number, bytes: number]>> = 
 /**
  * Reads `@PARAM/param.pck`, the file that ArduPilot serves over MAVLink FTP (libraries/AP_Filesystem/README.md): a header of
  * magic, number of parameters and total number, 16 bits each; then for each parameter a byte with type and flags, a byte with
- * two lengths (of the prefix that its name shares with the name before, and of the rest), the rest of the name, and the value.
+ * two lengths (of the prefix that its name shares with the name before, and of the rest), the rest of the name, and the value;
+ * in a file with defaults, and flagged so, the default after it.
  * Zero bytes between parameters are padding.
  * @returns null if it is not a complete file of this format
  */
@@ -44,11 +47,15 @@ export function readParamPack(file: Buffer): readonly PackedParam[] | null {
     if (kind === undefined) return null;
     const [type, bytes] = kind;
     const valueAt = at + 2 + rest;
-    const end = valueAt + bytes * (((head >> 4) & HAS_DEFAULT) === 0 ? 1 : 2);
+    const differs = ((head >> 4) & HAS_DEFAULT) !== 0;
+    const end = valueAt + bytes * (differs ? 2 : 1);
     if (end > file.length) return null;
     name = name.slice(0, lengths & 0x0f) + file.toString('latin1', at + 2, valueAt);
     if (name.length > MAX_NAME) return null;
-    params.push({ name, type, value: valueOf(file, valueAt, type) });
+    const value = valueOf(file, valueAt, type);
+    // A default that is the value stands in the file once.
+    const initial = differs ? valueOf(file, valueAt + bytes, type) : value;
+    params.push({ name, type, value, default: magic === MAGIC_WITH_DEFAULTS ? initial : null });
     at = end;
   }
   return params;

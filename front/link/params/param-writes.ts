@@ -16,7 +16,7 @@ const MAX_WAITING = 8;
  * A vehicle's identity on the link: after a change, nobody reaches it under the id they know (docs/threat-model.md J10).
  * ArduPilot, ArduPilot from 4.7 on, PX4.
  */
-const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
+export const IDENTITY: ReadonlySet<string> = new Set(['SYSID_THISMAV', 'MAV_SYSID', 'MAV_SYS_ID']);
 
 export interface ParamWritesOptions {
   readonly clock: Clock;

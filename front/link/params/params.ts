@@ -1,4 +1,4 @@
-import type { FtpMessage, ParamValue } from '../../../shared/mavlink/decode.ts';
+import type { ParamValue } from '../../../shared/mavlink/decode.ts';
 import type {
   ParamsProgress,
   ParamsSnapshot,
@@ -7,9 +7,12 @@ import type {
 } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
+import { FTP_PRIORITY, type FtpClient } from '../ftp/ftp-client.ts';
+import type { ComponentMetadata } from '../metadata/component-metadata.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { FtpFile } from './ftp-file.ts';
+import { Descriptions } from './descriptions.ts';
 import { ListTransfer } from './list-transfer.ts';
+import type { MetadataStore } from './metadata-store.ts';
 import { type ParamEncoding, paramFromBits, paramToBits } from './param-encoding.ts';
 import { readParamPack } from './param-pack.ts';
 import type { ParamStore, StoredParams } from './param-store.ts';
@@ -19,6 +22,8 @@ import { ParamWrites } from './param-writes.ts';
 /** MAV_PROTOCOL_CAPABILITY_FTP */
 const CAPABILITY_FTP = 32;
 const PACK_PATH = '@PARAM/param.pck';
+/** ArduPilot 4.2 and later; others refuse the query. */
+const PACK_WITH_DEFAULTS = `${PACK_PATH}?withdefaults=1`;
 /** PX4 answers a read of it with a hash over its parameters. It is no parameter. */
 const HASH_NAME = '_HASH_CHECK';
 
@@ -49,6 +54,10 @@ export interface ParamsOptions {
   readonly onKnown: (name: string) => void;
   /** Null: nothing is kept on disk. */
   readonly store: ParamStore | null;
+  readonly ftp: FtpClient;
+  readonly metadata: ComponentMetadata;
+  /** The vehicle's descriptions on disk; null: they are not asked for. */
+  readonly metadataStore: MetadataStore | null;
 }
 
 /**
@@ -60,7 +69,7 @@ type Stage =
   | { readonly kind: 'identify'; readonly since: number; asked: number }
   | { readonly kind: 'read' }
   | { readonly kind: 'hash'; readonly since: number; asked: number; readonly stored: StoredParams }
-  | { readonly kind: 'file'; readonly file: FtpFile }
+  | { readonly kind: 'file'; readonly cancel: () => void }
   | { readonly kind: 'list'; readonly list: ListTransfer };
 
 /**
@@ -85,10 +94,17 @@ export class Params {
   #changedAt: number | null = null;
   /** Grows with each download, so that what was read from disk for an earlier one is not used. */
   #download = 0;
+  #anew = false;
+  /** As the vehicle told them in this session; a parameter that is not in it has none that is known. */
+  #defaults: ReadonlyMap<string, number> | null = null;
+  readonly #descriptions: Descriptions | null;
 
   constructor(options: ParamsOptions) {
     this.#options = options;
     this.#writes = new ParamWrites({ ...options, table: this.#table });
+    const { metadataStore } = options;
+    this.#descriptions =
+      metadataStore === null ? null : new Descriptions({ ...options, store: metadataStore });
   }
 
   get progress(): ParamsProgress {
@@ -105,9 +121,10 @@ export class Params {
     const encoding = this.#options.encoding();
     const params: ParamsSnapshot['params'] = {};
     for (const [name, { bits, type, index }] of this.#table.entries()) {
-      params[name] = { value: paramFromBits(bits, type, encoding), type, index };
+      const value = paramFromBits(bits, type, encoding);
+      params[name] = { value, type, index, default: this.#defaults?.get(name) ?? null };
     }
-    return { ...this.progress, params };
+    return { ...this.progress, described: this.#descriptions?.file ?? null, params };
   }
 
   /** The value of one parameter; null if the vehicle has not sent it. */
@@ -132,13 +149,20 @@ export class Params {
     return this.#writes.write(request);
   }
 
-  /** Begins a download. @param forget whether to drop all values because it is another vehicle */
-  download(forget: boolean): void {
+  /**
+   * Begins a download.
+   * @param forget whether to drop all values because it is another vehicle
+   * @param anew whether to read all values, even if PX4's hash is that of the file on disk
+   */
+  download(forget: boolean, anew = false): void {
+    this.#anew = anew;
     this.#cancel();
     this.#download++;
     if (forget) {
       this.#table.clear();
       this.#expected = null;
+      this.#defaults = null;
+      this.#descriptions?.forget();
       this.#hash = null;
       this.#changedAt = null;
       this.#ends++;
@@ -172,10 +196,6 @@ export class Params {
     if (this.#stage.kind === 'list') this.#stage.list.onValue(value);
   }
 
-  onFtp(message: FtpMessage): void {
-    if (this.#stage.kind === 'file') this.#stage.file.onMessage(message);
-  }
-
   /** Called a few times a second. */
   tick(): void {
     const { clock, vehicle } = this.#options;
@@ -202,9 +222,7 @@ export class Params {
         }
         return;
       case 'read': // a local file: the read ends by itself
-        return;
-      case 'file':
-        stage.file.tick();
+      case 'file': // so does a transfer
         return;
       case 'list':
         stage.list.tick();
@@ -250,7 +268,7 @@ export class Params {
       for (const [name, entry] of stored.entries) this.#table.set({ name, ...entry });
       this.#expected = this.#table.size;
     }
-    if (stored !== null && stored.hash !== null && vehicle.firmware === 'px4') {
+    if (stored !== null && stored.hash !== null && vehicle.firmware === 'px4' && !this.#anew) {
       const now = clock.now();
       this.#stage = { kind: 'hash', since: now, asked: now, stored };
       this.#askHash();
@@ -272,17 +290,14 @@ export class Params {
     } else if (this.#stage.kind === 'idle' && this.#changedAt !== null) this.#write();
   }
 
-  #file(): void {
-    const file = new FtpFile({
-      ...this.#options,
-      path: PACK_PATH,
-      onEnd: (bytes) => {
-        if (bytes === null || !this.#unpack(bytes)) this.#list();
-        else this.#end(true);
-      },
+  #file(path = PACK_WITH_DEFAULTS): void {
+    const stage: { readonly kind: 'file'; cancel: () => void } = { kind: 'file', cancel: () => undefined };
+    this.#stage = stage;
+    stage.cancel = this.#options.ftp.read(path, FTP_PRIORITY.params, (bytes, refused) => {
+      if (refused && path !== PACK_PATH) this.#file(PACK_PATH);
+      else if (bytes === null || !this.#unpack(bytes)) this.#list();
+      else this.#end(true);
     });
-    this.#stage = { kind: 'file', file };
-    file.start();
   }
 
   /** @returns false if it is not such a file, or is empty */
@@ -296,6 +311,10 @@ export class Params {
     }
     this.#table.keepOnly(new Set(params.map(({ name }) => name)));
     this.#expected = params.length;
+    const told = params.flatMap(({ name, default: initial }) =>
+      initial === null ? [] : [[name, initial] as const],
+    );
+    this.#defaults = told.length === 0 ? null : new Map(told);
     return true;
   }
 
@@ -319,6 +338,7 @@ export class Params {
     if (!complete) return;
     this.#changedAt = this.#endedAt - SETTLE_MS; // to disk at the next tick
     for (const [name] of this.#table.entries()) this.#options.onKnown(name);
+    this.#descriptions?.want();
   }
 
   /** Asks a PX4 for the hash of these values first; other vehicles' values are written at once. */
@@ -339,6 +359,6 @@ export class Params {
   }
 
   #cancel(): void {
-    if (this.#stage.kind === 'file') this.#stage.file.cancel();
+    if (this.#stage.kind === 'file') this.#stage.cancel();
   }
 }

@@ -20,6 +20,12 @@ import {
   type VehicleEvent,
 } from '../../../shared/mavlink/decode-flight.ts';
 import {
+  decodeLogData,
+  decodeLogEntry,
+  type LogData,
+  type LogEntry,
+} from '../../../shared/mavlink/decode-logs.ts';
+import {
   decodeMission,
   decodeMissionIds,
   type MissionIds,
@@ -71,6 +77,8 @@ export interface VehicleListener {
   onMetadataUri(uri: string): void;
   onMission(message: MissionMessage): void;
   onMissionIds(ids: MissionIds): void;
+  onLogEntry(entry: LogEntry): void;
+  onLogData(data: LogData): void;
   /** Any other message of the vehicle, by its id. */
   onMessage(id: number): void;
 }
@@ -246,6 +254,12 @@ export class Vehicle {
       case MSG.MISSION_CURRENT:
         this.#listener.onMissionIds(decodeMissionIds(this.#payload.load(frame)));
         this.#onTelemetry(frame);
+        return;
+      case MSG.LOG_ENTRY:
+        this.#listener.onLogEntry(decodeLogEntry(this.#payload.load(frame)));
+        return;
+      case MSG.LOG_DATA:
+        this.#listener.onLogData(decodeLogData(this.#payload.load(frame)));
         return;
       case MSG.SYSTEM_TIME:
         this.#onBootTime(decodeSystemTimeBootMs(this.#payload.load(frame)));

@@ -12,7 +12,13 @@ const BURST_READ_FILE = 15;
 const ACK = 128;
 const NAK = 129;
 const NAK_EOF = 6;
-const NAK_NO_SESSIONS = 5;
+/**
+ * Fail, invalid session, no sessions: how a vehicle says that it still has a file open, from a process of ours that was killed
+ * or whose TerminateSession was lost. ArduPilot says the first two, PX4 the last.
+ */
+const NAK_STILL_OPEN: readonly number[] = [1, 4, 5];
+/** RESET_SESSIONS may be lost too. */
+const MAX_RESETS = 3;
 
 const BLOCK = 239;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -28,8 +34,10 @@ export interface FtpFileOptions {
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly send: (bytes: Buffer) => void;
-  /** @param file null if the vehicle refused, or stopped answering */
-  readonly onEnd: (file: Buffer | null) => void;
+  /** Sequence number of the request before; the vehicle repeats its last answer to a number that it has seen. */
+  readonly seq?: number;
+  /** @param file null if the vehicle refused (`refused`), or stopped answering */
+  readonly onEnd: (file: Buffer | null, refused: boolean) => void;
 }
 
 interface Range {
@@ -47,18 +55,24 @@ export class FtpFile {
   #bytes: Buffer = Buffer.alloc(16 * 1024);
   #ranges: readonly Range[] = [];
   #session: number | null = null;
-  #seq = 0;
+  #seq: number;
   /** Sequence number of our newest request. */
   #asked = 0;
   #state: 'open' | 'burst' | 'block' | 'over' = 'open';
   #activeAt = 0;
   #silent = 0;
-  #wasReset = false;
+  #resets = 0;
   /** A burst has run into the end of the file. */
   #sawEnd = false;
 
   constructor(options: FtpFileOptions) {
     this.#options = options;
+    this.#seq = options.seq ?? 0;
+  }
+
+  /** The newest sequence number. */
+  get seq(): number {
+    return this.#seq;
   }
 
   /** Bytes that are there. */
@@ -117,21 +131,21 @@ export class FtpFile {
   /** @param newest whether it answers our newest request */
   #refused(request: number, error: number, newest: boolean): void {
     if (request === OPEN_FILE_RO && this.#state === 'open') {
-      if (error !== NAK_NO_SESSIONS || this.#wasReset) {
-        this.#end(null);
+      if (!NAK_STILL_OPEN.includes(error) || this.#resets >= MAX_RESETS) {
+        this.#end(null, true);
         return;
       }
-      // The vehicle still has a session open from a process of ours that was killed.
-      this.#wasReset = true;
+      this.#resets++;
       this.#request(RESET_SESSIONS, 0, 0, Buffer.alloc(0));
       this.#ask();
     } else if (request === BURST_READ_FILE && this.#state === 'burst') {
       this.#sawEnd = true;
       if (error === NAK_EOF) this.#proceed();
-      else this.#end(null);
+      else this.#end(null, true);
     } else if (request === READ_FILE && this.#state === 'block' && newest) {
       // Asked for the first byte that is missing: this is where the file ends.
-      this.#end(error === NAK_EOF ? this.#bytes.subarray(0, this.#contiguous) : null);
+      const file = error === NAK_EOF ? this.#bytes.subarray(0, this.#contiguous) : null;
+      this.#end(file, file === null);
     }
   }
 
@@ -211,10 +225,10 @@ export class FtpFile {
     if (this.#session !== null) this.#request(TERMINATE_SESSION, this.#session, 0, Buffer.alloc(0));
   }
 
-  #end(file: Buffer | null): void {
+  #end(file: Buffer | null, refused = false): void {
     this.#state = 'over';
     this.#terminate();
-    this.#options.onEnd(file);
+    this.#options.onEnd(file, refused);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { unxz } from '../../front/link/events/xz.ts';
+import { unxz } from '../../shared/files/xz.ts';
 
 /** `printf 'svc svc svc svc svc' | xz --check=crc32` */
 const SAMPLE = '/Td6WFoAAAFpIt42AgAhARYAAAB0L+Wj4AASAApdADmdiIUeScC0AAAAAADMNH3aAAEiE9WyigOQQpkNAQAAAAABWVo=';

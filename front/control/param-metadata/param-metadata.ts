@@ -1,0 +1,117 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../../shared/errors.ts';
+import { unxz } from '../../../shared/files/xz.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { ardupilotParams } from './ardupilot-file.ts';
+import type { Described } from './description.ts';
+import { px4Params } from './px4-file.ts';
+import { DescriptionTable } from './table.ts';
+
+/** PX4's file is 1 MB of JSON, ArduPilot's up to 4 MB; the limit protects our memory. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+type Firmware = 'ardupilot' | 'px4';
+
+const READERS: Readonly<Record<Firmware, (file: unknown) => readonly Described[] | null>> = {
+  ardupilot: ardupilotParams,
+  px4: px4Params,
+};
+/** What the operator may put below `param-metadata/`. */
+const OPERATOR_FILES: Readonly<Record<Firmware, readonly string[]>> = {
+  ardupilot: ['apm.pdef.json', 'apm.pdef.json.xz'],
+  px4: ['parameters.json', 'parameters.json.xz'],
+};
+
+export interface ParamMetadataOptions {
+  /** Files that svc-link got from vehicles. */
+  readonly fromVehicles: string;
+  /** Files of the operator. */
+  readonly fromOperator: string;
+  readonly log: Logger;
+}
+
+interface Loaded {
+  /** The file and its state on disk. */
+  readonly key: string;
+  /** Null: it cannot be used. */
+  readonly table: DescriptionTable | null;
+}
+
+/**
+ * Descriptions of the vehicle's parameters: from the vehicle where it has them, else from a file of the operator. Read when they
+ * are asked for, not in svc-link: a file takes some 20 ms of its reader's time.
+ */
+export class ParamMetadata {
+  readonly #options: ParamMetadataOptions;
+  /** By path: two vehicles in turn must not read their files again and again. */
+  #loaded: Loaded | null = null;
+  #loading: { readonly key: string; readonly done: Promise<DescriptionTable | null> } | null = null;
+
+  constructor(options: ParamMetadataOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param described the file that the vehicle gave, a name below `component-metadata/`
+   * @returns null if nothing describes this vehicle's parameters
+   */
+  async of(firmware: string | null, described: string | null): Promise<DescriptionTable | null> {
+    if (firmware !== 'ardupilot' && firmware !== 'px4') return null;
+    const { fromVehicles, fromOperator } = this.#options;
+    const paths = OPERATOR_FILES[firmware].map((name) => join(fromOperator, name));
+    if (described !== null) paths.unshift(join(fromVehicles, described));
+    for (const path of paths) {
+      const table = await this.#load(path, firmware);
+      if (table !== null) return table;
+    }
+    return null;
+  }
+
+  async #load(path: string, firmware: Firmware): Promise<DescriptionTable | null> {
+    let file: Awaited<ReturnType<typeof open>>;
+    try {
+      file = await open(path, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#warn(path, error);
+      return null;
+    }
+    try {
+      const { size, mtimeMs, ino } = await file.stat();
+      const key = `${path} ${ino} ${size} ${mtimeMs}`;
+      if (this.#loaded?.key === key) return this.#loaded.table;
+      // Requests that come meanwhile wait for the same reading.
+      if (this.#loading?.key !== key) {
+        const done = readTable(file, size, path, firmware).catch((error: unknown) => {
+          this.#warn(path, error);
+          return null;
+        });
+        this.#loading = { key, done };
+      }
+      const table = await this.#loading.done;
+      this.#loaded = { key, table };
+      if (this.#loading?.key === key) this.#loading = null;
+      return table;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #warn(path: string, error: unknown): void {
+    this.#options.log.warn(`descriptions of parameters, ${path}: ${messageOf(error)}`);
+  }
+}
+
+async function readTable(
+  file: Awaited<ReturnType<typeof open>>,
+  size: number,
+  path: string,
+  firmware: Firmware,
+): Promise<DescriptionTable> {
+  if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+  const bytes = await file.readFile();
+  const json = path.endsWith('.xz') ? await unxz(bytes, MAX_BYTES) : bytes;
+  const params = READERS[firmware](JSON.parse(json.toString('utf8')));
+  if (params === null) throw new Error(`it does not describe parameters of ${firmware}`);
+  return new DescriptionTable(params);
+}

@@ -1,0 +1,36 @@
+import type { JsonSchema } from './json-schema.ts';
+
+export const flightLogList = {
+  type: 'object',
+  required: ['logs', 'count', 'from', 'note'],
+  properties: {
+    logs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'size', 'time', 'held'],
+        properties: {
+          id: { type: 'integer' },
+          size: { type: 'integer', description: 'bytes' },
+          time: { type: ['string', 'null'], description: 'ISO 8601; null: the vehicle does not know it' },
+          held: { type: 'integer', description: 'bytes, from its beginning, that this node has' },
+        },
+        additionalProperties: false,
+      },
+    },
+    count: { type: 'integer' },
+    from: { enum: ['vehicle', 'node'] },
+    note: { type: ['string', 'null'], description: 'why the list is not what one may expect' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const flightLogsErased = {
+  type: 'object',
+  required: ['erased', 'left'],
+  properties: {
+    erased: { type: 'integer' },
+    left: { type: 'integer', description: 'ArduPilot begins a new log at once' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,0 +1,61 @@
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { simulatedLogByte } from '../../bin/sim/mavlink/log-link.ts';
+import { linkState } from '../support/events.ts';
+import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const SIZE = 50_000;
+
+describe('svc flightlogs, svc params explain and changed', () => {
+  let node: TestNode;
+  let dir: string;
+
+  before(async () => {
+    dir = await tempDir();
+    node = await TestNode.start();
+    await linkState(node, ({ params }) => params.cached > 0 && !params.priming);
+  });
+
+  after(async () => {
+    await node.stop();
+    await removeDir(dir);
+  });
+
+  it('list, get and erase: a part from before is gone on with, and erase wants a yes', async () => {
+    const listed = await svc(node.paths, 'flightlogs', 'list');
+    expect(listed.code).to.equal(0);
+    expect(listed.stdout).to.match(/^ {4}1 2025-10-09T09:03:20\.000Z +50000 bytes$/m);
+    const output = join(dir, 'one.bin');
+    const content = Buffer.from(Array.from({ length: SIZE }, (_, i) => simulatedLogByte(1, i)));
+    // What an earlier call left behind; the first byte shows that it was kept.
+    const part = await open(`${output}.20251009090320000-${SIZE}.part`, 'w');
+    await part.write(Buffer.concat([Buffer.of(99), content.subarray(1, 20_000)]));
+    await part.close();
+    const got = await svc(node.paths, 'flightlogs', 'get', '1', '--output', output);
+    expect([got.code, got.stdout]).to.deep.equal([0, `${output}: ${SIZE} bytes\n`]);
+    expect((await readFile(output)).equals(Buffer.concat([Buffer.of(99), content.subarray(1)]))).to.equal(
+      true,
+    );
+    expect((await svc(node.paths, 'flightlogs', 'list')).stdout).to.include('on this node');
+    const none = await svc(node.paths, 'flightlogs', 'get', '7', '--output', output);
+    expect(none.code).to.equal(1);
+    expect(none.stderr).to.include('no log 7');
+    expect((await svc(node.paths, 'flightlogs', 'erase')).code).to.equal(2);
+    expect((await svc(node.paths, 'flightlogs', 'erase', '--yes')).stdout).to.equal(
+      '2 logs were erased, 0 are left\n',
+    );
+    expect((await svc(node.paths, 'flightlogs', 'list')).stdout).to.equal('No logs.\n');
+  });
+
+  it('explain says what is known, changed what differs', async () => {
+    expect((await svc(node.paths, 'params', 'set', 'RTL_ALT', '2000')).code).to.equal(0);
+    const explained = await svc(node.paths, 'params', 'explain', 'RTL_ALT');
+    expect(explained.stdout).to.match(/^RTL_ALT is 2000, the default is 1500\nNothing describes it\./);
+    const changed = await svc(node.paths, 'params', 'changed');
+    expect(changed.code).to.equal(0);
+    expect(changed.stdout).to.match(/^RTL_ALT +2000 +default 1500$/m);
+  });
+});
