@@ -11,7 +11,7 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked } from './tools/listing.ts';
-import { type Arguments, classOf, type Tool, type ToolAnswer } from './tools/tool.ts';
+import { type Arguments, classOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -48,6 +48,8 @@ export interface CallsOptions {
   readonly audit: ConnectorAudit;
   /** Whether the caller's token is still valid. @throws Denial */
   readonly confirm: (principal: Principal) => Promise<void>;
+  /** The families that are listed besides the tools that always are. */
+  readonly toolsets: ReadonlySet<Toolset>;
   /** Whether flight tools are shown at all. */
   readonly showsFlight: () => boolean;
   /** Which tools the nodes have routes for. */
@@ -74,10 +76,11 @@ export class Calls {
 
   /** The tools that this caller may see and the nodes have, in the order of their names. */
   async visible(principal: Principal): Promise<readonly Tool[]> {
-    const { catalogue, showsFlight, offers } = this.#options;
+    const { catalogue, showsFlight, offers, toolsets } = this.#options;
     const { scopes } = principal;
     await offers.refresh(principal);
     return [...catalogue.values()].filter((tool) => {
+      if (tool.toolset !== undefined && !toolsets.has(tool.toolset)) return false;
       const scope = classOf(tool);
       const may = scopes === null || scopes.includes(scope);
       return may && (showsFlight() || !affectsFlight(tool, scope)) && offers.has(tool);

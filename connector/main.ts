@@ -111,6 +111,7 @@ async function serve(
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
     confirm: async (principal) => bearer.confirm(principal),
+    toolsets: settings.toolsets,
     showsFlight: () => flight.shown,
     offers,
   });

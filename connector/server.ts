@@ -253,14 +253,14 @@ function progressOf(ctx: ServerContext): (done: number, total: number | null, me
   };
 }
 
-function resultOf({ value, image, isError = false }: ToolAnswer): CallToolResult {
+function resultOf({ value, image, link, isError = false }: ToolAnswer): CallToolResult {
   const text = { type: 'text' as const, text: JSON.stringify(value) };
   const picture =
     image === undefined
       ? []
       : [{ type: 'image' as const, data: image.data.toString('base64'), mimeType: image.mimeType }];
   return {
-    content: [text, ...picture],
+    content: [text, ...picture, ...(link === undefined ? [] : [{ type: 'resource_link' as const, ...link }])],
     structuredContent: { ...value },
     ...(isError ? { isError } : {}),
   };

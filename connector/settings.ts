@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { TOOLSETS, type Toolset } from './tools/tool.ts';
 
 /** Flags, environment and defaults of svc-mcp; a flag wins over the environment. */
 
@@ -22,6 +23,8 @@ export interface Settings {
   readonly owner: string | null;
   readonly auditPath: string;
   readonly runDir: string;
+  /** --toolset: families of tools that are listed besides the usual ones. */
+  readonly toolsets: ReadonlySet<Toolset>;
   readonly sim: boolean;
   readonly flightEnforced: boolean;
   readonly discover: boolean;
@@ -44,6 +47,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --token TOKEN                      the launch principal (SVC_MCP_TOKEN)
   --node-id ID                       the node's device id (SVC_NODE_ID)
   --audit-path ~/.svc/mcp/audit.ndjson
+  --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
   --flight-enforced                  flight tools on; checked against the node's config
   --sim                              every target is a simulator; refuses to start otherwise
   --discover                         local-fleet: adopt unpaired nodes of the LAN
@@ -84,6 +88,7 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     owner: given('SVC_MCP_OWNER'),
     auditPath: values['audit-path'] ?? given('SVC_MCP_AUDIT_PATH') ?? join(home, 'audit.ndjson'),
     runDir: given('SVC_RUN_DIR') ?? '/run/svc',
+    toolsets: toolsetsOf(values.toolset ?? []),
     sim: values.sim === true,
     flightEnforced: values['flight-enforced'] === true,
     discover,
@@ -110,6 +115,7 @@ function parse(argv: readonly string[]) {
         token: { type: 'string' },
         'node-id': { type: 'string' },
         'audit-path': { type: 'string' },
+        toolset: { type: 'string', multiple: true },
         sim: { type: 'boolean' },
         'flight-enforced': { type: 'boolean' },
         discover: { type: 'boolean' },
@@ -131,6 +137,14 @@ function oneOf<T extends string>(
   const found = choices.find((choice) => choice === value);
   if (found === undefined) throw new UsageError(`${flag} ${value}: it is ${choices.join(', ')}`);
   return found;
+}
+
+function toolsetsOf(given: readonly string[]): ReadonlySet<Toolset> {
+  const names = given.flatMap((text) => text.split(','));
+  if (names.includes('all')) return new Set(TOOLSETS);
+  return new Set(
+    names.map((each) => oneOf(each, TOOLSETS, '--toolset')).filter((each) => each !== undefined),
+  );
 }
 
 function portOf(text: string): number {

@@ -1,5 +1,5 @@
 import type { Scope } from '../../shared/auth/scopes.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
@@ -181,7 +181,7 @@ export class Gate {
     const bound = bind(tool.name, node.target.id, args);
     const code = await fileCall(
       this.#options.operator,
-      { ...bound, args: redactArguments(args) },
+      { ...bound, args: redactArguments(args), ...summaryOf(tool, args) },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
@@ -202,6 +202,17 @@ function pass(
   settle: Grant['settle'] = () => undefined,
 ): Verdict {
   return { kind: 'pass', scope, grant: { by, take, settle } };
+}
+
+/** @throws Denial invalid_arguments: what cannot be carried out is not signed either */
+function summaryOf(tool: Tool, args: Arguments): { readonly summary?: string } {
+  if (tool.summary === undefined) return {};
+  try {
+    return { summary: tool.summary(args) };
+  } catch (error) {
+    if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
+    throw error;
+  }
 }
 
 /** Whether the call counts as flight: by its class, or because it affects the aircraft. */

@@ -1,8 +1,11 @@
 import { flightTools } from './flight.ts';
+import { flightLogTools } from './flight-logs.ts';
 import { watchTools } from './flight-watch.ts';
 import { logTools } from './logs.ts';
+import { missionTools } from './mission.ts';
 import { nodeTools } from './node.ts';
 import { paramTools } from './params.ts';
+import { payloadTools } from './payload.ts';
 import { statusTools } from './status.ts';
 import { classOf, type Tool } from './tool.ts';
 import { videoTools } from './video.ts';
@@ -16,10 +19,13 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...statusTools,
     ...flightTools,
     ...watchTools,
+    ...missionTools,
+    ...payloadTools,
     ...paramTools,
     ...nodeTools,
     ...logTools,
     ...videoTools,
+    ...flightLogTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))
       throw new Error(`duplicate or invalid tool name: ${tool.name}`);

@@ -28,7 +28,7 @@ const WAIT: Readonly<Record<string, JsonSchema>> = {
 };
 const WAITS = ' Waits until it is done; cancelling ends the waiting, not the flight.';
 
-interface Flying {
+export interface Flying {
   readonly name: string;
   readonly title: string;
   readonly cmd: keyof typeof COMMANDS;
@@ -38,7 +38,8 @@ interface Flying {
   readonly options?: Partial<Tool>;
 }
 
-function flying({ name, title, cmd, description, input, args, options }: Flying): Tool {
+/** A tool that sends one command of the catalogue. */
+export function flying({ name, title, cmd, description, input, args, options }: Flying): Tool {
   return {
     name,
     title,

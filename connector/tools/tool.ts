@@ -25,6 +25,18 @@ export interface ToolContext {
   readonly ask: (request: NodeRequest) => Promise<unknown>;
 }
 
+/** Families of rarely used tools: listed when --toolset asks for them, understood always. */
+export const TOOLSETS = ['mission', 'payload', 'flight-logs'] as const;
+export type Toolset = (typeof TOOLSETS)[number];
+
+/** A file that the caller fetches itself. */
+export interface ToolLink {
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly size: number;
+}
+
 /** A picture beside the structured answer. */
 export interface ToolImage {
   readonly data: Buffer;
@@ -35,6 +47,7 @@ export interface ToolAnswer {
   /** An object; it is both the structured content and, as JSON, the text. */
   readonly value: Readonly<Record<string, unknown>>;
   readonly image?: ToolImage;
+  readonly link?: ToolLink;
   /** It was carried out and went wrong: what the model must read as a failure. */
   readonly isError?: boolean;
 }
@@ -44,6 +57,8 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
+  /** Absent: always listed. */
+  readonly toolset?: Toolset;
   /** Ids of the node's rows that it calls. Its class is the highest of theirs, from the node's own table. */
   readonly routes: readonly string[];
   /** Path parameters and body of the request, if a route has a class that depends on them. */
@@ -68,6 +83,8 @@ export interface Tool {
   readonly openWorld?: boolean;
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
+  /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out */
+  readonly summary?: (args: Arguments) => string;
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;

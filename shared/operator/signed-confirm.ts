@@ -20,6 +20,8 @@ export interface PendingCall {
   readonly argsHash: string;
   /** For the person to read; secrets are masked. */
   readonly args: unknown;
+  /** What the call would do, in words, where the arguments alone do not show it. */
+  readonly summary?: string;
 }
 
 export const CODE_PATTERN = /^[A-HJKMNP-Z2-9]{8}$/;
@@ -34,7 +36,10 @@ function pathOf(directory: string, code: string): string {
   return join(directory, `${code}.json`);
 }
 
-function payload({ code, tool, node, argsHash }: Omit<PendingCall, 'args'>, at: BootTime): Buffer {
+function payload(
+  { code, tool, node, argsHash }: Omit<PendingCall, 'args' | 'summary'>,
+  at: BootTime,
+): Buffer {
   return Buffer.from(JSON.stringify(['svc/confirm/v1', code, tool, node, argsHash, at.boot_id, at.uptime]));
 }
 
@@ -70,7 +75,11 @@ export async function signCall(files: OperatorFiles, call: PendingCall, now: Boo
  * Whether a person has signed exactly this call less than 60 s ago. Does not use up the signature. @throws Error for files that
  * another user may have written
  */
-export function isSigned(files: OperatorFiles, call: Omit<PendingCall, 'args'>, now: BootTime): boolean {
+export function isSigned(
+  files: OperatorFiles,
+  call: Omit<PendingCall, 'args' | 'summary'>,
+  now: BootTime,
+): boolean {
   const found = readOwnJson(pathOf(files.signed, call.code));
   if (found === null) return false;
   const { at, signature, tool, node, argsHash, code } = found;

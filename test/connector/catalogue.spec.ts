@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import { checked, listed } from '../../connector/tools/listing.ts';
-import { classOf, classOfCall, isRaisable, rowOf, type Tool } from '../../connector/tools/tool.ts';
+import { classOf, classOfCall, isRaisable, rowOf, TOOLSETS, type Tool } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { higher } from '../../shared/auth/scopes.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
@@ -48,13 +48,21 @@ describe('the catalogue of tools', () => {
     const tokens = (wanted: (tool: Tool) => boolean): number =>
       JSON.stringify([...tools.values()].filter(wanted).map((tool) => listed(tool, true))).length / 4;
 
+    const usual = ({ toolset }: Tool): boolean => toolset === undefined;
+
     it('is below 8 000 tokens with flight, in a fleet whose nodes have every route', () => {
-      expect(tokens(() => true)).to.be.within(2000, 8000);
+      expect(tokens(usual)).to.be.within(2000, 8000);
     });
 
     it('is below 5 000 tokens for a caller that only reads', () => {
-      expect(tokens((tool) => classOf(tool) === 'read')).to.be.within(1000, 5000);
+      expect(tokens((tool) => usual(tool) && classOf(tool) === 'read')).to.be.within(1000, 5000);
     });
+
+    for (const toolset of TOOLSETS) {
+      it(`--toolset ${toolset} adds less than 2 000 tokens`, () => {
+        expect(tokens((tool) => tool.toolset === toolset)).to.be.within(100, 2000);
+      });
+    }
   });
 
   it('asks for the node only where there are several', () => {

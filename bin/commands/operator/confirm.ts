@@ -7,6 +7,9 @@ import { CODE_PATTERN, pendingCall, signCall } from '../../../shared/operator/si
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
+/** Of arguments that are summed up in words. */
+const SUMMED_UP_LINES = 24;
+
 export default class OperatorConfirmCommand extends NodeCommand {
   static override summary = 'Look at one call of an AI client, and sign it to allow it.';
   static override description =
@@ -25,7 +28,12 @@ export default class OperatorConfirmCommand extends NodeCommand {
       });
     this.log(`tool       ${call.tool}`);
     this.log(`node       ${call.node}`);
-    this.log(`arguments  ${JSON.stringify(call.args, null, 2).replaceAll('\n', '\n           ')}`);
+    if (call.summary !== undefined) this.log(`what       ${call.summary}`);
+    // A mission of 700 items would push its own summary off the screen.
+    const lines = JSON.stringify(call.args, null, 2).split('\n');
+    const shown = call.summary === undefined ? lines : lines.slice(0, SUMMED_UP_LINES);
+    this.log(`arguments  ${shown.join('\n           ')}`);
+    if (shown.length < lines.length) this.log(`           … and ${lines.length - shown.length} lines more`);
     if (!(await this.ask())) {
       this.log('Not signed.');
       process.exitCode = EXIT.refused;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../../shared/errors.ts';
-import { checkItems, warningsOf } from '../../../shared/mission/check.ts';
+import { warningsOf } from '../../../shared/mission/check.ts';
+import { itemsIn } from '../../../shared/mission/document.ts';
 import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
-import { isPlan, makePlan, type Plan, readPlan } from '../../../shared/mission/plan.ts';
-import { type Home, readWpl, writeWpl } from '../../../shared/mission/wpl.ts';
+import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
+import { type Home, writeWpl } from '../../../shared/mission/wpl.ts';
 import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../shared/routes/handler.ts';
 import type { missionRows } from '../../../shared/routes/mission.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
@@ -153,19 +154,13 @@ async function itemsOrNone(reading: Promise<MissionList>): Promise<readonly Miss
 function listsIn(body: unknown, own: MissionPart, wanted: readonly MissionPart[]): Lists {
   const lists = { mission: [], fence: [], rally: [] } as Record<MissionPart, readonly MissionItem[]>;
   for (const part of wanted) {
-    const items = itemsOf(body, part);
+    const items = itemsIn(body, part);
     if (items === undefined) throw partError(`The plan file has no ${part}.`);
     if (part !== own && !isPlan(body))
       throw partError(`Only a plan file has parts besides its own; these items are the ${own}.`);
-    lists[part] = checkItems(part, items);
+    lists[part] = items;
   }
   return lists;
-}
-
-function itemsOf(body: unknown, part: MissionPart): readonly unknown[] | undefined {
-  if (typeof body === 'string') return readWpl(body);
-  if (isPlan(body)) return readPlan(body, part);
-  return (body as { readonly items: readonly unknown[] }).items; // by the row's schema
 }
 
 function partError(sentence: string): ApiError {

@@ -1,0 +1,43 @@
+import { Denial } from '../denial.ts';
+import { reading } from './parts.ts';
+import { asRecord, pathOf, type Tool } from './tool.ts';
+
+/** The flight logs of the vehicle; not the node's own log (logs.ts). */
+export const flightLogTools: readonly Tool[] = [
+  reading(
+    {
+      name: 'flight_logs_list',
+      title: 'Flight logs',
+      description: 'The logs on the vehicle: id, size, time, and how much of each the node holds.',
+    },
+    'flight-logs.get',
+    { toolset: 'flight-logs' },
+  ),
+  {
+    name: 'flight_logs_get',
+    title: 'One flight log',
+    description:
+      'A link to one log: fetch it from the node with your credential; a download that broke off goes on (Range).',
+    toolset: 'flight-logs',
+    routes: ['flight-logs.get', 'flight-logs.id.get'],
+    input: { properties: { id: { type: 'integer', minimum: 0, maximum: 65_535 } }, required: ['id'] },
+    output: {
+      type: 'object',
+      required: ['id', 'size', 'url'],
+      properties: { id: { type: 'integer' }, size: { type: 'integer' }, url: { type: 'string' } },
+    },
+    idempotent: true,
+    run: async ({ ask, args, node }) => {
+      const { logs } = asRecord(await ask({ method: 'GET', path: pathOf('flight-logs.get') }));
+      const id = Number(args['id']);
+      const found = (Array.isArray(logs) ? logs.map(asRecord) : []).find((each) => each['id'] === id);
+      if (found === undefined) throw new Denial('not_found', `The vehicle has no log ${id}.`);
+      const size = Number(found['size']);
+      const uri = node.target.baseUrl + pathOf('flight-logs.id.get', { id: String(id) });
+      return {
+        value: { id, size, time: found['time'] ?? null, url: uri },
+        link: { uri, name: `flight log ${id}`, mimeType: 'application/octet-stream', size },
+      };
+    },
+  },
+];

@@ -1,0 +1,178 @@
+import { ApiError } from '../../shared/errors.ts';
+import { warningsOf } from '../../shared/mission/check.ts';
+import { itemsIn } from '../../shared/mission/document.ts';
+import { MISSION_PARTS, type MissionItem, type MissionPart } from '../../shared/mission/item.ts';
+import { summaryOf } from '../../shared/mission/summary.ts';
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import { Denial } from '../denial.ts';
+import { flying } from './flight.ts';
+import { type Arguments, asRecord, pathOf, rowOf, type Tool } from './tool.ts';
+
+/** Missions, fences and rally points: `GET|PUT|DELETE /api/mission|fence|rally`. */
+
+const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'mission' };
+const DOCUMENT: JsonSchema = {
+  type: 'object',
+  description:
+    '{items: [{frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers; frame 3: m above home; without the home item. Or a QGroundControl plan.',
+};
+const SUMMARY: JsonSchema = {
+  type: 'object',
+  required: ['summary', 'count', 'warnings'],
+  properties: {
+    summary: { type: 'string' },
+    count: { type: 'integer' },
+    warnings: { type: 'array', items: { type: 'string' } },
+    items: { type: 'array', items: { type: 'object' } },
+  },
+};
+/** A survey of 700 items would fill a model's context. */
+const ITEMS_SHOWN = 50;
+
+function partOf({ part }: Arguments): MissionPart {
+  return MISSION_PARTS.find((each) => each === part) ?? 'mission';
+}
+
+/** @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
+function itemsOf(args: Arguments): readonly MissionItem[] {
+  const part = partOf(args);
+  const document = asRecord(args['document']);
+  if (document['fileType'] !== 'Plan' && !Array.isArray(document['items']))
+    throw new ApiError('E_INVALID_VALUE', 'document has neither items nor a plan.');
+  const items = itemsIn(document, part);
+  if (items === undefined) throw new ApiError('E_INVALID_VALUE', `The plan has no ${part}.`);
+  return items;
+}
+
+const inWords = (args: Arguments): string => summaryOf(partOf(args), itemsOf(args));
+
+/** A route of the part that the call names. */
+function routeOf(method: 'get' | 'put' | 'delete', args: Arguments): string {
+  return `${partOf(args)}.${method}`;
+}
+
+export const missionTools: readonly Tool[] = [
+  {
+    name: 'mission_read',
+    title: 'Read the mission',
+    description: 'What the vehicle holds: a summary, and the items from `from` on, at most 50.',
+    toolset: 'mission',
+    routes: ['mission.get', 'fence.get', 'rally.get'],
+    input: {
+      properties: {
+        part: PART,
+        from: { type: 'integer', minimum: 0, default: 0 },
+        refresh: { type: 'boolean', description: 'from the vehicle, not from the cache' },
+      },
+    },
+    output: SUMMARY,
+    idempotent: true,
+    run: async ({ ask, args }) => {
+      const route = routeOf('get', args);
+      const answer = asRecord(
+        await ask({
+          method: 'GET',
+          path: pathOf(route) + (args['refresh'] === true ? '?refresh=1' : ''),
+          timeoutMs: rowOf(route).limits.timeoutMs + 2000,
+        }),
+      );
+      const items = answer['items'] as readonly MissionItem[];
+      const from = Number(args['from'] ?? 0);
+      return {
+        value: {
+          summary: items.length === 0 ? `no ${partOf(args)}` : summaryOf(partOf(args), items),
+          count: items.length,
+          warnings: warningsOf(items),
+          read_at: answer['read_at'],
+          items: items.slice(from, from + ITEMS_SHOWN),
+        },
+      };
+    },
+  },
+  {
+    name: 'mission_check',
+    title: 'Check a mission',
+    description: 'Checks a mission and says what it would do; nothing is sent to the vehicle.',
+    toolset: 'mission',
+    routes: [],
+    input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },
+    output: SUMMARY,
+    idempotent: true,
+    run: async ({ args }) => {
+      try {
+        const items = itemsOf(args);
+        const value = { summary: inWords(args), count: items.length, warnings: warningsOf(items) };
+        return Promise.resolve({ value });
+      } catch (error) {
+        if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
+        throw error;
+      }
+    },
+  },
+  {
+    name: 'mission_upload',
+    title: 'Replace the mission',
+    description: 'Replaces the mission, fence or rally points; done when read back and equal.',
+    toolset: 'mission',
+    routes: ['mission.put', 'fence.put', 'rally.put'],
+    input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },
+    output: SUMMARY,
+    idempotent: true,
+    summary: inWords,
+    run: async ({ ask, args }) => {
+      const route = routeOf('put', args);
+      const answer = asRecord(
+        await ask({
+          method: 'PUT',
+          path: pathOf(route),
+          body: args['document'],
+          timeoutMs: rowOf(route).limits.timeoutMs + 2000,
+        }),
+      );
+      const items = answer['items'] as readonly MissionItem[];
+      return {
+        value: { summary: summaryOf(partOf(args), items), count: items.length, warnings: answer['warnings'] },
+      };
+    },
+  },
+  {
+    name: 'mission_clear',
+    title: 'Clear the mission',
+    description: 'Clears the mission, or the rally points.',
+    toolset: 'mission',
+    routes: ['mission.delete', 'rally.delete'],
+    input: { properties: { part: { type: 'string', enum: ['mission', 'rally'], default: 'mission' } } },
+    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
+    idempotent: true,
+    run: async ({ ask, args }) => clear(ask, routeOf('delete', args)),
+  },
+  {
+    name: 'fence_clear',
+    title: 'Clear the fence',
+    description: 'Removes the fence: the vehicle may fly everywhere.',
+    toolset: 'mission',
+    routes: ['fence.delete'],
+    input: { properties: {} },
+    output: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } },
+    idempotent: true,
+    phrase: 'REMOVE THE FENCE',
+    run: async ({ ask }) => clear(ask, 'fence.delete'),
+  },
+  flying({
+    name: 'mission_set_current',
+    title: 'Go on with an item',
+    cmd: 'missionSetCurrent',
+    input: { properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534 } }, required: ['seq'] },
+    args: ({ seq }) => [Number(seq)],
+    options: { toolset: 'mission' },
+  }),
+];
+
+async function clear(
+  ask: Parameters<Tool['run']>[0]['ask'],
+  route: string,
+): Promise<{ readonly value: Readonly<Record<string, unknown>> }> {
+  const timeoutMs = rowOf(route).limits.timeoutMs + 2000;
+  const { count } = asRecord(await ask({ method: 'DELETE', path: pathOf(route), timeoutMs }));
+  return { value: { count } };
+}

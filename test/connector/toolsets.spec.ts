@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
+import { operatorFiles } from '../../shared/operator/operator-files.ts';
+import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
+import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
+import { callTool, connectStdio } from '../support/connector.ts';
+import { KEY } from '../support/edge.ts';
+import { armable } from '../support/events.ts';
+import { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const KEYED = { 'x-svc-key': KEY };
+const CONFIG = 'mcp:\n  token_accept_enabled: true\n';
+const at = (x: number, z: number): Record<string, number> => ({ frame: 3, command: 16, x, y: 149.1652, z });
+const SQUARE = {
+  items: [
+    { frame: 3, command: 22, x: -35.3632, y: 149.1652, z: 20 },
+    at(-35.3632, 20),
+    at(-35.3542, 60),
+    { frame: 2, command: 20, x: 0, y: 0, z: 0 },
+  ],
+};
+
+describe('families of tools', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let home: string;
+  let base: readonly string[];
+
+  before(async () => {
+    home = await tempDir();
+    node = await TestNode.start({ pairing: { key: KEY }, config: CONFIG });
+    const scopes = ['read', 'safe_write', 'admin', 'flight', 'destructive'];
+    const { body } = await node.post('/api/mcp/tokens', { scopes, label: 'toolsets' }, KEYED);
+    base = ['--target', 'agent', node.url, '--token', String(body['token'])];
+    await armable(node, KEYED);
+  });
+
+  after(async () => {
+    await node.stop();
+    await removeDir(home);
+  });
+
+  it('are listed when asked for, and understood always', async () => {
+    const usual = await connectStdio({ args: [...base, '--sim'], home, key: KEY });
+    const names = async (): Promise<readonly string[]> =>
+      (await usual.listTools()).tools.map(({ name }) => name);
+    expect(await names()).to.not.include.members(['mission_read']);
+    expect((await callTool(usual, 'mission_read', { part: 'rally' })).value).to.include({ count: 0 });
+    await usual.close();
+    const more = ['--toolset', 'mission,payload', '--toolset', 'flight-logs'];
+    const client = await connectStdio({ args: [...base, '--sim', ...more], home, key: KEY });
+    expect((await client.listTools()).tools.map(({ name }) => name)).to.include.members([
+      'mission_upload',
+      'gimbal_point',
+      'flight_logs_get',
+      'flight_arm',
+    ]);
+    await client.close();
+  });
+
+  it('a mission is checked, written, read and cleared; a wrong item is named', async () => {
+    const client = await connectStdio({ args: [...base, '--sim'], home, key: KEY });
+    const summary =
+      '4 items, 3 of them places; takeoff to 20 m; 20 m to 60 m above home or the terrain; ' +
+      '1000.8 m from the first place to the last, up to 1000.8 m away from the first; ends with return to launch';
+    expect((await callTool(client, 'mission_check', { document: SQUARE })).value).to.deep.include({
+      summary,
+      count: 4,
+      warnings: [],
+    });
+    const wrong = { items: [...SQUARE.items, { ...at(0, 20), x: 91 }] };
+    const refused = await callTool(client, 'mission_check', { document: wrong });
+    expect(refused.value).to.include({ reason: 'invalid_arguments', index: 4 });
+    const written = await callTool(client, 'mission_upload', { document: SQUARE });
+    expect(written.value, JSON.stringify(written.value)).to.include({ summary, count: 4 });
+    const read = await callTool(client, 'mission_read', { from: 2 });
+    expect(read.value).to.include({ summary, count: 4 });
+    expect(read.value['items']).to.have.length(2);
+    expect((await callTool(client, 'mission_set_current', { seq: 1 })).value).to.include({ ok: true });
+    expect((await callTool(client, 'mission_clear')).value).to.deep.equal({ count: 0 });
+    const fence = {
+      items: [{ frame: 0, command: 5003, param1: 300, x: -35.3632, y: 149.1652, z: 0 }],
+    };
+    const fenced = await callTool(client, 'mission_upload', { part: 'fence', document: fence });
+    expect(fenced.value).to.include({ summary: 'stays inside a circle of 300 m radius', count: 1 });
+    expect((await callTool(client, 'fence_clear', { confirm: 'yes' })).value).to.include({
+      reason: 'confirm_required',
+    });
+    expect((await callTool(client, 'fence_clear', { confirm: 'REMOVE THE FENCE' })).value).to.include({
+      count: 0,
+    });
+    await client.close();
+  });
+
+  it('whoever signs a mission sees what it does, in words; one that cannot be flown is not signed', async () => {
+    const client = await connectStdio({ args: [...base, '--flight-enforced'], home });
+    const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/operator` });
+    const asked = await callTool(client, 'mission_upload', { document: SQUARE });
+    expect(asked.value).to.include({ reason: 'operator_present_stale' });
+    const code = String(asked.value['confirm_id']);
+    const waiting = pendingCall(files, code, bootTime());
+    expect(waiting?.summary).to.match(/^4 items, .*takeoff to 20 m; 20 m to 60 m above home/);
+    if (waiting === null) return;
+    await ensureOperatorKey(files);
+    await signCall(files, waiting, bootTime());
+    const done = await callTool(client, 'mission_upload', { document: SQUARE, confirm_id: code });
+    expect(done.value).to.include({ count: 4 });
+    const broken = await callTool(client, 'mission_upload', { document: { items: [at(91, 20)] } });
+    expect(broken.value).to.include({ reason: 'invalid_arguments', index: 0 });
+    await client.close();
+  });
+
+  it('payload commands say what the vehicle said; a log is a link', async () => {
+    const client = await connectStdio({ args: [...base, '--sim'], home, key: KEY });
+    expect((await callTool(client, 'payload_servo', { output: 9, pwm: 1500 })).value).to.include({
+      ok: true,
+    });
+    const orbit = { radius: 20, speed: 3, lat: -35.36, lon: 149.16, alt: 10 };
+    expect(JSON.stringify((await callTool(client, 'flight_orbit', orbit)).value)).to.include(
+      'no orbit command',
+    );
+    const { value } = await callTool(client, 'flight_logs_list');
+    const [log] = value['logs'] as readonly { id: number; size: number }[];
+    if (log === undefined) throw new Error('the simulated vehicle has no log');
+    const { content } = await client.callTool({ name: 'flight_logs_get', arguments: { id: log.id } });
+    const link = (content as readonly Record<string, unknown>[]).find(({ type }) => type === 'resource_link');
+    expect(link).to.include({ uri: `${node.url}/api/flight-logs/${log.id}`, size: log.size });
+    await client.close();
+  });
+});
