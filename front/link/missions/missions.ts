@@ -20,7 +20,7 @@ import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
 import { Upload, type UploadEnd } from './upload.ts';
-import { compare, firstSeq, fromWire, toWire } from './wire.ts';
+import { compare, fromWire, toWire } from './wire.ts';
 
 /** MAV_PROTOCOL_CAPABILITY of the lists besides the mission, which every vehicle has. */
 const CAPABILITY: Readonly<Record<MissionPart, number>> = { mission: 0, fence: 16_384, rally: 32_768 };
@@ -103,7 +103,7 @@ export class Missions {
   }
 
   onIds(ids: MissionIds): void {
-    this.#cache.onIds(ids, firstSeq(this.#options.vehicle.firmware, 'mission'));
+    this.#cache.onIds(ids, this.#first('mission'));
   }
 
   /** A frame of a ground station that goes to the vehicle. */
@@ -157,7 +157,7 @@ export class Missions {
 
   async #write({ part, items, token }: MissionWriteRequest): Promise<MissionWritten> {
     const { vehicle } = this.#options;
-    const first = firstSeq(vehicle.firmware, part);
+    const first = this.#first(part);
     const wire = toWire(items, first, vehicle.telemetry.home);
     this.#cache.drop(part);
     const { end, seq } = await this.#upload(part, wire, token);
@@ -257,8 +257,8 @@ export class Missions {
   }
 
   #keep(part: MissionPart, wire: readonly WireItem[], opaqueId: number): MissionList {
-    const { clock, vehicle } = this.#options;
-    const items = fromWire(wire, firstSeq(vehicle.firmware, part));
+    const { clock } = this.#options;
+    const items = fromWire(wire, this.#first(part));
     const list: MissionList = {
       items,
       count: items.length,
@@ -268,6 +268,11 @@ export class Missions {
     };
     this.#cache.keep(part, list);
     return list;
+  }
+
+  /** The vehicle's number of the first item to fly: ArduPilot's missions have home before it. */
+  #first(part: MissionPart): 0 | 1 {
+    return part === 'mission' ? this.#options.vehicle.firstItem : 0;
   }
 
   async #run<End>(transfer: Transfer<End>): Promise<End | 'silent'> {

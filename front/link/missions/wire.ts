@@ -11,12 +11,7 @@ export interface HomePlace {
   readonly alt_msl: number | null;
 }
 
-/** How many items of the vehicle's list come before those of the mission: ArduPilot's item 0 is home. */
-export function firstSeq(firmware: string | null, part: MissionPart): 0 | 1 {
-  return firmware === 'ardupilot' && part === 'mission' ? 1 : 0;
-}
-
-/** The list as the vehicle stores it. ArduPilot keeps its own home whatever item 0 says. @param first see firstSeq */
+/** The list as the vehicle stores it. ArduPilot keeps its own home whatever item 0 says. @param first how many items of the vehicle's list come before those to fly */
 export function toWire(items: readonly MissionItem[], first: 0 | 1, home: HomePlace): readonly WireItem[] {
   if (items.length === 0) return [];
   const wire = items.map((item) => itemToWire(item, first));
@@ -117,7 +112,7 @@ const MAX_NOTES = 50;
  * gives heights in cm, whole numbers for most parameters, frame 0 and no place for commands that have none, and nothing for
  * parameters that it has no room for (a yaw at a waypoint); PX4 gives yaws from 0 to 360 and INT frames. Those are no
  * differences, but a parameter that is not kept is a note. Command, place, height and any other value must be the same.
- * @param first see firstSeq; ArduPilot's home is not compared
+ * @param first how many items of the vehicle's list come before those to fly; ArduPilot's home is not compared
  */
 export function compare(
   part: MissionPart,
