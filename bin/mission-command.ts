@@ -6,10 +6,8 @@ import { writeAtomic } from '../shared/files/atomic-write.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
 import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
 import { EXIT } from './exit-codes.ts';
-import { type Work, workNode } from './local-client.ts';
 import { NodeCommand } from './node-command.ts';
 
-const CLEAR_LINE = '\r\u001b[K';
 const PLAN = '.plan';
 const WPL: ReadonlySet<string> = new Set(['.waypoints', '.txt', '.wpl']);
 const NAMES: Readonly<Record<MissionPart, string>> = {
@@ -26,24 +24,6 @@ interface Written {
 
 /** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
 abstract class MissionCommand extends NodeCommand {
-  /** Shows the progress on a terminal until the answer is there. */
-  protected async work(work: Omit<Work, 'onProgress'>): Promise<unknown> {
-    const { stderr } = process;
-    let shown = false;
-    try {
-      return await workNode(this.address, {
-        ...work,
-        onProgress: ({ done, total, text }) => {
-          if (!stderr.isTTY) return;
-          stderr.write(`${CLEAR_LINE}${text} ${done} of ${total ?? '?'}`);
-          shown = true;
-        },
-      });
-    } finally {
-      if (shown) stderr.write(CLEAR_LINE);
-    }
-  }
-
   /** Sends a file: `.plan`, `.waypoints` (QGC WPL 110) or `.json`. */
   protected async put(part: MissionPart, file: string, query: string): Promise<Written> {
     const content = await readFile(file, 'utf8').catch((error: unknown) =>

@@ -5,10 +5,11 @@ import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import { EXIT } from './exit-codes.ts';
-import { callNode, type NodeAddress, streamNode } from './local-client.ts';
+import { callNode, type NodeAddress, streamNode, type Work, workNode } from './local-client.ts';
 import { demoFolder, nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
+const CLEAR_LINE = '\r\u001b[K';
 
 /** Names another demo node of this checkout. */
 export const nodeFlag = Flags.custom({
@@ -44,6 +45,24 @@ export abstract class NodeCommand extends Command {
 
   protected async api(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
     return callNode(this.address, method, path, body, signal);
+  }
+
+  /** Long work: shows its progress on a terminal until the answer is there. */
+  protected async work(work: Omit<Work, 'onProgress'>): Promise<unknown> {
+    const { stderr } = process;
+    let shown = false;
+    try {
+      return await workNode(this.address, {
+        ...work,
+        onProgress: ({ done, total, text }) => {
+          if (!stderr.isTTY) return;
+          stderr.write(`${CLEAR_LINE}${text} ${Math.round(done)} of ${total ?? '?'}`);
+          shown = true;
+        },
+      });
+    } finally {
+      if (shown) stderr.write(CLEAR_LINE);
+    }
   }
 
   /** The answer's bytes as they come. */

@@ -1,34 +1,61 @@
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
 interface Verdict {
   readonly status: 'accepted' | 'rejected' | 'no_ack';
+  /** With --wait, once it was accepted. */
+  readonly done?: boolean;
+  readonly ended?: string;
+  readonly state?: string;
   readonly ack: { readonly result_name: string | null; readonly statustext?: string };
 }
+
+/** s */
+const WAIT_S = 600;
 
 export default class CmdCommand extends NodeCommand {
   static override summary = 'Send a flight command; exit code 0 only when the vehicle accepted it.';
   static override description = `Commands: ${Object.keys(COMMANDS).join(', ')}.`;
   static override examples = [
     '<%= config.bin %> cmd arm',
-    '<%= config.bin %> cmd takeoff 10',
+    '<%= config.bin %> cmd takeoff 10 --wait',
     '<%= config.bin %> cmd goto 48.1 11.5 30',
     '<%= config.bin %> cmd mode LOITER',
   ];
   static override strict = false;
   static override args = { name: Args.string({ description: 'see GET /api/commands', required: true }) };
 
+  static override flags = {
+    wait: Flags.boolean({
+      summary: 'takeoff, goto, land, rtl: end when it is done, or will not be',
+      default: false,
+    }),
+  };
+
   async run(): Promise<Verdict> {
-    const { args, argv } = await this.parse(CmdCommand);
+    const { args, argv, flags } = await this.parse(CmdCommand);
     const given = (argv as readonly string[])
       .slice(1)
       .map((text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text));
-    const verdict = (await this.api('POST', '/api/command', { cmd: args.name, args: given })) as Verdict;
+    const body = { cmd: args.name, args: given };
+    const verdict = (
+      flags.wait
+        ? await this.work({
+            method: 'POST',
+            path: '/api/command',
+            body: { ...body, wait: true, wait_s: WAIT_S },
+          })
+        : await this.api('POST', '/api/command', body)
+    ) as Verdict;
     const { status, ack } = verdict;
     const words = ack.statustext === undefined ? '' : `: ${ack.statustext}`;
-    if (status === 'accepted') this.log(`accepted${words}`);
+    if (verdict.done === false) {
+      process.exitCode = EXIT.refused;
+      this.log(`accepted, but ${verdict.ended ?? 'not done'}: ${verdict.state ?? ''}`);
+    } else if (verdict.done === true) this.log(`done: ${verdict.state ?? ''}`);
+    else if (status === 'accepted') this.log(`accepted${words}`);
     else {
       process.exitCode = EXIT.refused;
       this.log(

@@ -119,6 +119,13 @@ describe('svc on the command line', function () {
     const armed = await run('cmd', 'arm');
     expect(armed.code).to.equal(0);
     expect(armed.stdout.trim()).to.equal('accepted');
+    expect((await run('cmd', 'arm', '--wait')).stderr).to.include('takeoff, goto, land, rtl');
+    await run('cmd', 'mode', 'GUIDED');
+    const up = await run('cmd', 'takeoff', '3', '--wait');
+    expect([up.code, up.stdout]).to.satisfy(
+      ([code, text]: [number, string]) => code === 0 && text.startsWith('done: GUIDED, armed'),
+      up.stderr + up.stdout,
+    );
     expect((await run('cmd', 'goto', '-35.363', '149.165', '20')).code).to.be.oneOf([0, 1]);
     const unknown = await run('cmd', 'explode');
     expect([unknown.code, unknown.stderr.includes('Unknown command')]).to.deep.equal([1, true]);
