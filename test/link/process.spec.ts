@@ -31,7 +31,12 @@ describe('svc-link', () => {
         ({ mavlink_alive, params }) => mavlink_alive && params.cached === PEER_PARAMS,
       );
       expect(alive).to.include({ system_id: 5, armed: false, firmware: 'ardupilot', simulated: false });
-      expect((await link.params()).params['PEER_7']).to.deep.equal({ value: 7, type: 9, index: 7 });
+      expect((await link.params()).params['PEER_7']).to.deep.equal({
+        value: 7,
+        type: 9,
+        index: 7,
+        default: null,
+      });
 
       // Whoever connects to the socket may send anything.
       const stranger = new RpcClient({ path: link.socket, peer: 'svc-link' });
