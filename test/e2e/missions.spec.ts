@@ -3,11 +3,11 @@ import { common } from 'node-mavlink';
 import { ApiError } from '../../shared/errors.ts';
 import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
 import type { MissionList, MissionWritten } from '../../shared/rpc/link.ts';
+import { GroundStation } from '../link/ground-station.ts';
+import { LinkProcess } from '../link/link-process.ts';
+import { encodeAs } from '../link/mavlink-samples.ts';
 import { SimProcess } from '../sim/sim-process.ts';
 import { freePort } from '../support/temp.ts';
-import { GroundStation } from './ground-station.ts';
-import { LinkProcess } from './link-process.ts';
-import { encodeAs } from './mavlink-samples.ts';
 
 const PLAIN = { param1: 0, param2: 0, param3: 0, param4: 0, autocontinue: 1 } as const;
 
