@@ -155,7 +155,7 @@ async function bodyOf(req: IncomingMessage, row: Row): Promise<unknown> {
     case 'none':
       return undefined;
     case 'json':
-      return hasBody(req) ? (await readJson(req, bodyBytes)).value : undefined;
+      return (hasBody(req) ? (await readJson(req, bodyBytes)).value : undefined) ?? {};
     case 'raw':
       return hasBody(req) ? readBytes(req, bodyBytes) : Buffer.alloc(0);
     case 'stream':

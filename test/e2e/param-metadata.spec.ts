@@ -184,7 +184,7 @@ describe('descriptions and defaults of parameters', () => {
     expect((await flown.get('/api/params/changed')).body).to.deep.include({
       changed: [{ name: 'BAT_LOW_THR', value: Math.fround(0.12), default: Math.fround(0.15) }],
     });
-    const all = await flown.send('POST', '/api/params/reset', {});
+    const all = await flown.send('POST', '/api/params/reset');
     expect(all.body).to.include({ all: true, reboot_required: true });
     await linkState(flown.node, ({ params }) => params.priming);
     await flown.primed();

@@ -32,7 +32,8 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
     const call: Call<Row> = {
       params,
       query,
-      body: streams ? bodyStream(req, bodyBytes) : body,
+      // A body that is not there was validated as an empty one.
+      body: streams ? bodyStream(req, bodyBytes) : row.bodyKind === 'json' ? (body ?? {}) : body,
       principal,
       peer: origin.peer,
       forced,

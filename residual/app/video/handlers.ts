@@ -75,7 +75,7 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
 
     'video.cameras.get': () => ({ ...deps.cameras(), source: engine.status?.source ?? null }),
 
-    'video.record.start.post': async ({ body }) => service.startRecording(body?.name ?? null),
+    'video.record.start.post': async ({ body }) => service.startRecording(body.name ?? null),
 
     'video.record.stop.post': async () => service.stopRecording(),
 
