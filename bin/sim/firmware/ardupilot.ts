@@ -105,7 +105,7 @@ const ALTITUDE = 141;
 const STREAMS: StreamPlan = {
   groups: [
     { stream: 1, param: 'SR0_RAW_SENS', messages: [] },
-    { stream: 2, param: 'SR0_EXT_STAT', messages: [1, 42, 24] },
+    { stream: 2, param: 'SR0_EXT_STAT', messages: [1, 42, 24, 162] },
     { stream: 3, param: 'SR0_RC_CHAN', messages: [36, 65] },
     { stream: 4, param: 'SR0_RAW_CTRL', messages: [] },
     { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
@@ -180,6 +180,12 @@ export function ardupilot(name: VehicleFamily): Firmware {
     textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),
     heartbeat: (view) => heartbeat(view),
+    // With all checks switched off it has no opinion; an armed vehicle is healthy (GCS.cpp).
+    preArmBit: (view) => ({
+      present: true,
+      enabled: view.params.get('ARMING_CHECK') !== 0,
+      healthy: view.params.get('ARMING_CHECK') !== 0 && (view.vehicle.armed || view.preArmOk()),
+    }),
   };
 }
 
