@@ -141,6 +141,7 @@ export class Autopilot implements Craft {
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
       attitudeOk: this.#attitudeOk(),
+      fenceOk: !this.#geofence.state.breached,
       volts: this.#volts(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { common, minimal } from 'node-mavlink';
+import { upload } from './mission-client.ts';
 import type { SimClient } from './sim-client.ts';
 import { SimProcess } from './sim-process.ts';
 
@@ -63,6 +64,36 @@ describe('sim warnings', () => {
       });
       expect(Number(flags) & common.AdsbFlags.SIMULATED).to.not.equal(0);
     });
+
+  it('ArduPilot: does not arm outside its fence, which may be stored polygons and circles', async () => {
+    await using sim = await SimProcess.start('--home', '48,11,500,0');
+    const client = await sim.ready();
+    client.order(511, FENCE, 50_000);
+    const corner = (north: number, east: number): object => ({
+      command: 5002,
+      param1: 4,
+      x: 48e7 + north * 1000,
+      y: 11e7 + east * 1000,
+    });
+    const square = [corner(-1, -1), corner(-1, 1), corner(1, 1), corner(1, -1)];
+    const away = { command: 5003, param1: 500, x: 48e7, y: 11e7 };
+    for (const [items, breachStatus] of [
+      [square, 1],
+      [[away, ...square.map((item) => ({ ...item, command: 5001 }))], 0],
+      [[{ ...away, x: 481e6 }], 1],
+      [[away], 0],
+    ] as const) {
+      const seen = client.next(common.FenceStatus, (status) => status.breachStatus === breachStatus);
+      expect(await upload(client, items, 1)).to.equal(ACCEPTED);
+      set(client, 'FENCE_ENABLE', 1);
+      expect((await seen).breachType).to.equal(
+        breachStatus === 1 ? common.FenceBreach.BOUNDARY : common.FenceBreach.NONE,
+      );
+      const words = breachStatus === 1 ? client.text('PreArm: vehicle outside fence') : undefined;
+      expect(await client.command(RUN)).to.equal(ACCEPTED);
+      await words;
+    }
+  });
 
   it('ArduPilot: returns when it flies over the top of its fence, and says so', async () => {
     await using sim = await SimProcess.start('--speedup', '10', '--mode', '4');

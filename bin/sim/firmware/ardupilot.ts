@@ -130,6 +130,8 @@ const WORDS: Words = {
         return 'Battery 1 below minimum arming voltage';
       case 'battery':
         return 'Battery 1 low voltage failsafe';
+      case 'fence':
+        return 'vehicle outside fence';
       case 'position':
         return 'Need Position Estimate';
       case 'mode':

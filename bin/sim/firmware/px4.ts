@@ -62,6 +62,8 @@ const WORDS: Words = {
       case 'arm-voltage':
       case 'battery':
         return 'Low battery';
+      case 'fence':
+        return 'Geofence violation';
       case 'position':
         return 'No valid position estimate';
       case 'mode':
