@@ -71,6 +71,7 @@ const BUSY_MS = 20;
 const IDLE_MS = 250;
 const MAX_SPEEDUP = 100;
 const STALL_MS = 250; // a longer stall of the process is not caught up
+const FENCE_STATUS = 162;
 const PREARM_REPORT_MS = 30_000;
 const PREARM_AGAIN_MS = 4000;
 const REBOOT_MS = 50; // lets the ack of the reboot command out
@@ -145,7 +146,13 @@ export class Autopilot implements Craft {
       volts: this.#volts(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
-    this.#geofence = new Fence(this, () => this.#fence.items, this.#modes, roles);
+    this.#geofence = new Fence(
+      this,
+      () => this.#fence.items,
+      this.#modes,
+      roles,
+      () => this.#streams.sendNow(FENCE_STATUS),
+    );
     this.#traffic = new AirTraffic(options.home, options.adsb);
     this.#streams = new Streams(this.#channel, this.params, this.#telemetryView(), firmware);
     this.#deck = {

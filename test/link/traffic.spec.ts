@@ -195,7 +195,13 @@ describe('fence', () => {
       await rig.clock.advance(200);
       expect(telemetry(rig).fence).to.deep.equal(shown);
     }
-    expect(rig.logged).to.deep.equal(['the fence is breached', 'the fence is not breached any more']);
+    rig.say(fence(0, 0, 2));
+    await rig.clock.advance(200);
+    expect(rig.logged).to.deep.equal([
+      'the fence is breached',
+      'the fence is not breached any more',
+      'the fence was breached meanwhile',
+    ]);
     await rig.link.stop();
   });
 });

@@ -15,7 +15,7 @@ const RTL = 6;
 function bits(status: common.SysStatus): boolean[] {
   const { onboardControlSensorsPresent, onboardControlSensorsEnabled, onboardControlSensorsHealth } = status;
   return [onboardControlSensorsPresent, onboardControlSensorsEnabled, onboardControlSensorsHealth].map(
-    (set) => (Number(set) & CHECK) !== 0,
+    (sensors) => (sensors & CHECK) !== 0,
   );
 }
 
@@ -62,7 +62,7 @@ describe('sim warnings', () => {
         altitudeType: 1,
         altitude: 784_000,
       });
-      expect(Number(flags) & common.AdsbFlags.SIMULATED).to.not.equal(0);
+      expect(flags & common.AdsbFlags.SIMULATED).to.not.equal(0);
     });
 
   it('ArduPilot: does not arm outside its fence, which may be stored polygons and circles', async () => {

@@ -36,6 +36,7 @@ export class Fence {
   readonly #items: () => readonly MissionItem[];
   readonly #modes: Modes;
   readonly #escape: EscapeModes;
+  readonly #onBreach: () => void;
   /** By the bit of the fence: how far outside the next breach is. */
   readonly #breaches = new Map<number, number>();
   #count = 0;
@@ -44,7 +45,15 @@ export class Fence {
   #mode: number | undefined;
   #recovery = 0;
 
-  constructor(craft: Craft, items: () => readonly MissionItem[], modes: Modes, escape: EscapeModes) {
+  /** @param onBreach called when the first fence is breached: the vehicle tells at once */
+  constructor(
+    craft: Craft,
+    items: () => readonly MissionItem[],
+    modes: Modes,
+    escape: EscapeModes,
+    onBreach: () => void,
+  ) {
+    this.#onBreach = onBreach;
     this.#craft = craft;
     this.#items = items;
     this.#modes = modes;
@@ -91,6 +100,7 @@ export class Fence {
   /** @returns how far outside a fence it is that it has breached anew, m */
   #check(): number | undefined {
     let farthest: number | undefined;
+    const before = this.#breaches.size;
     const types = this.#craft.params.get('FENCE_TYPE');
     for (const [type, outside] of this.#outside()) {
       if ((types & type) === 0 || outside < 0) {
@@ -98,11 +108,12 @@ export class Fence {
         continue;
       }
       if (outside < (this.#breaches.get(type) ?? 0)) continue;
-      if (this.#breaches.size === 0) this.#breachMs = Math.floor(this.#craft.vehicle.time * 1000);
+      if (before === 0) this.#breachMs = Math.floor(this.#craft.vehicle.time * 1000);
       this.#breaches.set(type, type === POLYGON ? Infinity : outside + BACKUP_M);
       this.#count++;
       farthest = Math.max(farthest ?? 0, outside);
     }
+    if (before === 0 && farthest !== undefined) this.#onBreach();
     return farthest;
   }
 

@@ -47,7 +47,7 @@ export function fenceOf({ count, status, type }: FenceStatus): NonNullable<Telem
 export class Warnings {
   readonly #log: Logger;
   #threat: CollisionThreat | null = null;
-  #breached = false;
+  #fence: Telemetry['fence'] = null;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -56,16 +56,22 @@ export class Warnings {
   /** Another vehicle, or it has rebooted: what was under way is no concern of the present one. */
   forget(): void {
     this.#threat = null;
-    this.#breached = false;
+    this.#fence = null;
   }
 
   /** Called a few times a second, not with each message: a vehicle cannot fill the log. */
   look({ collision, fence }: Telemetry): void {
     this.#followThreat(collision);
-    if (fence === null || fence.breached === this.#breached) return;
-    this.#breached = fence.breached;
-    if (fence.breached) this.#log.warn('the fence is breached', { event: 'fence_breach', ...fence });
-    else this.#log.info('the fence is not breached any more', { event: 'fence_breach_end', ...fence });
+    const before = this.#fence;
+    this.#fence = fence ?? before;
+    if (fence === null) return;
+    const was = before?.breached === true;
+    if (fence.breached && !was) this.#log.warn('the fence is breached', { event: 'fence_breach', ...fence });
+    else if (!fence.breached && was)
+      this.#log.info('the fence is not breached any more', { event: 'fence_breach_end', ...fence });
+    else if (!was && fence.count > (before?.count ?? fence.count))
+      // Short, or its messages were lost: the vehicle counts on.
+      this.#log.warn('the fence was breached meanwhile', { event: 'fence_breach', ...fence });
   }
 
   #followThreat(threat: CollisionThreat | null): void {
