@@ -15,6 +15,8 @@ describe('svc check', () => {
         firmware,
         '--arm-refuse',
         'Compass not calibrated',
+        '--speedup',
+        '0.2', // it disarms by itself after 10 s on the ground
       );
       const config = `mavlink:\n  source: tcp:127.0.0.1:${sim.port}\n  endpoints: []\n`;
       const node = await TestNode.start({ simulated: false, config });
@@ -31,6 +33,7 @@ describe('svc check', () => {
         expect(refused.stdout).to.match(/^gps +RTK fixed, 10 satellites$/m);
         expect(refused.stdout).to.match(/^estimator +ok$/m);
         await sim.fault({ armRefuse: '' });
+        await linkState(node, ({ telemetry }) => telemetry.prearm.can_arm === true);
         const ready = await svc(node.paths, 'check', '--json');
         expect(ready.code, ready.stdout).to.equal(0);
         expect(JSON.parse(ready.stdout)).to.deep.include({ can_arm: true, reasons: [], not_run: null });

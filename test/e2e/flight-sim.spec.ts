@@ -368,7 +368,7 @@ describe('flights over real processes', () => {
     expect(outside.fence).to.include({ type: 'max_alt', count: 1 });
     await flight.inMode('RTL');
     await flight.until('inside again', ({ telemetry: { fence } }) => fence?.breached === false);
-    await flight.link.nextState();
+    while (!flight.link.stderr.includes('"event":"fence_breach_end"')) await flight.link.nextState();
     const events = flight.link.stderr
       .split('\n')
       .filter((line) => line.includes('"event":"fence_'))

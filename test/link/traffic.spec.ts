@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
+import { telemetryOf } from '../../front/control/vehicle-view.ts';
 import type { Telemetry } from '../../shared/rpc/link.ts';
-import { globalPosition } from './mavlink-samples.ts';
+import { telemetry as telemetrySchema } from '../../shared/schemas/flight.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { globalPosition, statusText } from './mavlink-samples.ts';
 import { Rig } from './rig.ts';
 
 const ALL = 1 | 2 | 4 | 8 | 16 | 32 | 128;
@@ -175,6 +178,23 @@ describe('collision', () => {
       'aircraft 7 is a high threat',
       'aircraft 7 is no threat any more',
     ]);
+    await rig.link.stop();
+  });
+});
+
+describe('the telemetry of the API', () => {
+  it('has all of it as its schema says', async () => {
+    const rig = await met();
+    rig.say(globalPosition(100, 48.1, 11.5));
+    rig.say(statusText(2, 'PreArm: GPS 1: Bad fix'));
+    rig.say(aircraft(1));
+    rig.say(aircraft(2, { flags: 0, emitterType: 0 }));
+    rig.say(collision({}));
+    rig.say(fence(1, 3));
+    const body = telemetryOf(rig.link.state());
+    expect(body['prearm']).to.include({ can_arm: false });
+    expect(body['collision']).to.not.equal(null);
+    expect(compileValidator(createAjv({ checkSchemas: true }), telemetrySchema)(body)).to.equal(null);
     await rig.link.stop();
   });
 });
