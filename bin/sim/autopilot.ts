@@ -2,9 +2,11 @@ import type { Faults } from './faults.ts';
 import type { Firmware } from './firmware/firmware.ts';
 import { eventsFile, Px4Events } from './firmware/px4-events.ts';
 import { Px4Files } from './firmware/px4-files.ts';
+import { AirTraffic } from './flight/air-traffic.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
 import { Failsafes } from './flight/failsafe.ts';
+import { Fence } from './flight/fence.ts';
 import { clamp, type GeoPoint } from './flight/geo.ts';
 import { defaultMission, Mission } from './flight/mission.ts';
 import type { ModeSet } from './flight/mode-set.ts';
@@ -45,6 +47,8 @@ export interface AutopilotOptions {
   readonly paramCount: number;
   readonly ftp: boolean;
   readonly logs: LogOptions;
+  /** Aircraft near by that its receiver hears. */
+  readonly adsb: number;
   /** 32 bytes, or undefined. */
   readonly signingKey: Buffer | undefined;
 }
@@ -67,7 +71,9 @@ const BUSY_MS = 20;
 const IDLE_MS = 250;
 const MAX_SPEEDUP = 100;
 const STALL_MS = 250; // a longer stall of the process is not caught up
+const FENCE_STATUS = 162;
 const PREARM_REPORT_MS = 30_000;
+const PREARM_AGAIN_MS = 4000;
 const REBOOT_MS = 50; // lets the ack of the reboot command out
 
 /** The simulated flight controller: vehicle, flight modes and link, driven by `tick` and `receive`. */
@@ -86,6 +92,8 @@ export class Autopilot implements Craft {
   readonly #arming: Arming;
   readonly #streams: Streams;
   readonly #failsafes: Failsafes;
+  readonly #geofence: Fence;
+  readonly #traffic: AirTraffic;
   readonly #deck: InboxDeck;
   readonly #firmware: Firmware;
   readonly #signing: Signing;
@@ -98,6 +106,9 @@ export class Autopilot implements Craft {
   #idle = 0; // simulated seconds armed without thrust
   #hadPosition = false;
   #preArmReported: number;
+  /** The checks before arming have passed; they have failed since, and that is said soon. */
+  #passed = false;
+  #soon = false;
 
   constructor(options: AutopilotOptions, tools: AutopilotTools) {
     const { faults, random } = tools;
@@ -131,9 +142,18 @@ export class Autopilot implements Craft {
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
       attitudeOk: this.#attitudeOk(),
+      fenceOk: !this.#geofence.state.breached,
       volts: this.#volts(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
+    this.#geofence = new Fence(
+      this,
+      () => this.#fence.items,
+      this.#modes,
+      roles,
+      () => this.#streams.sendNow(FENCE_STATUS),
+    );
+    this.#traffic = new AirTraffic(options.home, options.adsb);
     this.#streams = new Streams(this.#channel, this.params, this.#telemetryView(), firmware);
     this.#deck = {
       craft: this,
@@ -163,7 +183,10 @@ export class Autopilot implements Craft {
       reboot: () => tools.timers.after(REBOOT_MS, () => this.reboot()),
       banner: () => this.#banner(),
       events: this.#events,
-      report: () => this.#events?.report(this.#arming.preArm()),
+      report: () => {
+        if (this.#events === undefined) this.#sayPreArm();
+        else this.#events.report(this.#arming.preArm());
+      },
     };
     this.#bootAt = tools.now();
     this.#last = this.#bootAt;
@@ -200,6 +223,7 @@ export class Autopilot implements Craft {
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
     this.#failsafes.reset();
+    this.#geofence.reset();
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
     this.#deck.logLink.reset();
@@ -255,6 +279,7 @@ export class Autopilot implements Craft {
       vehicle.step(Math.max(1e-6, seconds), OFF); // standing still: one step is as good as fifty
       this.#behind = 0;
       this.#failsafes.tick(this.#last, seconds);
+      this.#geofence.tick(seconds);
       return;
     }
     this.#behind += seconds;
@@ -269,6 +294,7 @@ export class Autopilot implements Craft {
     const demand = vehicle.armed ? this.#modes.current.step(STEP_S) : OFF;
     vehicle.step(STEP_S, vehicle.armed ? demand : OFF); // the mode may have disarmed
     this.#failsafes.tick(this.#last, STEP_S);
+    this.#geofence.tick(STEP_S);
     this.#idle = vehicle.armed && vehicle.landed && demand === IDLE ? this.#idle + STEP_S : 0;
     const delay = this.params.get('DISARM_DELAY');
     if (delay > 0 && this.#idle >= delay) this.disarm();
@@ -287,8 +313,17 @@ export class Autopilot implements Craft {
     }
     this.#hadPosition = position;
     if (!this.vehicle.armed && this.#channel.connected) this.#events?.update(this.#arming.preArm());
-    if (this.vehicle.armed || now - this.#preArmReported < PREARM_REPORT_MS) return;
+    if (this.vehicle.armed) return;
+    const passes = this.#arming.preArm().length === 0;
+    if (this.#passed && !passes) this.#soon = true;
+    this.#passed = passes;
+    if (now - this.#preArmReported < (this.#soon ? PREARM_AGAIN_MS : PREARM_REPORT_MS)) return;
     this.#preArmReported = now;
+    this.#soon = false;
+    this.#sayPreArm();
+  }
+
+  #sayPreArm(): void {
     for (const reason of this.#arming.preArm()) {
       const text = this.#firmware.words.preArm(reason);
       if (text !== undefined) this.text(MavSeverity.CRITICAL, text);
@@ -352,6 +387,8 @@ export class Autopilot implements Craft {
       positionOk: () => this.positionOk(),
       attitudeOk: () => this.#attitudeOk(),
       preArmOk: () => this.#arming.preArm().length === 0,
+      fence: () => this.#geofence.state,
+      aircraft: () => this.#traffic.next(this.#tools.now()),
       listIds: () => this.#deck.missionLink.ids(),
       failsafe: () => this.#failsafes.active,
       simulated: () => !this.#tools.faults.notSimulated,

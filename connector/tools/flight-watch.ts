@@ -100,7 +100,7 @@ export const watchTools: readonly Tool[] = [
       type: 'object',
       required: ['can_arm', 'reasons', 'warnings', 'state'],
       properties: {
-        can_arm: { type: 'boolean' },
+        can_arm: { type: ['boolean', 'null'], description: 'null: the vehicle does not say' },
         reasons: { type: 'array', items: { type: 'string' } },
         warnings: { type: 'array', items: { type: 'string' } },
         state: { type: 'string' },
@@ -110,12 +110,16 @@ export const watchTools: readonly Tool[] = [
     run: async ({ ask }) => {
       const telemetry = asRecord(await ask({ method: 'GET', path: '/api/telemetry' }));
       const seen = seenIn(telemetry);
+      const prearm = prearmOf(telemetry);
       const reasons = [
         ...(seen.alive ? [] : ['No heartbeat comes from the flight controller.']),
         ...(seen.armed === true ? ['It is armed already.'] : []),
-        ...told(telemetry, FAILED_CHECK),
+        ...(prearm?.reasons ?? told(telemetry, FAILED_CHECK)),
+        ...(prearm?.canArm === false && prearm.reasons.length === 0 ? ['Its own checks fail.'] : []),
       ];
+      const unsaid = prearm?.canArm === null && reasons.length === 0;
       const warnings = [
+        ...(unsaid ? ['The vehicle does not say whether it can arm.'] : []),
         ...told(telemetry, FAILED_TRY).map((text) => `A try was refused lately: ${text}`),
         ...(asRecord(telemetry['ekf'])['ok'] === true ? [] : ['The estimator is not sure of the position.']),
         ...(Number(asRecord(telemetry['gps'])['fix_type'] ?? 0) >= FIX_3D ? [] : ['There is no 3D fix.']),
@@ -123,10 +127,23 @@ export const watchTools: readonly Tool[] = [
           ? [`The battery has ${seen.battery} %.`]
           : []),
       ];
-      return { value: { can_arm: reasons.length === 0, reasons, warnings, state: stateLine(seen) } };
+      const canArm = unsaid ? null : reasons.length === 0;
+      return { value: { can_arm: canArm, reasons, warnings, state: stateLine(seen) } };
     },
   },
 ];
+
+/** The vehicle's own report; null from a node that has none. */
+function prearmOf(
+  telemetry: Readonly<Record<string, unknown>>,
+): { readonly canArm: boolean | null; readonly reasons: readonly string[] } | null {
+  if (telemetry['prearm'] === undefined) return null;
+  const { can_arm: canArm, reasons } = asRecord(telemetry['prearm']);
+  return {
+    canArm: typeof canArm === 'boolean' ? canArm : null,
+    reasons: (Array.isArray(reasons) ? reasons.map(asRecord) : []).map(({ text }) => String(text)),
+  };
+}
 
 /** What the vehicle has said lately, by the node's own clock. */
 function told(telemetry: Readonly<Record<string, unknown>>, wanted: RegExp): readonly string[] {

@@ -44,12 +44,14 @@ import { WireGuard } from './router/wire-guard.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
+import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
 import { StatusLog } from './vehicle/status-log.ts';
 import { StatusTexts } from './vehicle/status-texts.ts';
 import { Streams } from './vehicle/streams.ts';
 import { type SessionReason, Vehicle } from './vehicle/vehicle.ts';
+import { Warnings } from './vehicle/warnings.ts';
 
 const TICK_MS = 100;
 /** From the vehicle's acceptance of a reset of its parameters until they are read again. */
@@ -93,7 +95,8 @@ export class Link {
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
-  readonly #refusals: Refusals;
+  readonly #prearm: Prearm;
+  readonly #warnings: Warnings;
   readonly #exchange: Exchange;
   readonly #commands: Commands;
   readonly #offboard: Offboard;
@@ -118,8 +121,7 @@ export class Link {
       this.router.ownFrame(bytes);
       return transport.write(bytes);
     };
-    const refusals = new Refusals(clock, () => this.#events.checks);
-    this.#refusals = refusals;
+    const refusals = new Refusals(clock, () => this.#prearm.failing);
     const statusLog = new StatusLog(clock, log);
     this.#frames = new FrameStream(clock, (frame: Frame) => this.router.fromSource(frame));
     const answers = new WireAnswers({
@@ -154,6 +156,7 @@ export class Link {
     });
     this.#texts = new StatusTexts(clock, (line) => {
       statusLog.write(line);
+      this.#prearm.onLine(line);
       refusals.onLine(line);
       this.#feed.telemetryChanged();
     });
@@ -162,11 +165,12 @@ export class Link {
       onSession: (reason) => this.#onSession(reason),
       onHeartbeat: () => {
         this.#exchange.onHeartbeat();
-        if (vehicle.armed === true) this.#refusals.forget();
+        if (vehicle.armed === true) this.#prearm.forget();
         this.#feed.importantChanged();
       },
       onArmedChange: () => this.#feed.importantChanged(),
       onTelemetry: (id) => {
+        if (id === MSG.SYS_STATUS) this.#prearm.onStatus();
         this.#streams.onMessage(id, true);
         this.#feed.telemetryChanged();
       },
@@ -197,6 +201,8 @@ export class Link {
       },
     });
     this.#vehicle = vehicle;
+    this.#prearm = new Prearm({ clock, vehicle, checks: () => this.#events.checks });
+    this.#warnings = new Warnings(log);
     const exchange = this.#exchange;
     const onError = (error: unknown): void => {
       log.error(`stream request: ${messageOf(error)}`);
@@ -233,6 +239,7 @@ export class Link {
     const onProgress = options.onProgress ?? ((): void => undefined);
     this.#missions = new Missions({ clock, vehicle, encoder, send, onProgress });
     this.#events = new Events({
+      clock,
       log,
       vehicle,
       encoder,
@@ -243,7 +250,8 @@ export class Link {
     const { logStore } = options;
     this.#logs =
       logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
-    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, params, send });
+    const prearm = this.#prearm;
+    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, prearm, params, send });
     const commands = this.#commands;
     this.#offboard = new Offboard({
       clock,
@@ -305,6 +313,7 @@ export class Link {
       this.#metadata.tick();
       this.#logs?.tick();
       this.#offboard.tick();
+      this.#warnings.look(this.#vehicle.telemetry);
     });
   }
 
@@ -412,7 +421,7 @@ export class Link {
       simulated: this.#evidence.list.length > 0,
       simulated_evidence: [...this.#evidence.list],
       statustext: [...this.#texts.newest],
-      telemetry: vehicle.telemetry,
+      telemetry: { ...vehicle.telemetry, prearm: this.#prearm.report },
       params: this.#params.progress,
       offboard: this.#offboard.state,
       problems: this.#problems(),
@@ -451,7 +460,8 @@ export class Link {
     this.#encoder.system = target.system;
     this.#replies.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
-    if (reason !== 'connected') this.#refusals.forget();
+    if (reason !== 'connected') this.#prearm.forget();
+    if (reason === 'learned' || reason === 'rebooted') this.#warnings.forget();
     this.#evidence.clear(); // another vehicle may be connected; real evidence comes again
     if (reason === 'learned') {
       this.#texts.clear();

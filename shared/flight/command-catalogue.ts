@@ -115,6 +115,11 @@ export const COMMANDS = {
     ],
   },
   parachute: { description: 'Release the parachute: the motors stop.', args: [] },
+  runPrearmChecks: {
+    description:
+      'Have the checks before arming run now; telemetry.prearm has what fails. Accepted whether they fail or not; refused by an armed ArduPilot.',
+    args: [],
+  },
   setHome: { description: 'Make the present position the home position.', args: [] },
   killSwitch: {
     description: 'Cut the motors at once, also in the air. The vehicle falls.',

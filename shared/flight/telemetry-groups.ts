@@ -10,6 +10,9 @@ export const TELEMETRY_GROUPS = [
   'ekf',
   'mission',
   'landed_state',
+  'traffic',
+  'collision',
+  'fence',
 ] as const;
 
 export type TelemetryGroup = (typeof TELEMETRY_GROUPS)[number];

@@ -97,13 +97,24 @@ export function decodeGpsRaw(payload: Payload): GpsRaw {
 
 /** mV (65535 unknown), cA (-1 unknown), percent (-1 unknown) */
 export interface SysStatus {
+  /** MAV_SYS_STATUS_SENSOR bits: what is there, what is in use, what works. */
+  readonly present: number;
+  readonly enabled: number;
+  readonly health: number;
   readonly voltage: number;
   readonly current: number;
   readonly remaining: number;
 }
 
 export function decodeSysStatus(payload: Payload): SysStatus {
-  return { voltage: payload.u16(14), current: payload.i16(16), remaining: payload.i8(30) };
+  return {
+    present: payload.u32(0),
+    enabled: payload.u32(4),
+    health: payload.u32(8),
+    voltage: payload.u16(14),
+    current: payload.i16(16),
+    remaining: payload.i8(30),
+  };
 }
 
 const CELLS = 10;

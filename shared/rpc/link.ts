@@ -61,6 +61,19 @@ export interface Telemetry {
     total: number | null;
     state: 'none' | 'not_started' | 'active' | 'paused' | 'complete' | null;
   };
+  prearm: PrearmReport;
+  /** Other aircraft near the vehicle, the nearest first, at most 32; null: it has told of none since it was learned. */
+  traffic: { vehicles: TrafficVehicle[] } | null;
+  /** The aircraft that the vehicle takes for a threat; null: none. */
+  collision: CollisionThreat | null;
+  /** Null: the vehicle has told nothing about a fence. */
+  fence: {
+    breached: boolean;
+    /** Breaches since it booted. */
+    count: number;
+    /** Of the present breach; null: inside, or it does not say. */
+    type: 'min_alt' | 'max_alt' | 'boundary' | null;
+  } | null;
   /** The message that a value comes from, if there are two. */
   sources: {
     position: 'GLOBAL_POSITION_INT' | 'GPS_RAW_INT' | null;
@@ -71,6 +84,72 @@ export interface Telemetry {
   /** ISO 8601, wall clock of this node, when the newest heartbeat / any telemetry message came in. */
   last_heartbeat: string | null;
   last_update: string | null;
+}
+
+/** Whether a disarmed vehicle would arm, and what speaks against it. */
+export interface PrearmReport {
+  /** Null: it has not told lately, or is armed. */
+  can_arm: boolean | null;
+  /** At most 32, oldest first. */
+  reasons: PrearmReason[];
+  /** When it last told, ISO 8601, wall clock of this node. */
+  checked_at: string | null;
+}
+
+export interface PrearmReason {
+  text: string;
+  /** Said as a text, as an event, or only as the state of a sensor. */
+  source: 'statustext' | 'event' | 'sys_status';
+  /** When it was last told. */
+  at: string;
+}
+
+/** Of ADSB_VEHICLE; null: not valid, by its flags. */
+export interface TrafficVehicle {
+  /** ICAO address, hexadecimal, at least six digits. */
+  icao: string;
+  callsign: string | null;
+  squawk: number | null;
+  /** ADSB_EMITTER_TYPE */
+  emitter: number | null;
+  lat: number | null;
+  lon: number | null;
+  alt_m: number | null;
+  /** What the altitude was measured by. */
+  alt_type: 'pressure' | 'gnss' | null;
+  heading_deg: number | null;
+  /** Over ground. */
+  speed_ms: number | null;
+  climb_ms: number | null;
+  /** From the vehicle, over ground. */
+  distance_m: number | null;
+  /** Since the receiver heard it. */
+  age_s: number;
+  /** It says itself that it is not real. */
+  simulated: boolean;
+}
+
+/** Of COLLISION. */
+export interface CollisionThreat {
+  /** As in `traffic`, or a MAVLink system id, by `source`. */
+  id: string;
+  source: 'adsb' | 'mavlink' | null;
+  level: 'low' | 'high';
+  /** What the vehicle does about it. */
+  action:
+    | 'none'
+    | 'report'
+    | 'ascend_or_descend'
+    | 'move_horizontally'
+    | 'move_perpendicular'
+    | 'rtl'
+    | 'hover'
+    | null;
+  /** Until the two are closest. */
+  time_s: number | null;
+  /** How close they come. */
+  horizontal_m: number | null;
+  vertical_m: number | null;
 }
 
 /** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */

@@ -86,6 +86,28 @@ export const commandList = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const trafficVehicle = {
+  type: 'object',
+  required: ['icao', 'callsign', 'lat', 'lon', 'alt_m', 'distance_m', 'age_s'],
+  properties: {
+    icao: { type: 'string', description: 'hexadecimal' },
+    callsign: text,
+    squawk: integer,
+    emitter: { ...integer, description: 'ADSB_EMITTER_TYPE' },
+    lat: number,
+    lon: number,
+    alt_m: number,
+    alt_type: { enum: ['pressure', 'gnss', null] },
+    heading_deg: number,
+    speed_ms: { ...number, description: 'over ground' },
+    climb_ms: number,
+    distance_m: { ...number, description: 'from the vehicle, over ground' },
+    age_s: { type: 'number', description: 'since the receiver heard it' },
+    simulated: { type: 'boolean', description: 'it says itself that it is not real' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
   type: 'object',
@@ -185,6 +207,74 @@ export const telemetry = {
         reached: { ...integer, description: 'sequence number of the item reached last' },
         total: integer,
         state: { enum: ['none', 'not_started', 'active', 'paused', 'complete', null] },
+      },
+      additionalProperties: false,
+    },
+    prearm: {
+      type: 'object',
+      description: 'whether the disarmed vehicle would arm',
+      required: ['can_arm', 'reasons', 'checked_at'],
+      properties: {
+        can_arm: { type: ['boolean', 'null'], description: 'null: not told lately, or it is armed' },
+        reasons: {
+          type: 'array',
+          maxItems: 32,
+          items: {
+            type: 'object',
+            required: ['text', 'source', 'at'],
+            properties: {
+              text: { type: 'string' },
+              source: { enum: ['statustext', 'event', 'sys_status'] },
+              at: { type: 'string', description: 'when the vehicle last told it' },
+            },
+            additionalProperties: false,
+          },
+        },
+        checked_at: { ...text, description: 'when the vehicle last told' },
+      },
+      additionalProperties: false,
+    },
+    traffic: {
+      type: ['object', 'null'],
+      description: 'other aircraft; null: the vehicle has told of none',
+      required: ['vehicles'],
+      properties: { vehicles: { type: 'array', maxItems: 32, items: trafficVehicle } },
+      additionalProperties: false,
+    },
+    collision: {
+      type: ['object', 'null'],
+      description: 'the aircraft that the vehicle takes for a threat; null: none',
+      required: ['id', 'source', 'level', 'action', 'time_s', 'horizontal_m', 'vertical_m'],
+      properties: {
+        id: { type: 'string', description: 'ICAO address as in traffic, or a system id' },
+        source: { enum: ['adsb', 'mavlink', null] },
+        level: { enum: ['low', 'high'] },
+        action: {
+          enum: [
+            'none',
+            'report',
+            'ascend_or_descend',
+            'move_horizontally',
+            'move_perpendicular',
+            'rtl',
+            'hover',
+            null,
+          ],
+        },
+        time_s: { ...number, description: 'until the two are closest' },
+        horizontal_m: { ...number, description: 'how close they come' },
+        vertical_m: number,
+      },
+      additionalProperties: false,
+    },
+    fence: {
+      type: ['object', 'null'],
+      description: 'null: the vehicle has told nothing about a fence',
+      required: ['breached', 'count', 'type'],
+      properties: {
+        breached: { type: 'boolean' },
+        count: { type: 'integer', description: 'breaches since it booted' },
+        type: { enum: ['min_alt', 'max_alt', 'boundary', null] },
       },
       additionalProperties: false,
     },

@@ -245,6 +245,32 @@ describe('the tools that wait', function () {
       expect(value['warnings']).to.deep.equal(['A try was refused lately: Arm: RTL mode not armable']);
     });
 
+    it("takes the vehicle's own report where the node has one", async () => {
+      const prearm = (can_arm: boolean | null, ...texts: string[]): Json => ({
+        ...ON_GROUND,
+        statustext: [{ at: '2026-01-01T00:00:59Z', severity: 2, text: 'PreArm: mended since' }],
+        prearm: {
+          can_arm,
+          checked_at: null,
+          reasons: texts.map((text) => ({ text, source: 'event', at: '' })),
+        },
+      });
+      expect(await check(prearm(true))).to.deep.include({ can_arm: true, reasons: [], warnings: [] });
+      const refused = await check(prearm(false, 'GPS fix too low', 'compass: unhealthy'));
+      expect(refused).to.deep.include({
+        can_arm: false,
+        reasons: ['GPS fix too low', 'compass: unhealthy'],
+      });
+      expect(await check(prearm(false))).to.deep.include({
+        can_arm: false,
+        reasons: ['Its own checks fail.'],
+      });
+      const unsaid = await check(prearm(null));
+      expect(unsaid).to.deep.include({ can_arm: null, reasons: [] });
+      expect(unsaid['warnings']).to.deep.equal(['The vehicle does not say whether it can arm.']);
+      expect((await check({ ...prearm(null), armed: true }))['can_arm']).to.equal(false);
+    });
+
     it('says yes where nothing speaks against it, and warns of what is poor', async () => {
       expect(await check(ON_GROUND)).to.deep.include({ can_arm: true, reasons: [], warnings: [] });
       const poor = { ...ON_GROUND, gps: { fix_type: 1 }, battery: { remaining: 12 } };

@@ -340,6 +340,45 @@ describe('flights over real processes', () => {
     );
   });
 
+  it('tells of other aircraft, and of a fence that it has breached, which is logged with its fields', async () => {
+    await using flight = await SimFlight.start(...COPTER, '--adsb', '40', '--mode', '4');
+    await flight.ready();
+    const { telemetry } = await flight.until(
+      'with traffic',
+      ({ telemetry: { traffic } }) => traffic?.vehicles.length === 32,
+    );
+    const [nearest, ...others] = telemetry.traffic?.vehicles ?? [];
+    expect(nearest).to.include({ icao: '7C0001', callsign: 'SIM1', simulated: true });
+    expect(nearest?.distance_m).to.be.closeTo(1000, 30);
+    expect(others.every(({ distance_m: far }) => far !== null && far > 1000)).to.equal(true);
+    expect(telemetry.fence, 'it is off').to.equal(null);
+    for (const [name, value] of [
+      ['FENCE_ALT_MAX', 15],
+      ['FENCE_ENABLE', 1],
+    ] as const)
+      await flight.link.calls.param_set({ name, value, force: false });
+    await flight.until('inside', ({ telemetry: { fence } }) => fence?.breached === false);
+    await flight.pace(4); // the fence is told once a second
+    await flight.accepted('arm');
+    await flight.accepted('takeoff', 30);
+    const { telemetry: outside } = await flight.until(
+      'outside',
+      ({ telemetry: { fence } }) => fence?.breached === true,
+    );
+    expect(outside.fence).to.include({ type: 'max_alt', count: 1 });
+    await flight.inMode('RTL');
+    await flight.until('inside again', ({ telemetry: { fence } }) => fence?.breached === false);
+    while (!flight.link.stderr.includes('"event":"fence_breach_end"')) await flight.link.nextState();
+    const events = flight.link.stderr
+      .split('\n')
+      .filter((line) => line.includes('"event":"fence_'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(events.map(({ event, level, type }) => [event, level, type])).to.deep.equal([
+      ['fence_breach', 'warn', 'max_alt'],
+      ['fence_breach_end', 'info', null],
+    ]);
+  });
+
   it('PX4: why it does not arm and does not disarm, in the words that its events have in its own metadata', async () => {
     await using flight = await SimFlight.start(...PX4, '--settle', '6000');
     await flight.until('there', ({ mavlink_alive }) => mavlink_alive);
@@ -350,6 +389,11 @@ describe('flights over real processes', () => {
       reasons = ack.reasons ?? [];
     }
     expect(reasons.at(-1)).to.equal('Arming denied: Resolve system health failures first');
+    const { telemetry } = await flight.until('told', ({ telemetry: { prearm } }) =>
+      prearm.reasons.some(({ source, text }) => source === 'event' && text === 'No valid position estimate'),
+    );
+    expect(telemetry.prearm.can_arm).to.equal(false);
+    await flight.until('ready to arm', ({ telemetry: { prearm } }) => prearm.can_arm === true);
     const place = await flight.ready();
     await flight.accepted('arm');
     await flight.accepted('takeoff', 10);

@@ -81,6 +81,7 @@ describe('commands', () => {
       params: unknown[],
     ][] = [
       ['disarm', [], ARM, [0, 0, 0, 0, 0, 0, 0]],
+      ['runPrearmChecks', [], 401, [0, 0, 0, 0, 0, 0, 0]],
       ['killSwitch', ['KILL'], ARM, [0, 21_196, 0, 0, 0, 0, 0]],
       ['takeoff', [], TAKEOFF, [0, 0, 0, 0, 0, 0, 10]],
       ['takeoff', ['12.5'], TAKEOFF, [0, 0, 0, 0, 0, 0, 12.5]],
@@ -144,7 +145,7 @@ describe('commands', () => {
     const first = await rig.command('arm');
     expect(first.ack.reasons).to.deep.equal(['PreArm: GPS 1: Bad fix', 'PreArm: Compass not calibrated']);
     expect(first.ack.statustext).to.equal('PreArm: Compass not calibrated');
-    await rig.live(25_000); // the fix is there: it is not repeated
+    await rig.live(50_000); // the fix is there: it is not repeated
     const running = rig.link.command({ cmd: 'arm', args: [] });
     await rig.clock.advance(300);
     rig.say(statusText(2, 'Arm: Throttle too high'));

@@ -76,6 +76,9 @@ describe('telemetry', () => {
       ekf: null,
       mission: null,
       landed_state: null,
+      traffic: null,
+      collision: null,
+      fence: null,
     });
     // A life that ended has no ages.
     rig.say(attitude(5));

@@ -18,6 +18,11 @@ import {
   decodeVfrHud,
 } from '../../shared/mavlink/decode.ts';
 import { decodeLogData, decodeLogEntry } from '../../shared/mavlink/decode-logs.ts';
+import {
+  decodeAdsbVehicle,
+  decodeCollision,
+  decodeFenceStatus,
+} from '../../shared/mavlink/decode-traffic.ts';
 import { crcExtraOf, shapeOf } from '../../shared/mavlink/dialect.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
@@ -109,10 +114,64 @@ const CASES: Readonly<Record<string, Case>> = {
   SYS_STATUS: {
     clazz: common.SysStatus,
     ours: decodeSysStatus,
-    theirs: ({ voltageBattery, currentBattery, batteryRemaining }) => ({
+    theirs: ({
+      onboardControlSensorsPresent,
+      onboardControlSensorsEnabled,
+      onboardControlSensorsHealth,
+      voltageBattery,
+      currentBattery,
+      batteryRemaining,
+    }) => ({
+      present: onboardControlSensorsPresent,
+      enabled: onboardControlSensorsEnabled,
+      health: onboardControlSensorsHealth,
       voltage: voltageBattery,
       current: currentBattery,
       remaining: batteryRemaining,
+    }),
+  },
+  ADSB_VEHICLE: {
+    clazz: common.AdsbVehicle,
+    ours: (payload) => {
+      const message = decodeAdsbVehicle(payload);
+      return { ...message, callsign: ascii(message.callsign) };
+    },
+    theirs: (message) => ({
+      icao: message['ICAOAddress'],
+      lat: message['lat'],
+      lon: message['lon'],
+      altitude: message['altitude'],
+      heading: message['heading'],
+      horizontalSpeed: message['horVelocity'],
+      verticalSpeed: message['verVelocity'],
+      flags: message['flags'],
+      squawk: message['squawk'],
+      altitudeType: message['altitudeType'],
+      callsign: ascii(message['callsign']),
+      emitter: message['emitterType'],
+      silentS: message['tslc'],
+    }),
+  },
+  COLLISION: {
+    clazz: common.Collision,
+    ours: decodeCollision,
+    theirs: (message) => ({
+      id: message['id'],
+      time: message['timeToMinimumDelta'],
+      vertical: message['altitudeMinimumDelta'],
+      horizontal: message['horizontalMinimumDelta'],
+      source: message['src'],
+      action: message['action'],
+      level: message['threatLevel'],
+    }),
+  },
+  FENCE_STATUS: {
+    clazz: common.FenceStatus,
+    ours: decodeFenceStatus,
+    theirs: ({ breachCount, breachStatus, breachType }) => ({
+      count: breachCount,
+      status: breachStatus,
+      type: breachType,
     }),
   },
   BATTERY_STATUS: {

@@ -105,7 +105,7 @@ const ALTITUDE = 141;
 const STREAMS: StreamPlan = {
   groups: [
     { stream: 1, param: 'SR0_RAW_SENS', messages: [] },
-    { stream: 2, param: 'SR0_EXT_STAT', messages: [1, 42, 24] },
+    { stream: 2, param: 'SR0_EXT_STAT', messages: [1, 42, 24, 162] },
     { stream: 3, param: 'SR0_RC_CHAN', messages: [36, 65] },
     { stream: 4, param: 'SR0_RAW_CTRL', messages: [] },
     { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
@@ -130,6 +130,8 @@ const WORDS: Words = {
         return 'Battery 1 below minimum arming voltage';
       case 'battery':
         return 'Battery 1 low voltage failsafe';
+      case 'fence':
+        return 'vehicle outside fence';
       case 'position':
         return 'Need Position Estimate';
       case 'mode':
@@ -180,6 +182,12 @@ export function ardupilot(name: VehicleFamily): Firmware {
     textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),
     heartbeat: (view) => heartbeat(view),
+    // With all checks switched off it has no opinion; an armed vehicle is healthy (GCS.cpp).
+    preArmBit: (view) => ({
+      present: true,
+      enabled: view.params.get('ARMING_CHECK') !== 0,
+      healthy: view.params.get('ARMING_CHECK') !== 0 && (view.vehicle.armed || view.preArmOk()),
+    }),
   };
 }
 

@@ -26,7 +26,7 @@ const AMSL = 0;
 /** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
 const GLOBAL_INT = 5;
 const BATTERY_STATUS = 147;
-const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([164, 193]); // SIMSTATE, EKF_STATUS_REPORT
+const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 193]); // FENCE_STATUS, SIMSTATE, EKF_STATUS_REPORT
 
 // The "normal" stream set of a telemetry link, as far as the simulation has the messages. REQUEST_DATA_STREAM is unknown.
 const STREAMS: StreamPlan = {
@@ -46,6 +46,7 @@ const STREAMS: StreamPlan = {
     [230, 0.5], // ESTIMATOR_STATUS
     [242, 0.5], // HOME_POSITION
     [245, 1], // EXTENDED_SYS_STATE
+    [246, 10], // ADSB_VEHICLE: as they are heard
   ]),
 };
 
@@ -61,6 +62,8 @@ const WORDS: Words = {
       case 'arm-voltage':
       case 'battery':
         return 'Low battery';
+      case 'fence':
+        return 'Geofence violation';
       case 'position':
         return 'No valid position estimate';
       case 'mode':
@@ -111,6 +114,8 @@ export function px4(): Firmware {
     textEnd: '\t',
     modes: px4Modes,
     heartbeat,
+    // In `health` alone (SYS_STATUS.hpp), for the present mode.
+    preArmBit: (view) => ({ present: false, enabled: false, healthy: view.preArmOk() }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ModeWords } from '../flight/modes.ts';
 
 /** A check that fails. */
-export type ArmReason = 'attitude' | 'gps' | 'arm-voltage' | 'battery' | 'position' | 'mode';
+export type ArmReason = 'attitude' | 'gps' | 'arm-voltage' | 'battery' | 'fence' | 'position' | 'mode';
 
 /** The sentences of a firmware's STATUSTEXTs. */
 export interface Words extends ModeWords {

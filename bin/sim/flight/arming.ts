@@ -10,6 +10,8 @@ export interface ArmingView {
   readonly gpsOk: boolean;
   /** The EKF attitude has settled. */
   readonly attitudeOk: boolean;
+  /** No fence that is on is breached. */
+  readonly fenceOk: boolean;
   /** V, under the load of the moment. */
   readonly volts: number;
 }
@@ -55,7 +57,7 @@ export class Arming {
   /** Reasons against arming in any mode that the vehicle finds by itself. */
   preArm(): string[] {
     const { params } = this.#craft;
-    const { mode, gpsOk, attitudeOk, volts } = this.#view();
+    const { mode, gpsOk, attitudeOk, fenceOk, volts } = this.#view();
     const reasons: ArmReason[] = [];
     if (!attitudeOk) reasons.push('attitude');
     if (params.get('ARMING_CHECK') !== 0) {
@@ -63,6 +65,7 @@ export class Arming {
       const minimum = params.get('BATT_ARM_VOLT');
       if (minimum > 0 && volts < minimum) reasons.push('arm-voltage');
       if (volts < params.get('BATT_LOW_VOLT')) reasons.push('battery');
+      if (!fenceOk) reasons.push('fence');
     }
     // Mandatory: ARMING_CHECK 0 does not switch it off.
     if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('position');

@@ -41,7 +41,7 @@ export interface CommandDeck {
   readonly reboot: () => void;
   readonly banner: () => void;
   readonly events: Px4Events | undefined;
-  /** Says as events what keeps it from arming; nothing where the firmware has none. */
+  /** Says what keeps it from arming, as texts or as events. */
   readonly report: () => void;
 }
 
@@ -61,7 +61,7 @@ export interface CommandDialect {
   readonly bannerWithParams: boolean;
 }
 
-const { ACCEPTED, DENIED, FAILED, UNSUPPORTED } = MavResult;
+const { ACCEPTED, DENIED, FAILED, TEMPORARILY_REJECTED, UNSUPPORTED } = MavResult;
 const FORCE_ARM = 2989;
 const FORCE_EITHER_WAY = 21196;
 const AUTOPILOT_VERSION = 148;
@@ -92,6 +92,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [246, rebootVehicle],
   [300, startMission],
   [400, armDisarm],
+  [401, runChecks],
   [410, getHome],
   [510, getInterval],
   [511, messageInterval],
@@ -127,6 +128,13 @@ function armDisarm({ arming }: CommandDeck, { p1, p2 }: Command): MavResult {
   const force = p2 === FORCE_EITHER_WAY;
   if (p1 === 1) return accepted(arming.arm(force || p2 === FORCE_ARM));
   return p1 === 0 ? accepted(arming.disarm(force)) : UNSUPPORTED;
+}
+
+// Whatever the checks find, it has run them.
+function runChecks({ craft, report }: CommandDeck): MavResult {
+  if (craft.vehicle.armed) return TEMPORARILY_REJECTED;
+  report();
+  return ACCEPTED;
 }
 
 // ArduCopter refuses without a word; the reasons are this simulator's own, for those who read along.

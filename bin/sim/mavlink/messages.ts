@@ -231,6 +231,15 @@ export const MessageInterval = message<common.MessageInterval>(
   'MESSAGE_INTERVAL 244 95',
   'intervalUs:i32 messageId:u16',
 );
+export const AdsbVehicle = message<common.AdsbVehicle>(
+  'ADSB_VEHICLE 246 184',
+  'ICAOAddress:u32 lat:i32 lon:i32 altitude:i32 heading:u16 horVelocity:u16 verVelocity:i16 flags:u16 squawk:u16 ' +
+    'altitudeType:u8 callsign:c8[9] emitterType:u8 tslc:u8',
+);
+export const FenceStatus = message<common.FenceStatus>(
+  'FENCE_STATUS 162 189',
+  'breachTime:u32 breachCount:u16 breachStatus:u8 breachType:u8 breachMitigation:u8',
+);
 export const ExtendedSysState = message<common.ExtendedSysState>(
   'EXTENDED_SYS_STATE 245 130',
   'vtolState:u8 landedState:u8',

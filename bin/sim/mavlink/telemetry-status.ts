@@ -1,10 +1,12 @@
 import type { Channel } from './channel.ts';
 import { EkfStatusFlags, MissionState } from './mavlink-values.ts';
 import {
+  AdsbVehicle,
   AutopilotVersion,
   EkfStatusReport,
   EstimatorStatus,
   ExtendedSysState,
+  FenceStatus,
   Heartbeat,
   MissionCurrent,
   SysStatus,
@@ -12,11 +14,11 @@ import {
 import type { TelemetryView } from './telemetry-view.ts';
 
 // MAV_SYS_STATUS_SENSOR: gyro, accelerometer, compass, barometer, GPS, rate/attitude/yaw/altitude/position control,
-// motors, RC, AHRS, battery; and the pre-arm check, which is "healthy" when it passes.
+// motors, RC, AHRS, battery; and the pre-arm check, which each firmware reports in its own way.
 const GPS = 32;
 const AHRS = 0x20_0000;
 const PREARM = 0x1000_0000;
-const SENSORS = 0x0201_fc0f | GPS | AHRS | PREARM;
+const SENSORS = 0x0201_fc0f | GPS | AHRS;
 
 export function heartbeat(channel: Channel, view: TelemetryView): void {
   const { firmware } = view;
@@ -31,15 +33,12 @@ export function heartbeat(channel: Channel, view: TelemetryView): void {
 
 export function sysStatus(channel: Channel, view: TelemetryView): void {
   const { vehicle, params } = view;
-  const health =
-    (SENSORS & ~(GPS | AHRS | PREARM)) |
-    (view.gpsOk() ? GPS : 0) |
-    (view.attitudeOk() ? AHRS : 0) |
-    (view.preArmOk() ? PREARM : 0);
+  const health = (SENSORS & ~(GPS | AHRS)) | (view.gpsOk() ? GPS : 0) | (view.attitudeOk() ? AHRS : 0);
+  const checks = view.firmware.preArmBit(view);
   channel.send(SysStatus, {
-    onboardControlSensorsPresent: SENSORS,
-    onboardControlSensorsEnabled: SENSORS,
-    onboardControlSensorsHealth: health,
+    onboardControlSensorsPresent: SENSORS | (checks.present ? PREARM : 0),
+    onboardControlSensorsEnabled: SENSORS | (checks.enabled ? PREARM : 0),
+    onboardControlSensorsHealth: health | (checks.healthy ? PREARM : 0),
     load: 171,
     voltageBattery: view.volts() * 1000,
     currentBattery: vehicle.battery.amps * 100,
@@ -99,6 +98,40 @@ export function ekfStatus(channel: Channel, view: TelemetryView): void {
     posHorizVariance: 0.03,
     posVertVariance: 0.02,
     compassVariance: 0.01,
+  });
+}
+
+/** Nothing while the fence is off. */
+export function fenceStatus(channel: Channel, view: TelemetryView): void {
+  const fence = view.fence();
+  if (!fence.enabled) return;
+  channel.send(FenceStatus, {
+    breachStatus: fence.breached ? 1 : 0,
+    breachCount: fence.count,
+    breachType: fence.type,
+    breachTime: fence.breachMs,
+    breachMitigation: 1, // none: there is no avoidance
+  });
+}
+
+/** One aircraft at a time. */
+export function adsbVehicle(channel: Channel, view: TelemetryView): void {
+  const aircraft = view.aircraft();
+  if (aircraft === undefined) return;
+  const { icao, callsign, lat, lon, alt, heading, speed } = aircraft;
+  channel.send(AdsbVehicle, {
+    ICAOAddress: icao,
+    callsign,
+    lat: lat * 1e7,
+    lon: lon * 1e7,
+    altitude: alt * 1000,
+    altitudeType: 1,
+    heading: heading * 100,
+    horVelocity: speed * 100,
+    verVelocity: 0,
+    emitterType: 1,
+    // ADSB_FLAGS: coordinates, altitude, heading, velocity, callsign, simulated, vertical velocity.
+    flags: 1 | 2 | 4 | 8 | 16 | 64 | 128,
   });
 }
 

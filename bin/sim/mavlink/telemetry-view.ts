@@ -1,3 +1,5 @@
+import type { Aircraft } from '../flight/air-traffic.ts';
+import type { FenceState } from '../flight/fence.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { FlightMode } from '../flight/modes.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
@@ -13,6 +15,12 @@ export interface TelemetryFacts {
   readonly version: number;
   readonly gitHash: string;
   /** The members of the heartbeat that depend on the state. */
+  /** The bit for the checks before arming in the three sets of SYS_STATUS. */
+  preArmBit(view: TelemetryView): {
+    readonly present: boolean;
+    readonly enabled: boolean;
+    readonly healthy: boolean;
+  };
   heartbeat(view: TelemetryView): { readonly baseMode: number; readonly systemStatus: number };
 }
 
@@ -33,6 +41,9 @@ export interface TelemetryView {
   positionOk(): boolean;
   attitudeOk(): boolean;
   preArmOk(): boolean;
+  fence(): FenceState;
+  /** The next aircraft that its receiver has heard; undefined: none for now. */
+  aircraft(): Aircraft | undefined;
   failsafe(): boolean;
   simulated(): boolean;
   /** V. */

@@ -1,6 +1,7 @@
 import { compass, toLocal } from '../flight/geo.ts';
 import type { Channel } from './channel.ts';
 import {
+  AdsbVehicle,
   Altitude,
   Attitude,
   AutopilotVersion,
@@ -8,6 +9,7 @@ import {
   EkfStatusReport,
   EstimatorStatus,
   ExtendedSysState,
+  FenceStatus,
   GlobalPositionInt,
   GpsRawInt,
   Heartbeat,
@@ -23,10 +25,12 @@ import {
 } from './messages.ts';
 import { packBattery } from './telemetry-battery.ts';
 import {
+  adsbVehicle,
   autopilotVersion,
   ekfStatus,
   estimatorStatus,
   extendedState,
+  fenceStatus,
   heartbeat,
   missionCurrent,
   sysStatus,
@@ -67,6 +71,8 @@ export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [Altitude.MSG_ID, altitude],
   [HomePosition.MSG_ID, homePosition],
   [ExtendedSysState.MSG_ID, extendedState],
+  [AdsbVehicle.MSG_ID, adsbVehicle],
+  [FenceStatus.MSG_ID, fenceStatus],
 ]);
 
 function gpsRaw(channel: Channel, view: TelemetryView): void {

@@ -21,6 +21,7 @@ vehicle:
   --param-count N              fills the parameters up to N with SIM_FILL_nnnn
   --logs N --log-size BYTES    logs on board, and how large each is (2, 50000)
   --log-rate N                 bytes of logs a second (1000000)
+  --adsb N                     N other aircraft circle around, and its receiver hears them (0)
   --no-mission                 no built-in mission
   --no-ftp                     no MAVLink FTP
   --signing-key HEX            64 digits: signs and asks for signatures from the start

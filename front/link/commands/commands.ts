@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import { modeNumber } from '../vehicle/modes.ts';
+import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { type Exchange, RESULT_ACCEPTED, RESULT_IN_PROGRESS, RESULT_UNSUPPORTED } from './exchange.ts';
 import {
@@ -30,6 +31,7 @@ const DO_MOUNT_CONTROL = 205;
 const DO_SET_MISSION_CURRENT = 224;
 const MISSION_START = 300;
 const COMPONENT_ARM_DISARM = 400;
+const RUN_PREARM_CHECKS = 401;
 const DO_GIMBAL_MANAGER_PITCHYAW = 1000;
 const DO_GIMBAL_MANAGER_CONFIGURE = 1001;
 
@@ -61,6 +63,12 @@ const MAX_TIMEOUT_MS = 20_000;
 const KILL_MS = 4000;
 const TARGET_SENDS = 3;
 
+/**
+ * From the acceptance of RUN_PREARM_CHECKS until the failed checks have been told: texts wait behind the ack in ArduPilot's
+ * queue, and the bit in SYS_STATUS follows within a second.
+ */
+const CHECKED_MS = 2000;
+
 /** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
 
@@ -83,6 +91,7 @@ export interface CommandsOptions {
   readonly encoder: Encoder;
   readonly exchange: Exchange;
   readonly refusals: Refusals;
+  readonly prearm: Prearm;
   readonly params: Params;
   /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
@@ -167,6 +176,8 @@ export class Commands {
       }
       case 'disarm':
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
+      case 'runPrearmChecks':
+        return this.#runChecks(context);
       case 'killSwitch':
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
           urgent: true,
@@ -215,6 +226,19 @@ export class Commands {
       case 'setHome':
         return this.#sender.long(context, DO_SET_HOME, [1]);
     }
+  }
+
+  /** Answers when the failed checks are in the telemetry. The vehicle accepts it whether they fail or not. */
+  async #runChecks(context: Context): Promise<number | null> {
+    const { clock, prearm } = this.#options;
+    const began = clock.now();
+    const result = await this.#sender.long(context, RUN_PREARM_CHECKS, []);
+    if (result !== RESULT_ACCEPTED) return result;
+    await new Promise<void>((resolve) => {
+      clock.after(CHECKED_MS, resolve);
+    });
+    prearm.renewed(began);
+    return result;
   }
 
   /** Holds its position, in the best mode that the vehicle accepts. */

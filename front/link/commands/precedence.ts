@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { CommandName } from '../../../shared/flight/command-catalogue.ts';
 
 /** What a command is about. */
-type Subject = 'motors' | 'course' | 'home' | 'speed' | 'camera' | 'payload';
+type Subject = 'motors' | 'course' | 'home' | 'speed' | 'camera' | 'payload' | 'checks';
 
 const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   arm: 'motors',
@@ -28,6 +28,7 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   relay: 'payload',
   parachute: 'payload',
   setHome: 'home',
+  runPrearmChecks: 'checks',
 };
 
 /** Commands that cancel all earlier ones: nothing else matters when the motors must stop. */

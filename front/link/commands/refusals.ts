@@ -3,11 +3,7 @@ import type { StatusLine } from '../vehicle/status-texts.ts';
 
 /** Vehicles often send the reason just after the ack, and a radio delays it further. */
 const AFTER_ACK_MS = 400;
-/** ArduPilot repeats its failed arming checks every 30 s; one that is not repeated has been fixed. */
-const TOLD_MS = 40_000;
 const MAX_REASONS = 8;
-/** How the firmwares begin a line about a failed arming check. */
-const PRE_ARM = /^(?:PreArm|Arm|Preflight Fail): /;
 /** MAV_SEVERITY warning or worse counts as a reason; "info" does not. */
 const WARNING = 4;
 
@@ -32,27 +28,16 @@ export interface RefusalWatch {
 export class Refusals {
   readonly #clock: Clock;
   readonly #watches = new Set<(line: StatusLine) => void>();
-  /** Failed arming checks, and when each was last reported; at most 8. */
-  #preArm: readonly { readonly text: string; readonly at: number }[] = [];
   readonly #checks: () => readonly string[];
 
-  /** @param checks the checks that fail now, for a vehicle that reports all of them on each change */
+  /** @param checks the arming checks that fail now, the newest last */
   constructor(clock: Clock, checks: () => readonly string[]) {
     this.#clock = clock;
     this.#checks = checks;
   }
 
   onLine(line: StatusLine): void {
-    if (PRE_ARM.test(line.text)) {
-      const others = this.#preArm.filter(({ text }) => text !== line.text);
-      this.#preArm = [...others, { text: line.text, at: this.#clock.now() }].slice(-MAX_REASONS);
-    }
     for (const watch of this.#watches) watch(line);
-  }
-
-  /** Forgets the failed checks: the vehicle has armed, or it is another vehicle. */
-  forget(): void {
-    this.#preArm = [];
   }
 
   watch(): RefusalWatch {
@@ -60,9 +45,7 @@ export class Refusals {
     let chatter: string | null = null;
     let onReason: (() => void) | null = null;
     const reasons = (arming: boolean): Reasons => {
-      const since = this.#clock.now() - TOLD_MS;
-      const told = this.#preArm.filter(({ at }) => at >= since).map(({ text }) => text);
-      const before = arming ? [...this.#checks(), ...told] : [];
+      const before = arming ? this.#checks() : [];
       const all = [...new Set([...before, ...said])].slice(-MAX_REASONS);
       return { text: said.at(-1) ?? before.at(-1) ?? chatter, all };
     };

@@ -1,8 +1,10 @@
 import type { VehicleEvent } from '../../../shared/mavlink/decode-flight.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { ComponentMetadata, MetadataKind } from '../metadata/component-metadata.ts';
 import { readMetadataFile } from '../metadata/metadata-file.ts';
+import type { Told } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
 import { EventDefinitions } from './definitions.ts';
@@ -13,13 +15,14 @@ const RUN_PREARM_CHECKS = 401;
 const TYPE_EVENTS = 4;
 /** Events are numbered. At most this many missing ones are requested: the vehicle keeps no more. */
 const MAX_MISSING = 16;
-const MAX_CHECKS = 16;
+const MAX_CHECKS = 32;
 /** Log levels as in MAV_SEVERITY; this level and higher ones are not shown. */
 const PROTOCOL = 8;
 const WARNING = 4;
 const ERROR = 3;
 
 export interface EventsOptions {
+  readonly clock: Clock;
   readonly log: Logger;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
@@ -52,6 +55,8 @@ export class Events {
   #report: FailedCheck[] | null = null;
   /** The newest complete report. */
   #checks: readonly FailedCheck[] = [];
+  /** When that report ended. */
+  #reported = { at: 0, wall: 0 };
 
   constructor(options: EventsOptions) {
     this.#options = options;
@@ -86,12 +91,12 @@ export class Events {
   }
 
   /** The checks that prevent arming in the present mode; empty if it can arm. */
-  get checks(): readonly string[] {
+  get checks(): readonly Told[] {
     const { customMode } = this.#options.vehicle;
     const groups = customMode === null ? null : this.#definitions.groupsOf(customMode);
     const counts = ({ modes, severity }: FailedCheck): boolean =>
       groups === null ? severity <= ERROR : (modes & groups) !== 0;
-    return this.#checks.filter(counts).map(({ text }) => text);
+    return this.#checks.filter(counts).map(({ text }) => ({ text, ...this.#reported }));
   }
 
   /** A session of the vehicle begins. @param other whether it is another vehicle, or has rebooted */
@@ -112,6 +117,8 @@ export class Events {
       return;
     }
     this.#checks = [...(this.#report ?? [])];
+    const { clock } = this.#options;
+    this.#reported = { at: clock.now(), wall: clock.wall() };
   }
 
   #count(sequence: number, isEvent: boolean): void {

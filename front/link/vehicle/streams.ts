@@ -34,9 +34,13 @@ const COMMON: Wanted = [
   [MSG.EXTENDED_SYS_STATE, 2],
   [MSG.MISSION_CURRENT, 1],
   [MSG.HOME_POSITION, 0.5],
+  [MSG.ADSB_VEHICLE, 10], // one aircraft each; ArduPilot goes through its list once a second
 ];
+/** Messages that come only while there is something to tell. */
+const SPARSE: ReadonlySet<number> = new Set([MSG.ADSB_VEHICLE, MSG.FENCE_STATUS]);
 const ARDUPILOT: Wanted = [
   [MSG.EKF_STATUS_REPORT, 1],
+  [MSG.FENCE_STATUS, 1],
   [MSG.SIMSTATE, 1], // evidence that the vehicle is a simulated one
 ];
 const PX4: Wanted = [[MSG.ESTIMATOR_STATUS, 1]];
@@ -126,7 +130,8 @@ export class Streams {
     for (const [message, watched] of this.#watched) {
       const heardAt = this.#heardAt[message] ?? -Infinity;
       if (heardAt > watched.askedAt) watched.asks = 0;
-      const silence = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
+      const normal = Math.max(SILENT_MS, (SILENT_PERIODS * 1000) / watched.hz) * 2 ** watched.asks;
+      const silence = SPARSE.has(message) ? MAX_SILENT_MS : normal;
       if (now - Math.max(heardAt, watched.askedAt) < Math.min(silence, MAX_SILENT_MS)) continue;
       watched.askedAt = now;
       watched.asks = Math.min(watched.asks + 1, 8);

@@ -1,3 +1,4 @@
+import type { Place } from '../../../shared/flight/seen.ts';
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
 import {
   type Attitude,
@@ -25,11 +26,20 @@ import {
   decodeMissionItemReached,
   type MissionCurrent,
 } from '../../../shared/mavlink/decode-flight.ts';
+import {
+  type AdsbVehicle,
+  type Collision,
+  decodeAdsbVehicle,
+  decodeCollision,
+  decodeFenceStatus,
+} from '../../../shared/mavlink/decode-traffic.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Telemetry } from '../../../shared/rpc/link.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
+import { Traffic } from './traffic.ts';
+import { fenceOf, threatId, threatOf } from './warnings.ts';
 
 const U8_UNKNOWN = 0xff;
 const U16_UNKNOWN = 0xffff;
@@ -42,6 +52,10 @@ const CELL_OVERFLOW = 0xfffe;
 const FRESH_MS = 3000;
 /** GPS_FIX_TYPE_3D_FIX: below it the receiver's altitude and position are not reliable. */
 const FIX_3D = 3;
+/** ArduPilot repeats the report of a threat each second or so; when it says nothing more, there is none. */
+const THREAT_MS = 5000;
+/** Where the vehicle was this long ago tells nothing about its distance to others. */
+const OWN_PLACE_MS = 10_000;
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /** By MAV_LANDED_STATE; 0 is "undefined". */
@@ -58,6 +72,9 @@ const ARDUPILOT = 3;
 export function firstItemOf(autopilot: number | null): 0 | 1 {
   return autopilot === ARDUPILOT ? 1 : 0;
 }
+
+/** MAV_SYS_STATUS_SENSOR bits. */
+export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
 
 /** Telemetry before anything was received. */
 export function emptyTelemetry(): Telemetry {
@@ -89,6 +106,10 @@ export function emptyTelemetry(): Telemetry {
     },
     landed_state: null,
     mission: { current: null, reached: null, total: null, state: null },
+    prearm: { can_arm: null, reasons: [], checked_at: null },
+    traffic: null,
+    collision: null,
+    fence: null,
     sources: { position: null, battery: null },
     ages: {
       position: null,
@@ -101,6 +122,9 @@ export function emptyTelemetry(): Telemetry {
       ekf: null,
       mission: null,
       landed_state: null,
+      traffic: null,
+      collision: null,
+      fence: null,
     },
     last_heartbeat: null,
     last_update: null,
@@ -129,13 +153,20 @@ export class TelemetryModel {
     ekf: NEVER,
     mission: NEVER,
     landed_state: NEVER,
+    traffic: NEVER,
+    collision: NEVER,
+    fence: NEVER,
   };
+  readonly #traffic = new Traffic();
   /** The newest GLOBAL_POSITION_INT: any, and one with a place. */
   #estimateAt = NEVER;
   #placeAt = NEVER;
   /** The newest SYS_STATUS that has a voltage. */
   #voltageAt = NEVER;
   #now = 0;
+
+  /** The state of its sensors, of the newest SYS_STATUS. */
+  sensors: Sensors | null = null;
 
   /** The same object as returned by the newest `read`, with its ages. */
   get values(): Telemetry {
@@ -149,6 +180,9 @@ export class TelemetryModel {
       const stamp = this.#stamps[group];
       ages[group] = stamp === NEVER ? null : Math.round(now - stamp) / 1000;
     }
+    if (this.#stamps.traffic !== NEVER)
+      this.#values.traffic = { vehicles: this.#traffic.list(now, this.#ownPlace(now)) };
+    if (now - this.#stamps.collision > THREAT_MS) this.#values.collision = null;
     return this.#values;
   }
 
@@ -185,6 +219,13 @@ export class TelemetryModel {
       case MSG.EXTENDED_SYS_STATE:
         this.#values.landed_state = LANDED_STATES[decodeLandedState(payload)] ?? null;
         return this.#stamp('landed_state');
+      case MSG.ADSB_VEHICLE:
+        return this.#aircraft(decodeAdsbVehicle(payload));
+      case MSG.COLLISION:
+        return this.#collision(decodeCollision(payload));
+      case MSG.FENCE_STATUS:
+        this.#values.fence = fenceOf(decodeFenceStatus(payload));
+        return this.#stamp('fence');
       case MSG.MISSION_CURRENT:
         return this.#mission(decodeMissionCurrent(payload));
       case MSG.MISSION_ITEM_REACHED:
@@ -278,6 +319,8 @@ export class TelemetryModel {
   }
 
   #sysStatus(message: SysStatus): number {
+    const { present, enabled, health } = message;
+    this.sensors = { present, enabled, health };
     const voltage = scaled(message.voltage, U16_UNKNOWN, 1000);
     if (voltage === null) {
       if (this.#values.sources.battery === 'SYS_STATUS') this.#charge(null, null, null, null);
@@ -341,6 +384,28 @@ export class TelemetryModel {
     home.lon = message.lon / 1e7;
     home.alt_msl = message.alt / 1000;
     return this.#stamp('home');
+  }
+
+  /** Null where it is not known, or was not told lately. */
+  #ownPlace(now: number): Place | null {
+    const { lat, lon } = this.#values.position;
+    const known = lat !== null && lon !== null && now - this.#stamps.position <= OWN_PLACE_MS;
+    return known ? { lat, lon } : null;
+  }
+
+  #aircraft(message: AdsbVehicle): number {
+    const named = this.#traffic.take(message, this.#now, this.#ownPlace(this.#now));
+    return named ? this.#stamp('traffic') : -1;
+  }
+
+  /** Of several threats the greater one stays until it is over; that another aircraft is none does not end it. */
+  #collision(message: Collision): number {
+    const threat = threatOf(message);
+    const current = this.#now - this.#stamps.collision > THREAT_MS ? null : this.#values.collision;
+    const lesser = threat === null || (threat.level === 'low' && current?.level === 'high');
+    if (current !== null && current.id !== threatId(message) && lesser) return -1;
+    this.#values.collision = threat;
+    return this.#stamp('collision');
   }
 
   /** @param seq as the vehicle counts @returns as the API counts; null for ArduPilot's home */

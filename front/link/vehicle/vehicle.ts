@@ -39,7 +39,7 @@ import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
 import { type Family, familyOf, modeName } from './modes.ts';
-import { firstItemOf, TelemetryModel } from './telemetry.ts';
+import { firstItemOf, type Sensors, TelemetryModel } from './telemetry.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
 export const ALIVE_MS = 3000;
@@ -179,6 +179,11 @@ export class Vehicle {
 
   get family(): Family | null {
     return this.#heartbeat === null ? null : familyOf(this.#heartbeat.autopilot, this.#heartbeat.type);
+  }
+
+  /** What its newest SYS_STATUS says of its sensors. */
+  get sensors(): Sensors | null {
+    return this.#model.sensors;
   }
 
   /** The newest sequence number of the autopilot. */

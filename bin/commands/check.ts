@@ -1,0 +1,98 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { ApiError } from '../../shared/errors.ts';
+import { seenIn } from '../../shared/flight/seen.ts';
+import type { commandAnswer, telemetry } from '../../shared/schemas/flight.ts';
+import { EXIT } from '../exit-codes.ts';
+import { NodeCommand } from '../node-command.ts';
+
+type Telemetry = FromSchema<typeof telemetry>;
+
+interface Check {
+  readonly can_arm: boolean | null;
+  readonly armed: boolean | null;
+  readonly reasons: readonly { readonly text: string; readonly source: string; readonly at: string }[];
+  readonly checked_at: string | null;
+  /** Why the checks were not run anew; null: they were. */
+  readonly not_run: string | null;
+  readonly battery: Telemetry['battery'];
+  readonly gps: Telemetry['gps'];
+  readonly ekf_ok: boolean | null;
+}
+
+/** By GPS_FIX_TYPE. */
+const FIXES = ['no GPS', 'no fix', '2D', '3D', 'DGPS', 'RTK float', 'RTK fixed', 'static', 'PPP'];
+
+export default class CheckCommand extends NodeCommand {
+  static override summary =
+    'Show whether the vehicle can arm, and what speaks against it; exit code 0 only if it can.';
+  static override description =
+    'Has the vehicle run its checks anew, which moves nothing; where that is refused, shows what it told last.';
+  static override examples = ['<%= config.bin %> check', '<%= config.bin %> check --json'];
+
+  async run(): Promise<Check> {
+    await this.parse(CheckCommand);
+    const before = await this.telemetry();
+    const notRun = await this.runChecks(before);
+    const now = notRun === null ? await this.telemetry() : before;
+    const { prearm } = now;
+    const check: Check = {
+      can_arm: prearm?.can_arm ?? null,
+      armed: now.armed,
+      reasons: prearm?.reasons ?? [],
+      checked_at: prearm?.checked_at ?? null,
+      not_run: notRun,
+      battery: now.battery,
+      gps: now.gps,
+      ekf_ok: now.ekf?.ok ?? null,
+    };
+    if (check.can_arm !== true) process.exitCode = EXIT.refused;
+    this.print(check);
+    return check;
+  }
+
+  private async telemetry(): Promise<Telemetry> {
+    return (await this.api('GET', '/api/telemetry')) as Telemetry;
+  }
+
+  /** @returns why they were not run, in words; null: they were */
+  private async runChecks(before: Telemetry): Promise<string | null> {
+    const { alive, armed } = seenIn(before);
+    if (!alive) return 'no heartbeat comes from the flight controller';
+    if (armed === true) return 'the vehicle is armed';
+    try {
+      const body = { cmd: 'runPrearmChecks' };
+      const { status, ack } = (await this.api('POST', '/api/command', body)) as FromSchema<
+        typeof commandAnswer
+      >;
+      if (status === 'accepted') return null;
+      const words = ack.statustext ?? ack.result_name ?? 'no acknowledgement';
+      return `the vehicle did not run them: ${words}`;
+    } catch (error) {
+      // A token may read and not fly; what the vehicle told last is there all the same.
+      if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN') return error.message;
+      throw error;
+    }
+  }
+
+  private print(check: Check): void {
+    const { can_arm: canArm, reasons, not_run: notRun, battery, gps, ekf_ok: ekf } = check;
+    const verdict =
+      canArm === null ? (check.armed === true ? 'it is armed' : 'not known') : canArm ? 'yes' : 'NO';
+    this.row('can arm', verdict);
+    for (const { text, source, at } of reasons) this.row('', `${text}  (${source}, ${at})`);
+    if (notRun !== null) this.row('checks', `not run anew: ${notRun}`);
+    this.row('told', check.checked_at ?? 'never');
+    this.row('battery', `${measure(battery.voltage, ' V', 1)}, ${measure(battery.remaining, ' %', 0)}`);
+    const fix = typeof gps.fix_type === 'number' ? (FIXES[gps.fix_type] ?? `fix ${gps.fix_type}`) : 'unknown';
+    this.row('gps', `${fix}, ${measure(gps.satellites, ' satellites', 0)}`);
+    this.row('estimator', ekf === null ? 'unknown' : ekf ? 'ok' : 'not sure of the position');
+  }
+
+  private row(name: string, text: string): void {
+    this.log(`${name.padEnd(10)} ${text}`);
+  }
+}
+
+function measure(value: number | null | undefined, unit: string, digits: number): string {
+  return typeof value === 'number' ? `${value.toFixed(digits)}${unit}` : 'unknown';
+}
