@@ -1,6 +1,7 @@
 import type { Mission } from '../flight/mission.ts';
 import type { FlightMode } from '../flight/modes.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
+import type { CompassCalibration } from './calibration.ts';
 import type { Params } from './params.ts';
 
 /** What of a firmware stands in its telemetry. */
@@ -35,6 +36,7 @@ export interface TelemetryView {
   preArmOk(): boolean;
   failsafe(): boolean;
   simulated(): boolean;
+  compasses(): readonly CompassCalibration[];
   /** V. */
   volts(): number;
 }

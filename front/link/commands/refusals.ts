@@ -7,7 +7,7 @@ const AFTER_ACK_MS = 400;
 const TOLD_MS = 40_000;
 const MAX_REASONS = 8;
 /** How the firmwares begin a line about a failed arming check. */
-const PRE_ARM = /^(?:PreArm|Arm|Preflight Fail): /;
+export const PRE_ARM = /^(?:PreArm|Arm|Preflight Fail): /;
 /** MAV_SEVERITY warning or worse counts as a reason; "info" does not. */
 const WARNING = 4;
 
