@@ -117,8 +117,8 @@ export class Calibration {
   }
 
   onSession(reason: SessionReason): void {
-    if (reason === 'rebooted') this.#record.end('failed', 'The vehicle has rebooted.');
-    if (reason === 'learned') this.#record.end('failed', 'Another vehicle has come.');
+    if (reason === 'rebooted') this.#record.rebooted('The vehicle has rebooted.');
+    if (reason === 'learned') this.#record.rebooted('Another vehicle has come.');
   }
 
   /** Called a few times a second. */

@@ -1,6 +1,6 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type CalibrationResult, POSES, type Pose } from '../../../shared/flight/calibration.ts';
-import { RESULT_ACCEPTED } from '../commands/exchange.ts';
+import { RESULT_ACCEPTED, RESULT_TEMPORARILY_REJECTED } from '../commands/exchange.ts';
 import type { Params7 } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
@@ -15,6 +15,8 @@ import {
 
 const CANCEL: Params7 = [0, 0, 0, 0, 0, 0, 0];
 const ANSWER_MS = 6000;
+const ATTEMPTS = 3;
+const AGAIN_MS = 700;
 /** PX4 looks for a cancellation only between two steps, and only at the newest command that it got: it is told again. */
 const CANCEL_MS = 2000;
 /** The longest step: it waits 90 s for the vehicle to be still. */
@@ -58,9 +60,7 @@ export class Px4Routine implements Routine {
     const { sensor, record, refusals, signal } = this.#options;
     const watch = refusals.watch();
     try {
-      // Once it has begun it would refuse a repetition.
-      const job = { ms: ANSWER_MS, underway: () => this.#begun, signal };
-      const result = await order(this.#options, PREFLIGHT_CALIBRATION, PREFLIGHT[sensor], job);
+      const result = await this.#order(PREFLIGHT[sensor]);
       if (signal.aborted || this.#begun) return;
       if (result !== RESULT_ACCEPTED) {
         const reason = result === null ? null : (await watch.settled(false)).text;
@@ -137,6 +137,18 @@ export class Px4Routine implements Routine {
       }
       default:
         this.#say('event', text);
+    }
+  }
+
+  /** It is busy for a moment after a calibration has ended. */
+  async #order(params: Params7): Promise<number | null> {
+    const { clock, signal } = this.#options;
+    // Once it has begun it would refuse a repetition.
+    const job = { ms: ANSWER_MS, underway: () => this.#begun, signal };
+    for (let attempt = 1; ; attempt++) {
+      const result = await order(this.#options, PREFLIGHT_CALIBRATION, params, job);
+      if (result !== RESULT_TEMPORARILY_REJECTED || attempt === ATTEMPTS || signal.aborted) return result;
+      await new Promise<void>((resolve) => clock.after(AGAIN_MS, resolve));
     }
   }
 

@@ -67,7 +67,15 @@ export class CalibrationRecord {
     this.#end = new AbortController();
     this.#startedAt = this.#clock.now();
     this.#heardAt = this.#startedAt;
-    this.#put({ ...NONE, running: true, sensor, step: 'starting', started_at: this.#wall() });
+    const { reboot_required: rebootRequired } = this.#state;
+    this.#put({
+      ...NONE,
+      running: true,
+      sensor,
+      step: 'starting',
+      started_at: this.#wall(),
+      reboot_required: rebootRequired,
+    });
     return this.#end.signal;
   }
 
@@ -91,6 +99,12 @@ export class CalibrationRecord {
   ask(poses: CalibrationState['poses'], confirm: boolean): void {
     this.#heardAt = this.#clock.now();
     if (this.#state.running) this.#put({ step: 'pose', poses, confirm });
+  }
+
+  /** The vehicle has rebooted, or is another one. */
+  rebooted(reason: string): void {
+    this.end('failed', reason);
+    this.#put({ reboot_required: false });
   }
 
   /** Once; later ends of the same calibration say nothing new. @param reason a sentence, or the vehicle's words */

@@ -16,6 +16,7 @@ const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
+export const RESULT_TEMPORARILY_REJECTED = 1;
 export const RESULT_DENIED = 2;
 export const RESULT_UNSUPPORTED = 3;
 export const RESULT_IN_PROGRESS = 5;
