@@ -2,11 +2,11 @@ import { MavSeverity } from '../flight/craft.ts';
 import {
   type Answer,
   type Calibration,
+  type CalibrationCommand,
   type CalibrationTools,
   type CompassCalibration,
   speedOf,
 } from '../mavlink/calibration.ts';
-import type { Command } from '../mavlink/commands.ts';
 import { MavResult } from '../mavlink/mavlink-values.ts';
 import { CommandLong } from '../mavlink/messages.ts';
 
@@ -72,7 +72,7 @@ export class ArdupilotCalibration implements Calibration {
     this.#tools = tools;
   }
 
-  perform(command: Command, answer: Answer): MavResult | undefined {
+  perform(command: CalibrationCommand, answer: Answer): MavResult | undefined {
     switch (command.id) {
       case PREFLIGHT_CALIBRATION:
         return this.#preflight(command, answer);
@@ -109,7 +109,7 @@ export class ArdupilotCalibration implements Calibration {
     this.#reboot = [];
   }
 
-  #preflight({ p1, p3, lat: p5 }: Command, answer: Answer): MavResult | undefined {
+  #preflight({ p1, p3, lat: p5 }: CalibrationCommand, answer: Answer): MavResult | undefined {
     const { craft, faults } = this.#tools;
     if (craft.vehicle.armed) {
       craft.text(MavSeverity.NOTICE, 'Disarm to allow calibration');
@@ -197,7 +197,7 @@ export class ArdupilotCalibration implements Calibration {
     if (!this.#misplaced) this.#needsReboot('Accels calibrated requires reboot');
   }
 
-  #startMag(command: Command): MavResult {
+  #startMag(command: CalibrationCommand): MavResult {
     const { craft, now } = this.#tools;
     if (craft.vehicle.armed) {
       craft.text(MavSeverity.NOTICE, 'Disarm to allow compass calibration');
@@ -261,7 +261,7 @@ export class ArdupilotCalibration implements Calibration {
 }
 
 /** Parameter 1: a bit for each compass; 0: all. */
-function maskOf({ p1 }: Command): number {
+function maskOf({ p1 }: CalibrationCommand): number {
   return p1 === 0 ? ALL_MASK : p1;
 }
 

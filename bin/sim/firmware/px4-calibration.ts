@@ -2,11 +2,11 @@ import { MavSeverity } from '../flight/craft.ts';
 import {
   type Answer,
   type Calibration,
+  type CalibrationCommand,
   type CalibrationTools,
   type CompassCalibration,
   speedOf,
 } from '../mavlink/calibration.ts';
-import type { Command } from '../mavlink/commands.ts';
 import { MavResult } from '../mavlink/mavlink-values.ts';
 
 const { ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED } = MavResult;
@@ -46,7 +46,7 @@ export class Px4Calibration implements Calibration {
     this.#tools = tools;
   }
 
-  perform({ p1, p2, p3, p4, lat: p5, lon: p6 }: Command, answer: Answer): MavResult {
+  perform({ p1, p2, p3, p4, lat: p5, lon: p6 }: CalibrationCommand, answer: Answer): MavResult {
     if (this.#tools.craft.vehicle.armed) return TEMPORARILY_REJECTED;
     if (this.#course !== null) {
       this.#unseen = { cancels: [p1, p2, p3, p4, p5, p6].every((param) => Math.trunc(param) === 0), answer };

@@ -3,8 +3,18 @@ import type { Craft } from '../flight/craft.ts';
 import { clamp } from '../flight/geo.ts';
 import type { Timers } from '../timers.ts';
 import type { Channel } from './channel.ts';
-import type { Command } from './commands.ts';
 import type { MavResult } from './mavlink-values.ts';
+
+/** What of a command says what to calibrate; `lat` and `lon` are parameters 5 and 6. */
+export interface CalibrationCommand {
+  readonly id: number;
+  readonly p1: number;
+  readonly p2: number;
+  readonly p3: number;
+  readonly p4: number;
+  readonly lat: number;
+  readonly lon: number;
+}
 
 /** Sends the ack of a command that is answered later. */
 export type Answer = (result: MavResult) => void;
@@ -21,7 +31,7 @@ export interface CompassCalibration {
 /** How a firmware calibrates its sensors. The person at the vehicle does what it says, unless the fault `clumsy` is set. */
 export interface Calibration {
   /** One of its commands. @returns undefined: the ack comes later */
-  perform(command: Command, answer: Answer): MavResult | undefined;
+  perform(command: CalibrationCommand, answer: Answer): MavResult | undefined;
   compasses(): readonly CompassCalibration[];
   /** Why it does not arm. */
   reasons(): readonly string[];
