@@ -191,7 +191,7 @@ describe('calibration of a simulated vehicle', function () {
   });
 
   it('ardupilot: a compass calibration is cancelled; it needs a reboot all the same, and the vehicle says so', async () => {
-    await using pair = await Pair.start('--speedup', '2');
+    await using pair = await Pair.start();
     await pair.begin('compass');
     await pair.until(({ percent }) => (percent ?? 0) > 0);
     expect((await pair.link.command('arm')).ack.reasons?.join()).to.include('Compass calibration running');
@@ -209,10 +209,13 @@ describe('calibration of a simulated vehicle', function () {
   });
 
   it('ardupilot: what the vehicle ends by itself cannot be cancelled', async () => {
-    await using pair = await Pair.start('--speedup', '0.4'); // five seconds, longer than the request waits
-    const begun = await pair.begin('gyro');
-    expect(begun).to.include({ running: true, step: 'starting', percent: null });
+    await using pair = await Pair.start('--speedup', '0.5'); // four seconds
+    const { revision } = await pair.link.calls.calibration({ seen: null });
+    const begun = pair.begin('gyro');
+    const { state } = await pair.link.calls.calibration({ seen: revision });
+    expect(state).to.include({ running: true, step: 'starting', percent: null });
     expect((await failure(pair.cancel())).code).to.equal('E_BUSY');
+    await begun;
     expect(await pair.ended()).to.include({ result: 'done' });
   });
 
@@ -390,6 +393,21 @@ describe('calibration of a scripted vehicle', () => {
     await rig.live(100_000);
     expect(await state(rig)).to.include({ running: false, result: 'cancelled' });
     expect(rig.commands(CALIBRATE).length).to.be.within(40, 55);
+  });
+
+  it('px4: what is left of a cancelled calibration does not end the next one', async () => {
+    const rig = await meet({ autopilot: PX4 });
+    await begin(rig, 'level');
+    const cancelled = rig.link.calibration.cancel(); // its ack is lost
+    await rig.clock.advance(10);
+    say(rig, '[cal] calibration cancelled');
+    expect((await cancelled).state).to.include({ running: false, result: 'cancelled' });
+    const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
+    await rig.live(3000);
+    say(rig, '[cal] calibration started: 2 gyro');
+    await rig.live(4000);
+    expect((await begun).state).to.include({ running: true, sensor: 'gyro' });
+    expect(await state(rig)).to.include({ running: true, step: 'measuring' });
   });
 
   it('ardupilot: the end of an older calibration, which it repeats, does not end the new one', async () => {

@@ -99,7 +99,8 @@ export class ArdupilotRoutine implements Routine {
   async confirm(pose: Pose): Promise<void> {
     const { record, signal } = this.#options;
     const number = POSES.indexOf(pose) + 1;
-    const job = { ms: CONFIRM_MS, patience: CONFIRM_MS, sends: 1, signal };
+    // Any ack will do: what it asks for next shows what it has taken.
+    const job = { ms: CONFIRM_MS, patience: CONFIRM_MS, sends: 1, trusting: true, signal };
     const result = await order(this.#options, ACCELCAL_VEHICLE_POS, [number, 0, 0, 0, 0, 0, 0], job);
     if (result !== RESULT_ACCEPTED) throw refused(result);
     // It may have measured already, and have asked for the next one.
@@ -164,6 +165,7 @@ export class ArdupilotRoutine implements Routine {
   /** @param wanted false: as the vehicle likes */
   async #intervals(wanted: boolean): Promise<void> {
     for (const [message, us] of INTERVALS) {
+      if (!wanted && this.#options.record.isOld) return; // the next one wants them
       const params: Params7 = [message, wanted ? us : 0, 0, 0, 0, 0, 0];
       await order(this.#options, SET_MESSAGE_INTERVAL, params, { ms: ANSWER_MS, trusting: true });
     }

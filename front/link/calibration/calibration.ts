@@ -28,7 +28,8 @@ export interface CalibrationOptions extends Omit<RoutineOptions, 'record' | 'sen
  */
 export class Calibration {
   readonly #options: CalibrationOptions;
-  readonly #record: CalibrationRecord;
+  /** Of the newest one. */
+  #record: CalibrationRecord;
   #routine: Routine | null = null;
   /** It was begun although the vehicle is armed: the vehicle decides. */
   #forced = false;
@@ -64,18 +65,20 @@ export class Calibration {
     if (state.running)
       throw new ApiError('E_BUSY', `The ${state.sensor ?? 'sensor'} is being calibrated. DELETE cancels it.`);
     this.#forced = force;
-    const signal = this.#record.begin(sensor);
-    const options = { ...this.#options, record: this.#record, sensor, target, signal };
+    const record = this.#record.next(sensor);
+    this.#record = record;
+    const signal = record.ended;
+    const options = { ...this.#options, record, sensor, target, signal };
     const routine = firmware === 'px4' ? new Px4Routine(options) : new ArdupilotRoutine(options);
     this.#routine = routine;
     const failed: { error: unknown } = { error: null };
     const starting = routine.start().catch((error: unknown) => {
       failed.error = error;
-      if (!signal.aborted) this.#record.end('failed', messageOf(error));
+      record.end('failed', messageOf(error));
     });
     await this.#answered(starting);
     if (failed.error instanceof ApiError) throw failed.error;
-    const { result, text } = this.#record.state;
+    const { result, text } = record.state;
     if (result === 'failed') throw new ApiError('E_UPSTREAM', text ?? undefined);
     return this.#record.snapshot;
   }

@@ -177,11 +177,12 @@ export class Px4Routine implements Routine {
   async #tell(): Promise<void> {
     const { clock, record, signal } = this.#options;
     const until = clock.now() + CANCELLED_MS;
+    const over = aborted(signal);
     do {
       const job = { ms: CANCEL_MS, patience: CANCEL_MS, sends: 1, trusting: true, doubleAck: true };
       const next = new Promise<void>((resolve) => clock.after(CANCEL_MS, resolve));
       await order(this.#options, PREFLIGHT_CALIBRATION, CANCEL, job);
-      await Promise.race([next, aborted(signal)]);
+      await Promise.race([next, over]);
     } while (!signal.aborted && clock.now() < until);
     record.end('cancelled', 'The vehicle was told to stop, and has not said that it did.');
   }

@@ -29,19 +29,23 @@ const NONE: CalibrationState = {
   reboot_required: false,
 };
 
-/** What clients see of a calibration, and who waits for its next change. */
+/** What clients see of one calibration, and who waits for its next change. */
 export class CalibrationRecord {
   readonly #clock: Clock;
   #state = NONE;
-  #revision = 0;
+  #revision: number;
   #readers: (() => void)[] = [];
   /** Monotonic ms of the vehicle's newest word. */
-  #heardAt = 0;
-  #startedAt = 0;
-  #end = new AbortController();
+  #heardAt: number;
+  readonly #startedAt: number;
+  readonly #end = new AbortController();
+  #isOld = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, revision = 0) {
     this.#clock = clock;
+    this.#revision = revision;
+    this.#startedAt = clock.now();
+    this.#heardAt = this.#startedAt;
   }
 
   get state(): CalibrationState {
@@ -62,21 +66,30 @@ export class CalibrationRecord {
     return this.#clock.now() - this.#startedAt;
   }
 
-  /** @returns a signal that is aborted when it has ended */
-  begin(sensor: CalibrationSensor): AbortSignal {
-    this.#end = new AbortController();
-    this.#startedAt = this.#clock.now();
-    this.#heardAt = this.#startedAt;
-    const { reboot_required: rebootRequired } = this.#state;
-    this.#put({
+  /** Aborted when it has ended. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** A newer calibration has begun. */
+  get isOld(): boolean {
+    return this.#isOld;
+  }
+
+  /** The record of the next calibration, which begins: what is still written to this one has no effect. */
+  next(sensor: CalibrationSensor): CalibrationRecord {
+    const record = new CalibrationRecord(this.#clock, this.#revision + 1);
+    record.#state = {
       ...NONE,
       running: true,
       sensor,
       step: 'starting',
       started_at: this.#wall(),
-      reboot_required: rebootRequired,
-    });
-    return this.#end.signal;
+      reboot_required: this.#state.reboot_required,
+    };
+    this.#isOld = true;
+    this.#wake();
+    return record;
   }
 
   /** A line for people. The vehicle repeats some at once. */
@@ -140,6 +153,10 @@ export class CalibrationRecord {
     if (JSON.stringify(next) === JSON.stringify(before)) return;
     this.#state = next;
     this.#revision++;
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const wake of this.#readers.splice(0)) wake();
   }
 
