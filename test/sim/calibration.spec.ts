@@ -6,6 +6,8 @@ import { SimProcess } from './sim-process.ts';
 const CALIBRATE = 241;
 const POSITION = 42_429;
 const { ACCEPTED, DENIED, FAILED, TEMPORARILY_REJECTED, UNSUPPORTED } = common.MavResult;
+/** Its command as a plain number. */
+type Ack = { readonly command: number; readonly result: number };
 const GYRO = [1];
 const ACCEL = [0, 0, 0, 0, 1];
 
@@ -13,7 +15,8 @@ const ACCEL = [0, 0, 0, 0, 1];
 async function told(client: SimClient, wanted?: number): Promise<number> {
   const asks = ({ command, _param1 }: { command: number; _param1: number }): boolean =>
     command === POSITION && (wanted === undefined || _param1 === wanted);
-  return (await client.next(common.CommandLong, asks))._param1;
+  const { _param1: value } = await client.next(common.CommandLong, asks);
+  return value;
 }
 
 describe('the simulated vehicle calibrates', () => {
@@ -21,8 +24,8 @@ describe('the simulated vehicle calibrates', () => {
     await using sim = await SimProcess.start('--speedup', '10');
     const client = await sim.ready();
     const results: number[] = [];
-    const both = client.next(common.CommandAck, ({ command, result }) => {
-      if (Number(command) === CALIBRATE) results.push(result);
+    const both = client.next(common.CommandAck, ({ command, result }: Ack) => {
+      if (command === CALIBRATE) results.push(result);
       return results.length === 2;
     });
     client.order(CALIBRATE, ...GYRO);
@@ -79,8 +82,8 @@ describe('the simulated vehicle calibrates', () => {
     expect(await client.command(CALIBRATE, ...ACCEL)).to.equal(ACCEPTED);
     await client.text('[cal] calibration started: 2 accel');
     const results: number[] = [];
-    const acks = client.next(common.CommandAck, ({ command, result }) => {
-      if (Number(command) === CALIBRATE) results.push(result);
+    const acks = client.next(common.CommandAck, ({ command, result }: Ack) => {
+      if (command === CALIBRATE) results.push(result);
       return results.length === 4;
     });
     const denied = client.text('command denied during calibration: 241');
