@@ -218,17 +218,17 @@ export const flightRows = [
   row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the calibration that runs', {
     long: true,
     limits: LIMITS.missionRead,
-    fails: ['E_UPSTREAM_DOWN', 'E_RATE_LIMITED'],
+    fails: ['E_UPSTREAM_DOWN'],
     responses: json('it, or the newest one', calibrationState),
   }),
   row('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'begin a calibration', {
     limits: LIMITS.slow,
     body: calibrationRequest,
-    fails: ['E_BUSY', 'E_NO_FC', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_NOT_IMPLEMENTED'],
+    fails: ['E_CALIBRATION', 'E_BUSY', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('the vehicle has taken it', calibrationState),
   }),
   row('calibration.delete', 'DELETE /api/calibration', 'key admin ok - aircraft', 'cancel it', {
-    fails: ['E_BUSY', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    fails: ['E_CALIBRATION', 'E_BUSY', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('what has become of it', calibrationState),
   }),
 ] as const satisfies readonly Row[];

@@ -80,8 +80,8 @@ describe('calibration over HTTP, and svc calibrate', function () {
       [{ sensor: 'barometre' }, 422, 'E_INVALID_VALUE'],
       [{}, 422, 'E_INVALID_VALUE'],
       [{ sensor: 'accelerometer', confirm: 'up' }, 422, 'E_INVALID_VALUE'],
-      [{ sensor: 'accelerometer', confirm: 'left' }, 400, 'E_BAD_REQUEST'],
-      [{ sensor: 'gyro', confirm: 'left' }, 400, 'E_BAD_REQUEST'],
+      [{ sensor: 'accelerometer', confirm: 'left' }, 409, 'E_CALIBRATION'],
+      [{ sensor: 'gyro', confirm: 'left' }, 409, 'E_CALIBRATION'],
     ] as const) {
       const answer = await send('POST', body);
       expect([answer.status, answer.body['code']], JSON.stringify(body)).to.deep.equal([status, code]);

@@ -162,7 +162,7 @@ describe('calibration of a simulated vehicle', function () {
         pair.link.calls.calibrate_confirm({ pose: pose === 'back' ? 'level' : 'back' }),
       );
       expect([other.code, other.message]).to.deep.equal([
-        'E_BAD_REQUEST',
+        'E_CALIBRATION',
         `The vehicle asks for ${pose}, not for ${pose === 'back' ? 'level' : 'back'}.`,
       ]);
       const busy = await failure(pair.begin('gyro'));
@@ -173,7 +173,7 @@ describe('calibration of a simulated vehicle', function () {
     expect(asked[5]).to.equal('Place vehicle on its BACK.');
     expect(await pair.ended()).to.include({ result: 'done' });
     expect((await failure(pair.link.calls.calibrate_confirm({ pose: 'level' }))).code).to.equal(
-      'E_BAD_REQUEST',
+      'E_CALIBRATION',
     );
   });
 
@@ -228,7 +228,7 @@ describe('calibration of a simulated vehicle', function () {
       poses: ['left', 'right', 'nose_down', 'nose_up', 'back'],
     });
     const told = await failure(pair.link.calls.calibrate_confirm({ pose: 'left' }));
-    expect(told.code).to.equal('E_BAD_REQUEST');
+    expect(told.code).to.equal('E_CALIBRATION');
     await pair.cancel();
     const ended = await pair.ended();
     expect(ended).to.include({ result: 'cancelled', text: 'calibration cancelled' });
@@ -248,7 +248,7 @@ describe('calibration of a simulated vehicle', function () {
       expect(guarded.code).to.equal('E_ARMED');
       const refused = await failure(pair.begin('gyro', true));
       expect([refused.code, refused.message]).to.satisfy(
-        ([code, message]: string[]) => code === 'E_UPSTREAM' && message?.includes(answer),
+        ([code, message]: string[]) => code === 'E_CALIBRATION' && message?.includes(answer),
       );
       expect(await pair.state).to.include({ running: false, result: 'failed' });
     });
@@ -433,7 +433,7 @@ describe('calibration of a scripted vehicle', () => {
     await rig.clock.advance(10);
     expect(rig.commands(POSITION)[0]?.fields).to.include({ _param1: 2, targetSystem: 1, targetComponent: 1 });
     rig.say(commandAck(POSITION, 4));
-    expect((await refused).code).to.equal('E_UPSTREAM');
+    expect((await refused).code).to.equal('E_CALIBRATION');
     const silent = failure(rig.link.calibration.confirm('left'));
     await rig.live(6000);
     expect((await silent).code).to.equal('E_TIMEOUT');

@@ -47,7 +47,7 @@ export class Calibration {
 
   /**
    * The RPC method `calibrate`. Answers when the vehicle has taken it, or after 4 s without a refusal.
-   * @throws ApiError E_NO_FC, E_ARMED, E_BUSY, E_NOT_IMPLEMENTED: nothing was sent; E_UPSTREAM: the vehicle refused; E_TIMEOUT
+   * @throws ApiError E_NO_FC, E_ARMED, E_BUSY, E_NOT_IMPLEMENTED: nothing was sent; E_CALIBRATION: the vehicle refused, or it failed at once
    */
   async begin({ sensor, force }: CalibrateRequest): Promise<CalibrationSnapshot> {
     const { vehicle } = this.#options;
@@ -79,24 +79,24 @@ export class Calibration {
     await this.#answered(starting);
     if (failed.error instanceof ApiError) throw failed.error;
     const { result, text } = record.state;
-    if (result === 'failed') throw new ApiError('E_UPSTREAM', text ?? undefined);
+    if (result === 'failed') throw new ApiError('E_CALIBRATION', text ?? undefined);
     return this.#record.snapshot;
   }
 
-  /** The RPC method `calibrate_confirm`. @throws ApiError E_BAD_REQUEST, E_UPSTREAM, E_TIMEOUT */
+  /** The RPC method `calibrate_confirm`. @throws ApiError E_CALIBRATION, E_TIMEOUT */
   async confirm(pose: Pose): Promise<CalibrationSnapshot> {
     const { running, poses, confirm } = this.#record.state;
     if (!running || this.#routine === null)
-      throw new ApiError('E_BAD_REQUEST', 'No calibration is running that a pose could be confirmed to.');
+      throw new ApiError('E_CALIBRATION', 'No calibration is running that a pose could be confirmed to.');
     if (confirm && !poses.includes(pose))
-      throw new ApiError('E_BAD_REQUEST', `The vehicle asks for ${poses.join()}, not for ${pose}.`);
+      throw new ApiError('E_CALIBRATION', `The vehicle asks for ${poses.join()}, not for ${pose}.`);
     if (!confirm && this.#options.vehicle.firmware !== 'px4')
-      throw new ApiError('E_BAD_REQUEST', 'The vehicle does not ask for a pose at the moment.');
+      throw new ApiError('E_CALIBRATION', 'The vehicle does not ask for a pose at the moment.');
     await this.#routine.confirm(pose);
     return this.#record.snapshot;
   }
 
-  /** The RPC method `calibrate_cancel`: nothing happens where none runs. @throws ApiError E_BUSY, E_UPSTREAM, E_TIMEOUT */
+  /** The RPC method `calibrate_cancel`: nothing happens where none runs. @throws ApiError E_BUSY, E_CALIBRATION, E_TIMEOUT */
   async cancel(): Promise<CalibrationSnapshot> {
     if (this.#record.state.running && this.#routine !== null) {
       const cancelling = this.#routine.cancel();

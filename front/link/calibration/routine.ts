@@ -26,9 +26,9 @@ export const PREFLIGHT: Readonly<Record<CalibrationSensor, Params7>> = {
 export interface Routine {
   /** Tells the vehicle to begin. Resolves when it has answered, at the latest with the end. */
   start(): Promise<void>;
-  /** The vehicle lies in the pose that it asked for. @throws ApiError E_BAD_REQUEST where it needs no telling, E_UPSTREAM, E_TIMEOUT */
+  /** The vehicle lies in the pose that it asked for. @throws ApiError E_CALIBRATION where it needs no telling or refuses, E_TIMEOUT */
   confirm(pose: Pose): Promise<void>;
-  /** Tells the vehicle to stop. @throws ApiError E_BUSY where it cannot, E_UPSTREAM, E_TIMEOUT */
+  /** Tells the vehicle to stop. @throws ApiError E_BUSY where it cannot, E_CALIBRATION, E_TIMEOUT */
   cancel(): Promise<void>;
   onMessage(message: CalibrationMessage): void;
   onLine(line: StatusLine): void;
@@ -86,5 +86,5 @@ export function refusal(result: number | null, reason: string | null): string {
 
 /** As `refusal`, as an error. */
 export function refused(result: number | null): ApiError {
-  return new ApiError(result === null ? 'E_TIMEOUT' : 'E_UPSTREAM', refusal(result, null), { result });
+  return new ApiError(result === null ? 'E_TIMEOUT' : 'E_CALIBRATION', refusal(result, null), { result });
 }
