@@ -32,6 +32,7 @@ export const ERRORS = {
     'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
   ],
   E_BUSY: [409, 'Another operation must end first. Try again when it has ended.'],
+  E_CALIBRATION: [409, 'The vehicle does not do that now. GET /api/calibration has its own words.'],
   E_MISSION_REJECTED: [409, 'The vehicle did not take the list over. `held` is what it holds now.'],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],

@@ -13,6 +13,7 @@ import type { ModeSet } from './flight/mode-set.ts';
 import { Modes } from './flight/modes.ts';
 import { Vehicle } from './flight/vehicle.ts';
 import { Acks } from './mavlink/acks.ts';
+import type { Calibration } from './mavlink/calibration.ts';
 import { Channel, type Sink } from './mavlink/channel.ts';
 import { FtpServer, type SimFile } from './mavlink/ftp.ts';
 import { type InboxDeck, receive } from './mavlink/inbox.ts';
@@ -97,6 +98,7 @@ export class Autopilot implements Craft {
   readonly #deck: InboxDeck;
   readonly #firmware: Firmware;
   readonly #signing: Signing;
+  readonly #calibration: Calibration;
   /** Absent where the firmware has none. */
   readonly #events: Px4Events | undefined;
   #rom: Px4Files | undefined;
@@ -135,6 +137,13 @@ export class Autopilot implements Craft {
           () => this.#romFiles().contentsCrc,
         )
       : undefined;
+    this.#calibration = firmware.calibration({
+      craft: this,
+      channel: this.#channel,
+      faults,
+      timers: tools.timers,
+      now: tools.now,
+    });
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
     this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
@@ -144,6 +153,7 @@ export class Autopilot implements Craft {
       attitudeOk: this.#attitudeOk(),
       fenceOk: !this.#geofence.state.breached,
       volts: this.#volts(),
+      calibration: this.#calibration.reasons(),
     }));
     this.#failsafes = new Failsafes(this, this.#modes, roles, () => this.#volts());
     this.#geofence = new Fence(
@@ -166,6 +176,7 @@ export class Autopilot implements Craft {
       signing: this.#signing,
       mission: this.#mission,
       streams: this.#streams,
+      calibration: this.#calibration,
       acks: new Acks(this.#channel, faults, tools.timers),
       paramLink: new ParamLink(this, firmware.paramDialect, this.#channel, faults, random, options.paramRate),
       missionLink: firmware.missions({
@@ -222,6 +233,7 @@ export class Autopilot implements Craft {
     this.#mission.replace(this.#firmware.keepsMission ? this.#mission.items : []);
     this.#modes.reset(this.params.get('INITIAL_MODE'));
     this.#streams.reset();
+    this.#calibration.reset();
     this.#failsafes.reset();
     this.#geofence.reset();
     this.#deck.paramLink.reset();
@@ -392,6 +404,7 @@ export class Autopilot implements Craft {
       listIds: () => this.#deck.missionLink.ids(),
       failsafe: () => this.#failsafes.active,
       simulated: () => !this.#tools.faults.notSimulated,
+      compasses: () => this.#calibration.compasses(),
       volts: () => this.#volts(),
     };
   }

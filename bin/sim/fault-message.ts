@@ -41,6 +41,8 @@ export interface FaultMessage {
   readonly refuseSigning?: boolean;
   /** Hears no signed frame, as a vehicle with another key; what it sends is as before. */
   readonly signingDeaf?: boolean;
+  /** The person at the vehicle does not do what a calibration asks for: it moves, and lies as before. */
+  readonly clumsy?: boolean;
   /** Power cycle: closes the client, forgets everything but the parameters. */
   readonly reboot?: true;
 }

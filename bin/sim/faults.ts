@@ -22,6 +22,7 @@ export interface Faults {
   doubleAck: boolean;
   refuseSigning: boolean;
   signingDeaf: boolean;
+  clumsy: boolean;
 }
 
 export const NO_FAULTS: Readonly<Faults> = {
@@ -44,6 +45,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   doubleAck: false,
   refuseSigning: false,
   signingDeaf: false,
+  clumsy: false,
 };
 
 /** Whether an IPC message is for this file (the supervisor's own messages share the channel). */

@@ -18,6 +18,7 @@ import type {
   SigningState,
   WorkProgress,
 } from '../../shared/rpc/link.ts';
+import { Calibration } from './calibration/calibration.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
@@ -103,6 +104,7 @@ export class Link {
   readonly #streams: Streams;
   readonly #params: Params;
   readonly #missions: Missions;
+  readonly #calibration: Calibration;
   readonly #events: Events;
   readonly #ftp: FtpClient;
   readonly #metadata: ComponentMetadata;
@@ -158,6 +160,7 @@ export class Link {
       statusLog.write(line);
       this.#prearm.onLine(line);
       refusals.onLine(line);
+      this.#calibration.onLine(line);
       this.#feed.telemetryChanged();
     });
     this.#exchange = new Exchange(clock, send, () => encoder.system);
@@ -193,6 +196,7 @@ export class Link {
       onLogEntry: (entry) => this.#logs?.onEntry(entry),
       onLogData: (data) => this.#logs?.onData(data),
       onMission: (message) => this.#missions.onMessage(message),
+      onCalibration: (message) => this.#calibration.onMessage(message),
       onMissionIds: (ids) => this.#missions.onIds(ids),
       onStatusText: (part, component) => this.#texts.add(part, component),
       onMessage: (id) => {
@@ -238,6 +242,7 @@ export class Link {
     this.#params = params;
     const onProgress = options.onProgress ?? ((): void => undefined);
     this.#missions = new Missions({ clock, vehicle, encoder, send, onProgress });
+    this.#calibration = new Calibration({ clock, log, vehicle, encoder, exchange, refusals });
     this.#events = new Events({
       clock,
       log,
@@ -246,6 +251,7 @@ export class Link {
       send,
       metadata: this.#metadata,
       onLine: (severity, text) => this.#texts.say(severity, text),
+      onCalibration: (words, args) => this.#calibration.onEvent(words, args),
     });
     const { logStore } = options;
     this.#logs =
@@ -314,6 +320,7 @@ export class Link {
       this.#logs?.tick();
       this.#offboard.tick();
       this.#warnings.look(this.#vehicle.telemetry);
+      this.#calibration.tick();
     });
   }
 
@@ -324,6 +331,7 @@ export class Link {
     this.#heartbeat.stop();
     this.#streams.stop();
     this.#missions.stop();
+    this.#calibration.stop();
     this.#exchange.stop();
     await this.#options.transport.stop();
     await this.#options.store?.settled();
@@ -354,6 +362,11 @@ export class Link {
   /** Mission, fence and rally points. */
   get missions(): Pick<Missions, 'read' | 'write'> {
     return this.#missions;
+  }
+
+  /** The RPC methods `calibration` and `calibrate…`. */
+  get calibration(): Pick<Calibration, 'state' | 'begin' | 'confirm' | 'cancel'> {
+    return this.#calibration;
   }
 
   /** The RPC method `params_reset`; see resetParams. */
@@ -468,6 +481,7 @@ export class Link {
       this.#signing.forget();
     }
     this.#missions.onSession();
+    this.#calibration.onSession(reason);
     this.#streams.request();
     const other = reason === 'learned' || reason === 'rebooted';
     this.#events.begin(other);

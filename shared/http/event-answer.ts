@@ -8,8 +8,8 @@ const EVERY_MS = 100;
 const COMMENT_MS = 10_000;
 
 /** Whether the client asked for the progress of long work, instead of an answer at its end. */
-export function wantsEvents(req: IncomingMessage): boolean {
-  return (req.headers.accept ?? '')
+export function wantsEvents({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return (headers.accept ?? '')
     .split(',')
     .some((type) => type.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
 }

@@ -1,3 +1,4 @@
+import { calibrationRequest, calibrationState } from '../schemas/calibration.ts';
 import {
   commandAnswer,
   commandList,
@@ -22,7 +23,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'front',
   feature: 'flight',
   profiles: 'DG',
@@ -214,10 +215,20 @@ export const flightRows = [
     },
   ),
   offboardStream,
-  later('calibration.get', 'GET /api/calibration', 'key read ok -', 'the calibration that runs'),
-  later('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'begin a calibration', {
-    limits: LIMITS.slow,
-    bodyKind: 'json',
+  row('calibration.get', 'GET /api/calibration', 'key read ok -', 'the calibration that runs', {
+    long: true,
+    limits: LIMITS.missionRead,
+    fails: ['E_UPSTREAM_DOWN'],
+    responses: json('it, or the newest one', calibrationState),
   }),
-  later('calibration.delete', 'DELETE /api/calibration', 'key admin ok - aircraft', 'cancel it'),
+  row('calibration.post', 'POST /api/calibration', 'key admin ok guard aircraft', 'begin a calibration', {
+    limits: LIMITS.slow,
+    body: calibrationRequest,
+    fails: ['E_CALIBRATION', 'E_BUSY', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    responses: json('the vehicle has taken it', calibrationState),
+  }),
+  row('calibration.delete', 'DELETE /api/calibration', 'key admin ok - aircraft', 'cancel it', {
+    fails: ['E_CALIBRATION', 'E_BUSY', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    responses: json('what has become of it', calibrationState),
+  }),
 ] as const satisfies readonly Row[];

@@ -1,3 +1,4 @@
+import { CALIBRATION_SENSORS, type CalibrationState, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS, type MissionItem } from '../mission/item.ts';
@@ -368,6 +369,12 @@ export interface MissionWritten extends MissionList {
   notes: readonly string[];
 }
 
+/** `revision` grows with each change of the state. */
+export interface CalibrationSnapshot {
+  revision: number;
+  state: CalibrationState;
+}
+
 /** How far the long work of one call is. */
 export interface WorkProgress {
   /** As the caller named it. */
@@ -619,6 +626,41 @@ export const LINK = {
       shape<MissionWritten>(),
       2 * TRANSFER_MS,
     ),
+    /** With the newest revision that the caller knows: answered at the next one, or after 10 s. */
+    calibration: method(
+      {
+        type: 'object',
+        required: ['seen'],
+        properties: { seen: { type: ['integer', 'null'] } },
+        additionalProperties: false,
+      },
+      shape<CalibrationSnapshot>(),
+      15_000,
+    ),
+    /** Answered when the vehicle has taken it; a vehicle that answers at the end gets 4 s for a refusal. */
+    calibrate: method(
+      {
+        type: 'object',
+        required: ['sensor', 'force'],
+        properties: { sensor: { enum: CALIBRATION_SENSORS }, force },
+        additionalProperties: false,
+      },
+      shape<CalibrationSnapshot>(),
+      10_000,
+    ),
+    /** The vehicle lies as it asked. */
+    calibrate_confirm: method(
+      {
+        type: 'object',
+        required: ['pose'],
+        properties: { pose: { enum: POSES } },
+        additionalProperties: false,
+      },
+      shape<CalibrationSnapshot>(),
+      10_000,
+    ),
+    /** PX4 stops only between two steps, so it may run on for a while. */
+    calibrate_cancel: method(NOTHING, shape<CalibrationSnapshot>(), 10_000),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
   },
@@ -633,6 +675,7 @@ export const LINK = {
   },
 } as const satisfies Contract;
 
+export type CalibrateRequest = ParamsOf<typeof LINK, 'calibrate'>;
 export type CommandRequest = ParamsOf<typeof LINK, 'command'>;
 export type MissionReadRequest = ParamsOf<typeof LINK, 'mission_read'>;
 export type MissionWriteRequest = ParamsOf<typeof LINK, 'mission_write'>;

@@ -13,6 +13,7 @@ import { BY_VALUE } from '../mavlink/param-dialect.ts';
 import type { StreamPlan } from '../mavlink/streams.ts';
 import { SENDERS } from '../mavlink/telemetry.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
+import { ArdupilotCalibration } from './ardupilot-calibration.ts';
 import { ARDUPILOT_ITEMS, ArdupilotMissions } from './ardupilot-missions.ts';
 import { paramRows, parseParamRows } from './ardupilot-param-table.ts';
 import type { Firmware } from './firmware.ts';
@@ -111,7 +112,7 @@ const STREAMS: StreamPlan = {
     { stream: 6, param: 'SR0_POSITION', messages: [33, 32] },
     { stream: 10, param: 'SR0_EXTRA1', messages: [30, 164] },
     { stream: 11, param: 'SR0_EXTRA2', messages: [74] },
-    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 193] },
+    { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 192, 191, 193] },
   ],
   hz: new Map(),
 };
@@ -163,6 +164,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     firstItem: 1,
     keepsMission: true,
     missions: (options) => new ArdupilotMissions({ ...options, dialect: ARDUPILOT_ITEMS }),
+    calibration: (tools) => new ArdupilotCalibration(tools),
     streams: STREAMS,
     senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
     commands: new Map([

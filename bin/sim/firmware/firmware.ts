@@ -2,6 +2,7 @@ import type { Craft } from '../flight/craft.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
+import type { Calibration, CalibrationTools } from '../mavlink/calibration.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
 import type { LogDialect } from '../mavlink/log-link.ts';
 import type { MissionLink, MissionLinkOptions } from '../mavlink/mission-link.ts';
@@ -35,6 +36,7 @@ export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts 
   readonly initialMode: number;
   /** The mission protocol, for all three lists. */
   missions(options: Omit<MissionLinkOptions, 'dialect'>): MissionLink;
+  calibration(tools: CalibrationTools): Calibration;
   readonly words: Words;
   /** Whether it says as events what keeps it from arming. */
   readonly events: boolean;

@@ -3,6 +3,7 @@ import { fromFrame } from '../flight/mission.ts';
 import {
   type Command,
   type CommandDeck,
+  calibrate,
   getHome,
   getInterval,
   type Handler,
@@ -37,6 +38,7 @@ export const PX4_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, Handle
   [192, reposition],
   [195, lookAt],
   [197, () => ACCEPTED],
+  [241, calibrate],
   [245, storage],
   [246, (deck, command) => orDenied(rebootVehicle(deck, command))],
   [300, startMission],

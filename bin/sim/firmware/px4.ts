@@ -8,6 +8,7 @@ import { SENDERS } from '../mavlink/telemetry.ts';
 import { cellBattery } from '../mavlink/telemetry-battery.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
 import type { Firmware } from './firmware.ts';
+import { Px4Calibration } from './px4-calibration.ts';
 import { PX4_COMMANDS } from './px4-commands.ts';
 import { isEvent } from './px4-events.ts';
 import { PX4_ITEMS, Px4Missions } from './px4-missions.ts';
@@ -26,7 +27,8 @@ const AMSL = 0;
 /** MAV_FRAME_GLOBAL_INT: since February 2026 PX4 refuses every COMMAND_INT in another frame. */
 const GLOBAL_INT = 5;
 const BATTERY_STATUS = 147;
-const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 193]); // FENCE_STATUS, SIMSTATE, EKF_STATUS_REPORT
+/** FENCE_STATUS, SIMSTATE, MAG_CAL_PROGRESS, MAG_CAL_REPORT, EKF_STATUS_REPORT */
+const ARDUPILOT_ONLY: ReadonlySet<number> = new Set([162, 164, 191, 192, 193]);
 
 // The "normal" stream set of a telemetry link, as far as the simulation has the messages. REQUEST_DATA_STREAM is unknown.
 const STREAMS: StreamPlan = {
@@ -96,6 +98,7 @@ export function px4(): Firmware {
     firstItem: 0,
     keepsMission: false,
     missions: (options) => new Px4Missions({ ...options, dialect: PX4_ITEMS }),
+    calibration: (tools) => new Px4Calibration(tools),
     streams: STREAMS,
     senders: new Map([
       ...[...SENDERS].filter(([id]) => !ARDUPILOT_ONLY.has(id)),

@@ -14,6 +14,8 @@ export interface ArmingView {
   readonly fenceOk: boolean;
   /** V, under the load of the moment. */
   readonly volts: number;
+  /** What calibrations say against it. */
+  readonly calibration: readonly string[];
 }
 
 /** ArduCopter's arming checks, as far as the simulation has what they check, in the words of the firmware. */
@@ -57,7 +59,7 @@ export class Arming {
   /** Reasons against arming in any mode that the vehicle finds by itself. */
   preArm(): string[] {
     const { params } = this.#craft;
-    const { mode, gpsOk, attitudeOk, fenceOk, volts } = this.#view();
+    const { mode, gpsOk, attitudeOk, fenceOk, volts, calibration } = this.#view();
     const reasons: ArmReason[] = [];
     if (!attitudeOk) reasons.push('attitude');
     if (params.get('ARMING_CHECK') !== 0) {
@@ -69,7 +71,7 @@ export class Arming {
     }
     // Mandatory: ARMING_CHECK 0 does not switch it off.
     if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('position');
-    const found = reasons.map((reason) => this.#words.reason(reason, mode.name));
+    const found = [...calibration, ...reasons.map((reason) => this.#words.reason(reason, mode.name))];
     return this.#faults.armRefuse === '' ? found : [this.#faults.armRefuse, ...found];
   }
 

@@ -5,6 +5,7 @@ import { type Craft, MavSeverity } from '../flight/craft.ts';
 import { FRAMES, fromFrame, type Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
+import type { Answer, Calibration } from './calibration.ts';
 import type { Channel } from './channel.ts';
 import { MavResult } from './mavlink-values.ts';
 import { MessageInterval } from './messages.ts';
@@ -37,6 +38,7 @@ export interface CommandDeck {
   readonly faults: Faults;
   readonly mission: Mission;
   readonly streams: Streams;
+  readonly calibration: Calibration;
   /** Reboots soon, after the ack has gone out. */
   readonly reboot: () => void;
   readonly banner: () => void;
@@ -45,8 +47,8 @@ export interface CommandDeck {
   readonly report: () => void;
 }
 
-/** Carries one command out. */
-export type Handler = (deck: CommandDeck, command: Command) => MavResult;
+/** Carries one command out. @returns undefined: the ack comes later, by `answer` */
+export type Handler = (deck: CommandDeck, command: Command, answer: Answer) => MavResult | undefined;
 
 /** Which commands a firmware has, and how they reach it. */
 export interface CommandDialect {
@@ -88,6 +90,7 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [197, () => ACCEPTED],
   [205, () => FAILED], // no mount is set up
   [224, setMissionCurrent],
+  [241, calibrate],
   [245, eraseParams],
   [246, rebootVehicle],
   [300, startMission],
@@ -99,15 +102,28 @@ export const ARDUPILOT_COMMANDS: ReadonlyMap<number, Handler> = new Map<number, 
   [512, requestMessage],
   [520, requestCapabilities],
   [1000, () => FAILED],
+  [42424, calibrate],
+  [42425, calibrate],
+  [42426, calibrate],
   [42428, sendBanner],
+  [42429, calibrate],
 ]);
 
-/** Carries a command out. One that the vehicle does not know is UNSUPPORTED. */
-export function perform(deck: CommandDeck, command: Command): MavResult {
+/** Carries a command out. One that the vehicle does not know is UNSUPPORTED. @returns undefined: the ack comes later */
+export function perform(deck: CommandDeck, command: Command, answer: Answer): MavResult | undefined {
   const forced = deck.faults.ackResults[command.id];
   if (forced !== undefined) return forced;
   if (command.id === SET_MESSAGE_INTERVAL && deck.faults.noMessageInterval) return UNSUPPORTED;
-  return deck.firmware.commands.get(command.id)?.(deck, command) ?? UNSUPPORTED;
+  const handler = deck.firmware.commands.get(command.id);
+  return handler === undefined ? UNSUPPORTED : handler(deck, command, answer);
+}
+
+export function calibrate(
+  { calibration }: CommandDeck,
+  command: Command,
+  answer: Answer,
+): MavResult | undefined {
+  return calibration.perform(command, answer);
 }
 
 function setMode({ modes, faults }: CommandDeck, { p1, p2 }: Command): MavResult {

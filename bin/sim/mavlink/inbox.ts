@@ -64,16 +64,8 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
   on(SetMode, (deck, { baseMode, customMode }, peer) => {
     const { ack, params } = deck.firmware.setMode(customMode);
     const [p2 = 0, p3 = 0] = params;
-    const result = perform(deck, {
-      id: DO_SET_MODE,
-      from: peer.compid,
-      p1: baseMode,
-      p2,
-      p3,
-      p4: 0,
-      ...NOWHERE,
-    });
-    deck.acks.send(ack, result, peer);
+    const order = { id: DO_SET_MODE, from: peer.compid, p1: baseMode, p2, p3, p4: 0, ...NOWHERE };
+    carryOut(deck, order, peer, ack);
   }),
   on(ParamRequestList, ({ paramLink, banner, firmware, now }) => {
     paramLink.list(now());
@@ -91,7 +83,7 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
   ),
   on(CommandLong, (deck, m, peer) => {
     const place = { lat: param(m, 5), lon: param(m, 6), alt: param(m, 7), frame: deck.firmware.longFrame };
-    deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
+    carryOut(deck, { ...command(m, peer), ...place }, peer);
   }),
   on(CommandInt, (deck, m, peer) => {
     const { intFrame } = deck.firmware;
@@ -101,7 +93,7 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
       return;
     }
     const place = { lat: param(m, 5) / 1e7, lon: param(m, 6) / 1e7, alt: param(m, 7), frame };
-    deck.acks.send(m.command, perform(deck, { ...command(m, peer), ...place }), peer);
+    carryOut(deck, { ...command(m, peer), ...place }, peer);
   }),
   on(SetPositionTargetGlobalInt, setPositionTarget),
   on(MissionRequestList, ({ missionLink, now }, { missionType }, peer) =>
@@ -136,6 +128,13 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
 /** Acts on one received frame. A message that the vehicle does not know, or that is for another, is left alone. */
 export function receive(deck: InboxDeck, frame: Frame): void {
   RECEIVERS.get(frame.msgid)?.(deck, frame);
+}
+
+/** @param ack the number that it is acknowledged under */
+function carryOut(deck: InboxDeck, order: Command, peer: Frame, ack = order.id): void {
+  const answer = (result: MavResult): void => deck.acks.send(ack, result, peer);
+  const result = perform(deck, order, answer);
+  if (result !== undefined) answer(result);
 }
 
 function on<T extends object>(

@@ -199,6 +199,17 @@ export const SimState = message<ardupilotmega.SimState>(
   'SIMSTATE 164 154',
   'roll:f32 pitch:f32 yaw:f32 xacc:f32 yacc:f32 zacc:f32 xgyro:f32 ygyro:f32 zgyro:f32 lat:i32 lng:i32',
 );
+export const MagCalProgress = message<ardupilotmega.MagCalProgress>(
+  'MAG_CAL_PROGRESS 191 92',
+  'directionX:f32 directionY:f32 directionZ:f32 compassId:u8 calMask:u8 calStatus:u8 attempt:u8 ' +
+    'completionPct:u8 completionMask:u8[10]',
+);
+export const MagCalReport = message<common.MagCalReport>(
+  'MAG_CAL_REPORT 192 36',
+  'fitness:f32 ofsX:f32 ofsY:f32 ofsZ:f32 diagX:f32 diagY:f32 diagZ:f32 offdiagX:f32 offdiagY:f32 ' +
+    'offdiagZ:f32 compassId:u8 calMask:u8 calStatus:u8 autosaved:u8 orientationConfidence:f32 ' +
+    'oldOrientation:u8 newOrientation:u8 scaleFactor:f32',
+);
 export const EkfStatusReport = message<ardupilotmega.EkfStatusReport>(
   'EKF_STATUS_REPORT 193 71',
   'velocityVariance:f32 posHorizVariance:f32 posVertVariance:f32 compassVariance:f32 ' +

@@ -3,6 +3,7 @@ import type { FenceState } from '../flight/fence.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { FlightMode } from '../flight/modes.ts';
 import type { Vehicle } from '../flight/vehicle.ts';
+import type { CompassCalibration } from './calibration.ts';
 import type { Params } from './params.ts';
 
 /** What of a firmware stands in its telemetry. */
@@ -46,6 +47,7 @@ export interface TelemetryView {
   aircraft(): Aircraft | undefined;
   failsafe(): boolean;
   simulated(): boolean;
+  compasses(): readonly CompassCalibration[];
   /** V. */
   volts(): number;
 }

@@ -15,6 +15,8 @@ import {
   Heartbeat,
   HomePosition,
   LocalPositionNed,
+  MagCalProgress,
+  MagCalReport,
   MissionCurrent,
   RcChannels,
   ServoOutputRaw,
@@ -24,6 +26,7 @@ import {
   VfrHud,
 } from './messages.ts';
 import { packBattery } from './telemetry-battery.ts';
+import { magCalProgress, magCalReports } from './telemetry-compass.ts';
 import {
   adsbVehicle,
   autopilotVersion,
@@ -66,6 +69,8 @@ export const SENDERS: ReadonlyMap<number, Sender> = new Map<number, Sender>([
   [BatteryStatus.MSG_ID, packBattery],
   [AutopilotVersion.MSG_ID, autopilotVersion],
   [SimState.MSG_ID, simState],
+  [MagCalReport.MSG_ID, magCalReports],
+  [MagCalProgress.MSG_ID, magCalProgress],
   [EkfStatusReport.MSG_ID, ekfStatus],
   [EstimatorStatus.MSG_ID, estimatorStatus],
   [Altitude.MSG_ID, altitude],

@@ -9,6 +9,7 @@ import type { CommandRequest } from '../../../shared/rpc/link.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { AwaitedFlights } from './awaited-flights.ts';
+import { calibrationHandlers } from './calibration.ts';
 import { paramHandlers } from './params.ts';
 import { signingHandlers } from './signing.ts';
 
@@ -21,7 +22,8 @@ export function flightHandlers(
   ports: () => Promise<readonly SerialPortEntry[]>,
   metadata: ParamMetadata,
 ): HandlersOf<typeof flightRows, 'front'> {
-  const flights = new AwaitedFlights(vehicle, () => performance.now());
+  const now = (): number => performance.now();
+  const flights = new AwaitedFlights(vehicle, now);
   return {
     'command.post': async ({ body, progress }) => {
       const cmd = commandNamed(body.cmd);
@@ -58,5 +60,6 @@ export function flightHandlers(
 
     ...paramHandlers(vehicle, metadata),
     ...signingHandlers(vehicle),
+    ...calibrationHandlers(vehicle, now),
   };
 }

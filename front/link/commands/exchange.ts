@@ -16,6 +16,7 @@ const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
 export const RESULT_ACCEPTED = 0;
+export const RESULT_TEMPORARILY_REJECTED = 1;
 export const RESULT_DENIED = 2;
 export const RESULT_UNSUPPORTED = 3;
 export const RESULT_IN_PROGRESS = 5;
@@ -42,6 +43,8 @@ export interface ExchangeJob {
   readonly signal?: AbortSignal;
   /** The vehicle may acknowledge it twice, as PX4 does with DO_SET_MODE. */
   readonly doubleAck?: boolean;
+  /** ms from a send to the next one, and from the last one to the end; for a vehicle that acts before it answers. 1200 if absent. */
+  readonly patience?: number;
   /** Accepts any ack of the command: the caller checks the effect itself. */
   readonly trusting?: boolean;
   /**
@@ -183,7 +186,7 @@ export class Exchange {
     if (running.inProgress) return;
     running.inProgress = true;
     running.timer.cancel();
-    const end = Math.min(running.startedAt + IN_PROGRESS_MS, job.deadline);
+    const end = Math.min(running.startedAt + Math.max(IN_PROGRESS_MS, job.patience ?? 0), job.deadline);
     running.timer = this.#clock.after(Math.max(0, end - this.#clock.now()), () =>
       this.#finish(running, RESULT_IN_PROGRESS),
     );
@@ -256,7 +259,7 @@ export class Exchange {
     const doubt = this.#doubtMs(job);
     const left = sends - sent;
     if (job.urgent === true) return RESEND_MS; // the vehicle's state shows the result
-    if (doubt === 0 || left === 0) return RESEND_MS + doubt;
+    if (doubt === 0 || left === 0) return (job.patience ?? RESEND_MS) + doubt;
     return doubt < RESEND_MS || left === 1 ? doubt + MARGIN_MS : RESEND_MS;
   }
 

@@ -7,7 +7,7 @@ import { readMetadataFile } from '../metadata/metadata-file.ts';
 import type { Told } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { COMMON_SET } from './common-set.ts';
-import { EventDefinitions } from './definitions.ts';
+import { EventDefinitions, type EventWords } from './definitions.ts';
 
 /** MAV_CMD_RUN_PREARM_CHECKS: PX4 answers with the report of all checks. */
 const RUN_PREARM_CHECKS = 401;
@@ -30,6 +30,8 @@ export interface EventsOptions {
   readonly metadata: ComponentMetadata;
   /** An event in words. */
   readonly onLine: (severity: number, text: string) => void;
+  /** An event of the group `calibration`. */
+  readonly onCalibration: (words: EventWords, args: Buffer) => void;
 }
 
 /** A check that fails. */
@@ -78,6 +80,10 @@ export class Events {
       if (summary) this.#onSummary(group, args[0] ?? 0);
       else if (level <= WARNING && (this.#report?.length ?? MAX_CHECKS) < MAX_CHECKS)
         this.#report?.push({ severity: level, text, modes: args.readUInt32LE(0) });
+      return;
+    }
+    if (group === 'calibration') {
+      this.#options.onCalibration(words, args);
       return;
     }
     if (level >= PROTOCOL || group !== 'default') return;

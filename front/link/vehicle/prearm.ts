@@ -5,7 +5,7 @@ import type { Sensors } from './telemetry.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** How the firmwares begin the text of a check that fails before arming. */
-const FAILED_CHECK = /^(?:PreArm|Preflight Fail): /;
+export const FAILED_CHECK = /^(?:PreArm|Preflight Fail): /;
 /** ArduPilot repeats its failed checks every 30 s; one that is left out twice has been fixed. */
 const TOLD_MS = 65_000;
 const MAX_REASONS = 32;

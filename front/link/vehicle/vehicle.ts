@@ -13,6 +13,7 @@ import {
   type ParamValue,
   type StatusTextPart,
 } from '../../../shared/mavlink/decode.ts';
+import { type CalibrationMessage, decodeCalibration } from '../../../shared/mavlink/decode-calibration.ts';
 import {
   decodeEvent,
   decodeEventSequence,
@@ -76,6 +77,7 @@ export interface VehicleListener {
   onEventSequence(sequence: number): void;
   onMetadataUri(uri: string): void;
   onMission(message: MissionMessage): void;
+  onCalibration(message: CalibrationMessage): void;
   onMissionIds(ids: MissionIds): void;
   onLogEntry(entry: LogEntry): void;
   onLogData(data: LogData): void;
@@ -256,6 +258,11 @@ export class Vehicle {
       case MSG.MISSION_ACK:
         this.#onMission(frame);
         return;
+      case MSG.COMMAND_LONG:
+      case MSG.MAG_CAL_PROGRESS:
+      case MSG.MAG_CAL_REPORT:
+        this.#onCalibration(frame);
+        return;
       case MSG.MISSION_CURRENT:
         this.#listener.onMissionIds(decodeMissionIds(this.#payload.load(frame)));
         this.#onTelemetry(frame);
@@ -277,6 +284,11 @@ export class Vehicle {
   #onMission(frame: Frame): void {
     const message = decodeMission(frame, this.#payload.load(frame));
     if (message !== null) this.#listener.onMission(message);
+  }
+
+  #onCalibration(frame: Frame): void {
+    const message = decodeCalibration(frame, this.#payload.load(frame));
+    if (message !== null) this.#listener.onCalibration(message);
   }
 
   #onTelemetry(frame: Frame): void {
