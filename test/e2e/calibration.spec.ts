@@ -8,10 +8,10 @@ import {
   POSES,
 } from '../../shared/flight/calibration.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import { LinkProcess } from '../link/link-process.ts';
+import { commandAck, rawV2, statusText } from '../link/mavlink-samples.ts';
+import { Rig, type RigOptions } from '../link/rig.ts';
 import { SimProcess } from '../sim/sim-process.ts';
-import { LinkProcess } from './link-process.ts';
-import { commandAck, rawV2, statusText } from './mavlink-samples.ts';
-import { Rig, type RigOptions } from './rig.ts';
 
 const FAST = ['--speedup', '20'] as const;
 const CALIBRATE = 241;
