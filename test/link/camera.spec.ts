@@ -1,0 +1,309 @@
+import { expect } from 'chai';
+import { common, type MavLinkData, type MavLinkPacket, minimal } from 'node-mavlink';
+import type { CameraDone, CameraRequest, CameraState } from '../../shared/rpc/camera.ts';
+import { type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import { freePort } from '../support/temp.ts';
+import { commandLong, GroundStation } from './ground-station.ts';
+import { LinkProcess } from './link-process.ts';
+import { encodeAs, heartbeat } from './mavlink-samples.ts';
+import { PeerVehicle } from './peer-vehicle.ts';
+
+const SYSTEM = 5;
+const ACK = 77;
+const IMAGE_CAPTURED = 263;
+const STREAM_INFORMATION = 269;
+const HAS_VIDEO_STREAM = 256;
+const [ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED] = [0, 1, 2, 3] as const;
+
+const CAMERA: CameraState = {
+  name: 'test',
+  width: 1280,
+  height: 720,
+  fps: 30,
+  bitrate_kbps: 4000,
+  recording_ms: null,
+  storage: { total_bytes: 64 * 2 ** 20, free_bytes: 16 * 2 ** 20 },
+  follow_port: null,
+  outputs: [],
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const REGISTRY: Readonly<Record<number, new () => MavLinkData>> = { ...common.REGISTRY, ...minimal.REGISTRY };
+
+/** What node-mavlink reads in a packet. */
+function read({ header, payload, protocol }: MavLinkPacket): Fields {
+  const clazz = REGISTRY[header.msgid];
+  if (clazz === undefined) throw new Error(`message ${header.msgid}`);
+  return { ...protocol.data(Buffer.concat([payload, Buffer.alloc(255)]), clazz as never) } as Fields;
+}
+
+/** svc-link with a vehicle, a ground station over UDP that was heard, and what stands for svc-residual. */
+class Rig implements AsyncDisposable {
+  readonly requests: CameraRequest[] = [];
+  readonly vehicle: PeerVehicle;
+  readonly station: GroundStation;
+  readonly #link: LinkProcess;
+  readonly #residual: Client<typeof LINK>;
+  #timer: NodeJS.Timeout | null = null;
+  #seq = 0;
+  /** What each request is answered with. */
+  outcome: Omit<CameraDone, 'id'> = { problem: null, file: null };
+
+  private constructor(vehicle: PeerVehicle, link: LinkProcess, station: GroundStation) {
+    this.vehicle = vehicle;
+    this.#link = link;
+    this.station = station;
+    this.#residual = clientOf(LINK, {
+      path: link.socket,
+      listeners: {
+        camera: (request) => {
+          this.requests.push(request);
+          this.#residual.calls
+            .camera_done({ id: request.id, ...this.outcome })
+            .catch((error: unknown) => expect.fail(String(error)));
+        },
+      },
+    });
+    this.#residual.start();
+  }
+
+  static async start(): Promise<Rig> {
+    const vehicle = new PeerVehicle();
+    const port = await freePort();
+    const link = await LinkProcess.start(`tcp:127.0.0.1:${await vehicle.start()}`, [
+      `endpoints: ["udp:127.0.0.1:${port}"]`,
+    ]);
+    await link.until(({ mavlink_alive }) => mavlink_alive);
+    const rig = new Rig(vehicle, link, await GroundStation.udp(port));
+    rig.send(heartbeat({ type: 6, autopilot: 8 }));
+    await rig.station.hears(SYSTEM, 191, 0);
+    return rig;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#residual.stop();
+    this.station.close();
+    this.vehicle.stop();
+    await this.#link.stop();
+  }
+
+  /** Tells svc-link the camera, now and every second; resolves with the ground stations that it hears. */
+  async tell(camera: CameraState | null): Promise<readonly string[]> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    const tell = async (): Promise<readonly string[]> =>
+      (await this.#link.calls.camera({ camera })).ground_stations;
+    this.#timer = setInterval(() => void tell().catch(() => undefined), 1000); // it ends with the link
+    return tell();
+  }
+
+  /** The camera is told, and the ground station has heard it. */
+  async show(camera: Partial<CameraState> = {}): Promise<void> {
+    await this.tell({ ...CAMERA, ...camera });
+    await this.station.hears(SYSTEM, 100, 0);
+  }
+
+  send(message: MavLinkData): void {
+    this.station.send(encodeAs(message, 'v2', this.#seq++ & 0xff, 255, 190));
+  }
+
+  command(command: number, params: readonly number[] = [], component = 100): void {
+    const message = commandLong(command, params[0] ?? 0);
+    message.targetComponent = component;
+    [message._param2, message._param3] = [params[1] ?? 0, params[2] ?? 0];
+    this.send(message);
+  }
+
+  /** The next message `id` of a component, counted from now. */
+  async next(id: number, component = 100): Promise<Fields> {
+    for (;;) {
+      const packet = await this.station.next(id);
+      if (packet.header.compid === component && packet.header.sysid === SYSTEM) return read(packet);
+    }
+  }
+
+  /** Sends a command and resolves with the MAV_RESULT that the camera gives. */
+  async result(command: number, params: readonly number[] = []): Promise<unknown> {
+    const ack = this.next(ACK);
+    this.command(command, params);
+    const { command: of, result, targetSystem, targetComponent } = await ack;
+    expect([of, targetSystem, targetComponent]).to.deep.equal([command, 255, 190]);
+    return result;
+  }
+
+  /** Asks for a message by the deprecated command or by MAV_CMD_REQUEST_MESSAGE. */
+  async asked(command: number, id: number): Promise<Fields> {
+    const answer = this.next(id);
+    expect(await this.result(command, [command === 512 ? id : 1])).to.equal(ACCEPTED);
+    return answer;
+  }
+}
+
+describe('the node is the MAVLink camera of its video', () => {
+  it('is there once svc-residual tells it: a heartbeat as component 100 to ground stations, none to the vehicle', async () => {
+    await using rig = await Rig.start();
+    rig.command(2000, [0, 0, 1]);
+    await rig.vehicle.isTold('2000 0'); // nobody is the camera yet: the vehicle may know it
+    expect(await rig.tell(CAMERA)).to.deep.equal(['127.0.0.1']);
+    const beat = await rig.station.hears(SYSTEM, 100, 0);
+    expect(read(beat)).to.include({ type: 30, autopilot: 8, systemStatus: 4 });
+    expect(rig.vehicle.components).to.deep.equal(new Set([191, 190]));
+    await rig.result(400);
+    expect(rig.vehicle.commands).to.not.include('400 0');
+    // Numbers of its own, without a gap.
+    const own = rig.station.heard
+      .filter(({ header }) => header.compid === 100)
+      .map(({ header }) => header.seq);
+    expect(own).to.deep.equal(own.map((_seq, index) => ((own[0] ?? 0) + index) & 0xff));
+    await rig.tell(null);
+    rig.command(2000, [0, 0, 1]);
+    await rig.vehicle.isTold('2000 0', 2);
+  });
+
+  const messages: readonly [string, number, number, Fields][] = [
+    [
+      'CAMERA_INFORMATION',
+      259,
+      521,
+      { resolutionH: 1280, resolutionV: 720, flags: 1 | 2 | 8, focalLength: Number.NaN },
+    ],
+    ['CAMERA_SETTINGS', 260, 522, { modeId: 1, zoomLevel: Number.NaN }],
+    [
+      'STORAGE_INFORMATION',
+      261,
+      525,
+      { storageCount: 1, status: 2, totalCapacity: 64, availableCapacity: 16, usedCapacity: 48 },
+    ],
+    [
+      'CAMERA_CAPTURE_STATUS',
+      262,
+      527,
+      { imageStatus: 0, videoStatus: 0, availableCapacity: 16, imageCount: 0 },
+    ],
+  ];
+  it('answers what is asked of it, by the new command and by the old ones', async () => {
+    await using rig = await Rig.start();
+    await rig.show();
+    for (const [name, id, old, fields] of messages) {
+      for (const command of [512, old]) {
+        const answer = await rig.asked(command, id);
+        for (const [key, value] of Object.entries(fields))
+          expect(answer[key], `${name} ${key}`).to.deep.equal(value);
+      }
+    }
+    const { vendorName, modelName } = await rig.asked(512, 259);
+    expect(Buffer.from([...(vendorName as number[])]).toString()).to.match(/^svc\0+$/);
+    expect(Buffer.from([...(modelName as number[])]).toString()).to.match(/^test\0+$/);
+    // To all components: the camera answers what is its own, the vehicle gets it too.
+    const answer = rig.next(262);
+    rig.command(512, [262], 0);
+    await answer;
+    await rig.vehicle.isTold('512 262');
+    for (const [command, params] of [
+      [512, [148]],
+      [530, [0, 1]],
+      [2001, []],
+      [246, [1]],
+    ] as const)
+      expect(await rig.result(command, params), String(command)).to.equal(UNSUPPORTED);
+  });
+
+  const rtp = { kind: 'rtp', address: '127.0.0.1', port: 5610, sending: true } as const;
+  const ts = { kind: 'mpegts', address: '127.0.0.1', port: 5620, sending: true } as const;
+  const claims: readonly [string, Partial<CameraState>, Fields | null][] = [
+    ['nothing is sent', {}, null],
+    ['another one gets it', { outputs: [{ ...rtp, address: '10.1.2.3' }] }, null],
+    ['RTP to it', { outputs: [ts, rtp] }, { type: 1, uri: '5610' }],
+    ['MPEG-TS to it', { outputs: [ts] }, { type: 3, uri: '5620' }],
+    ['an output that fails', { outputs: [{ ...rtp, sending: false }] }, null],
+    ['it is followed, and that begins', { follow_port: 5600 }, { type: 1, uri: '5600' }],
+    [
+      'it would be followed, and cannot be',
+      { follow_port: 5600, outputs: [{ ...rtp, port: 5600, sending: false }] },
+      null,
+    ],
+  ];
+  it('claims the stream that reaches the ground station that asks, and no other', async () => {
+    await using rig = await Rig.start();
+    await rig.show();
+    for (const [name, camera, stream] of claims) {
+      await rig.tell({ ...CAMERA, ...camera });
+      const { flags } = await rig.asked(512, 259);
+      expect((Number(flags) & HAS_VIDEO_STREAM) !== 0, name).to.equal(stream !== null);
+      if (stream === null) {
+        for (const command of [2504, 2505])
+          expect(await rig.result(command, [1]), name).to.equal(TEMPORARILY_REJECTED);
+        continue;
+      }
+      const told = await rig.asked(2504, STREAM_INFORMATION);
+      expect(told, name).to.include({
+        ...stream,
+        streamId: 1,
+        count: 1,
+        flags: 1,
+        framerate: 30,
+        resolutionH: 1280,
+        bitrate: 4_000_000,
+        encoding: 1,
+      });
+      expect(await rig.asked(2505, 270), name).to.include({ streamId: 1, flags: 1, resolutionV: 720 });
+    }
+  });
+
+  it('takes one picture, says where and when, and refuses a sequence and a second one within the second', async () => {
+    await using rig = await Rig.start();
+    await rig.show();
+    expect(await rig.result(2000, [0, 1, 0])).to.equal(DENIED);
+    expect(await rig.station.hears(SYSTEM, 100, 253)).to.be.an('object');
+    expect(rig.requests).to.deep.equal([]);
+    rig.outcome = { problem: null, file: '/api/video/recordings/a.jpg' };
+    const captured = rig.next(IMAGE_CAPTURED);
+    expect(await rig.result(2000, [0, 0, 1])).to.equal(ACCEPTED);
+    expect(rig.requests.map(({ action }) => action)).to.deep.equal(['picture']);
+    const picture = await captured;
+    expect(picture).to.include({ imageIndex: 0, captureResult: 1, fileUrl: '/api/video/recordings/a.jpg' });
+    expect(picture).to.include({ lat: 481_000_000, lon: 115_000_000, alt: 500_000, relativeAlt: 12_000 });
+    expect(Number(picture['timeUtc']) / 1000).to.be.closeTo(Date.now(), 5000);
+    expect(await rig.result(2000, [0, 0, 1])).to.equal(TEMPORARILY_REJECTED);
+    expect(rig.requests).to.have.length(1);
+    expect(await rig.asked(527, 262)).to.include({ imageCount: 1 });
+  });
+
+  it('records, and says so to everybody; a refusal has its reason', async () => {
+    await using rig = await Rig.start();
+    await rig.show();
+    expect(await rig.result(2501)).to.equal(ACCEPTED);
+    expect(await rig.result(2500, [0, 1])).to.equal(ACCEPTED);
+    expect(rig.requests.map(({ action }) => action)).to.deep.equal(['record_stop', 'record_start']);
+    const status = rig.next(262);
+    await rig.tell({ ...CAMERA, recording_ms: 1500 });
+    expect(await status).to.include({ videoStatus: 1, recordingTimeMs: 1500 });
+    rig.outcome = {
+      problem: { code: 'E_RECORDING_NOT_ACTIVE', detail: 'No recording is under way.' },
+      file: null,
+    };
+    expect(await rig.result(2501)).to.equal(TEMPORARILY_REJECTED);
+    rig.outcome = {
+      problem: { code: 'E_DISK_FULL', detail: 'The disk is full. Delete recordings.' },
+      file: null,
+    };
+    const text = rig.next(253);
+    expect(await rig.result(2000, [0, 0, 1])).to.equal(DENIED);
+    expect(await text).to.include({ severity: 4, text: 'camera: The disk is full. Delete recordings.' });
+  });
+
+  it('makes room for a camera that the vehicle has already', async () => {
+    await using rig = await Rig.start();
+    rig.vehicle.write(encodeAs(heartbeat({ type: 30, autopilot: 8 }), 'v2', 0, SYSTEM, 100));
+    await rig.station.hears(SYSTEM, 100, 0);
+    await rig.tell(CAMERA);
+    await rig.station.hears(SYSTEM, 101, 0);
+    rig.command(521, [1]);
+    await rig.vehicle.isTold('521 1');
+    const answer = rig.next(259, 101);
+    rig.command(521, [1], 101);
+    await answer;
+  });
+});
