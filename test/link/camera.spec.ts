@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { common, type MavLinkData, type MavLinkPacket, minimal } from 'node-mavlink';
+import type { RouterPort } from '../../front/link/router/router.ts';
+import { Framer } from '../../shared/mavlink/framer.ts';
 import type { CameraDone, CameraRequest, CameraState } from '../../shared/rpc/camera.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { LINK } from '../../shared/rpc/link.ts';
@@ -8,13 +10,14 @@ import { commandLong, GroundStation } from './ground-station.ts';
 import { LinkProcess } from './link-process.ts';
 import { encodeAs, heartbeat } from './mavlink-samples.ts';
 import { PeerVehicle } from './peer-vehicle.ts';
+import { read as frameFields, Rig } from './rig.ts';
 
 const SYSTEM = 5;
 const ACK = 77;
 const IMAGE_CAPTURED = 263;
 const STREAM_INFORMATION = 269;
 const HAS_VIDEO_STREAM = 256;
-const [ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED] = [0, 1, 2, 3] as const;
+const [ACCEPTED, TEMPORARILY_REJECTED, DENIED, UNSUPPORTED, FAILED] = [0, 1, 2, 3, 4] as const;
 
 const CAMERA: CameraState = {
   name: 'test',
@@ -36,11 +39,12 @@ const REGISTRY: Readonly<Record<number, new () => MavLinkData>> = { ...common.RE
 function read({ header, payload, protocol }: MavLinkPacket): Fields {
   const clazz = REGISTRY[header.msgid];
   if (clazz === undefined) throw new Error(`message ${header.msgid}`);
-  return { ...protocol.data(Buffer.concat([payload, Buffer.alloc(255)]), clazz as never) } as Fields;
+  const message: object = protocol.data(Buffer.concat([payload, Buffer.alloc(255)]), clazz as never);
+  return { ...message };
 }
 
 /** svc-link with a vehicle, a ground station over UDP that was heard, and what stands for svc-residual. */
-class Rig implements AsyncDisposable {
+class Stage implements AsyncDisposable {
   readonly requests: CameraRequest[] = [];
   readonly vehicle: PeerVehicle;
   readonly station: GroundStation;
@@ -69,14 +73,14 @@ class Rig implements AsyncDisposable {
     this.#residual.start();
   }
 
-  static async start(): Promise<Rig> {
+  static async start(): Promise<Stage> {
     const vehicle = new PeerVehicle();
     const port = await freePort();
     const link = await LinkProcess.start(`tcp:127.0.0.1:${await vehicle.start()}`, [
       `endpoints: ["udp:127.0.0.1:${port}"]`,
     ]);
     await link.until(({ mavlink_alive }) => mavlink_alive);
-    const rig = new Rig(vehicle, link, await GroundStation.udp(port));
+    const rig = new Stage(vehicle, link, await GroundStation.udp(port));
     rig.send(heartbeat({ type: 6, autopilot: 8 }));
     await rig.station.hears(SYSTEM, 191, 0);
     return rig;
@@ -111,9 +115,13 @@ class Rig implements AsyncDisposable {
 
   command(command: number, params: readonly number[] = [], component = 100): void {
     const message = commandLong(command, params[0] ?? 0);
-    message.targetComponent = component;
-    [message._param2, message._param3] = [params[1] ?? 0, params[2] ?? 0];
-    this.send(message);
+    this.send(
+      Object.assign(message, {
+        targetComponent: component,
+        _param2: params[1] ?? 0,
+        _param3: params[2] ?? 0,
+      }),
+    );
   }
 
   /** The next message `id` of a component, counted from now. */
@@ -142,8 +150,13 @@ class Rig implements AsyncDisposable {
 }
 
 describe('the node is the MAVLink camera of its video', () => {
+  let rig: Stage;
+  before(async () => {
+    rig = await Stage.start();
+  });
+  after(async () => rig[Symbol.asyncDispose]());
+
   it('is there once svc-residual tells it: a heartbeat as component 100 to ground stations, none to the vehicle', async () => {
-    await using rig = await Rig.start();
     rig.command(2000, [0, 0, 1]);
     await rig.vehicle.isTold('2000 0'); // nobody is the camera yet: the vehicle may know it
     expect(await rig.tell(CAMERA)).to.deep.equal(['127.0.0.1']);
@@ -184,7 +197,6 @@ describe('the node is the MAVLink camera of its video', () => {
     ],
   ];
   it('answers what is asked of it, by the new command and by the old ones', async () => {
-    await using rig = await Rig.start();
     await rig.show();
     for (const [name, id, old, fields] of messages) {
       for (const command of [512, old]) {
@@ -226,7 +238,6 @@ describe('the node is the MAVLink camera of its video', () => {
     ],
   ];
   it('claims the stream that reaches the ground station that asks, and no other', async () => {
-    await using rig = await Rig.start();
     await rig.show();
     for (const [name, camera, stream] of claims) {
       await rig.tell({ ...CAMERA, ...camera });
@@ -252,12 +263,8 @@ describe('the node is the MAVLink camera of its video', () => {
     }
   });
 
-  it('takes one picture, says where and when, and refuses a sequence and a second one within the second', async () => {
-    await using rig = await Rig.start();
+  it('takes one picture, says where and when', async () => {
     await rig.show();
-    expect(await rig.result(2000, [0, 1, 0])).to.equal(DENIED);
-    expect(await rig.station.hears(SYSTEM, 100, 253)).to.be.an('object');
-    expect(rig.requests).to.deep.equal([]);
     rig.outcome = { problem: null, file: '/api/video/recordings/a.jpg' };
     const captured = rig.next(IMAGE_CAPTURED);
     expect(await rig.result(2000, [0, 0, 1])).to.equal(ACCEPTED);
@@ -266,44 +273,212 @@ describe('the node is the MAVLink camera of its video', () => {
     expect(picture).to.include({ imageIndex: 0, captureResult: 1, fileUrl: '/api/video/recordings/a.jpg' });
     expect(picture).to.include({ lat: 481_000_000, lon: 115_000_000, alt: 500_000, relativeAlt: 12_000 });
     expect(Number(picture['timeUtc']) / 1000).to.be.closeTo(Date.now(), 5000);
-    expect(await rig.result(2000, [0, 0, 1])).to.equal(TEMPORARILY_REJECTED);
-    expect(rig.requests).to.have.length(1);
     expect(await rig.asked(527, 262)).to.include({ imageCount: 1 });
   });
 
-  it('records, and says so to everybody; a refusal has its reason', async () => {
-    await using rig = await Rig.start();
+  it('records, and says so to everybody', async () => {
     await rig.show();
     expect(await rig.result(2501)).to.equal(ACCEPTED);
     expect(await rig.result(2500, [0, 1])).to.equal(ACCEPTED);
-    expect(rig.requests.map(({ action }) => action)).to.deep.equal(['record_stop', 'record_start']);
+    expect(rig.requests.map(({ action }) => action)).to.deep.equal([
+      'picture',
+      'record_stop',
+      'record_start',
+    ]);
     const status = rig.next(262);
     await rig.tell({ ...CAMERA, recording_ms: 1500 });
     expect(await status).to.include({ videoStatus: 1, recordingTimeMs: 1500 });
-    rig.outcome = {
-      problem: { code: 'E_RECORDING_NOT_ACTIVE', detail: 'No recording is under way.' },
-      file: null,
+  });
+});
+
+/** A ground station of the link in this process. */
+class Near {
+  readonly heard: { readonly id: number; readonly component: number; readonly fields: Fields }[] = [];
+  readonly #port: RouterPort;
+  readonly #component: number;
+  readonly #in: Framer;
+  readonly #out: Framer;
+  #seq = 0;
+
+  constructor(rig: Rig, component = 190, mayWrite = true) {
+    this.#component = component;
+    this.#in = new Framer((frame) => {
+      this.heard.push({ id: frame.id, component: frame.component, fields: frameFields(frame) });
+    });
+    const sink = { queuedBytes: 0, host: '10.0.0.9', send: (bytes: Buffer) => this.#in.push(bytes, 0) };
+    this.#port = rig.link.router.attach('near', sink, { mayWrite, force: false, serialControl: false });
+    this.#out = new Framer((frame) => this.#port.receive(frame));
+    this.#say(heartbeat({ type: 6, autopilot: 8 }));
+  }
+
+  command(command: number, params: readonly number[] = [], component = 100): void {
+    const fields = {
+      targetSystem: 1,
+      targetComponent: component,
+      _param2: params[1] ?? 0,
+      _param3: params[2] ?? 0,
     };
-    expect(await rig.result(2501)).to.equal(TEMPORARILY_REJECTED);
-    rig.outcome = {
-      problem: { code: 'E_DISK_FULL', detail: 'The disk is full. Delete recordings.' },
-      file: null,
-    };
-    const text = rig.next(253);
-    expect(await rig.result(2000, [0, 0, 1])).to.equal(DENIED);
-    expect(await text).to.include({ severity: 4, text: 'camera: The disk is full. Delete recordings.' });
+    this.#say(Object.assign(commandLong(command, params[0] ?? 0), fields));
+  }
+
+  /** The MAV_RESULTs of the camera's answers so far. */
+  get results(): readonly unknown[] {
+    return this.heard
+      .filter(({ id, component }) => id === ACK && component >= 100 && component < 106)
+      .map(({ fields }) => fields['result']);
+  }
+
+  /** The components whose heartbeats it heard so far, of cameras. */
+  get cameras(): readonly number[] {
+    return this.heard
+      .filter(({ id, component }) => id === 0 && component >= 100 && component < 106)
+      .map(({ component }) => component);
+  }
+
+  get texts(): readonly unknown[] {
+    return this.heard.filter(({ id }) => id === 253).map(({ fields }) => fields['text']);
+  }
+
+  #say(message: MavLinkData): void {
+    this.#out.push(encodeAs(message, 'v2', this.#seq++ & 0xff, 255, this.#component), 0);
+  }
+}
+
+describe("the camera's rules", () => {
+  let rig: Rig;
+  let requests: CameraRequest[];
+  let near: Near;
+  const picture = (station = near): void => station.command(2000, [0, 0, 1]);
+  const done = (problem: CameraDone['problem'] = null): void => {
+    rig.link.camera.done({ id: requests.at(-1)?.id ?? 0, problem, file: null });
+  };
+  /** Seconds with a camera. */
+  const watch = async (seconds: number): Promise<void> => {
+    for (let left = seconds; left > 0; left--) {
+      rig.link.camera.tell(CAMERA);
+      await rig.live(1000);
+    }
+  };
+  beforeEach(async () => {
+    requests = [];
+    rig = new Rig({ onCameraRequest: (request) => requests.push(request) });
+    await rig.meet();
+    near = new Near(rig);
+    await watch(2);
+  });
+  afterEach(async () => rig.link.stop());
+
+  it('one picture a second, and no sequence', async () => {
+    near.command(2000, [0, 1, 0]);
+    near.command(2000, [0, 1, 5]);
+    expect(requests).to.deep.equal([]);
+    picture();
+    done();
+    picture();
+    await rig.live(500);
+    picture();
+    expect(requests).to.have.length(1);
+    expect(near.results).to.deep.equal([
+      DENIED,
+      DENIED,
+      ACCEPTED,
+      TEMPORARILY_REJECTED,
+      TEMPORARILY_REJECTED,
+    ]);
+    expect(near.texts).to.include('camera: one picture at a time (param3 = 1)');
+    await watch(1);
+    picture();
+    expect(requests).to.have.length(2);
   });
 
-  it('makes room for a camera that the vehicle has already', async () => {
-    await using rig = await Rig.start();
-    rig.vehicle.write(encodeAs(heartbeat({ type: 30, autopilot: 8 }), 'v2', 0, SYSTEM, 100));
-    await rig.station.hears(SYSTEM, 100, 0);
-    await rig.tell(CAMERA);
-    await rig.station.hears(SYSTEM, 101, 0);
-    rig.command(521, [1]);
-    await rig.vehicle.isTold('521 1');
-    const answer = rig.next(259, 101);
-    rig.command(521, [1], 101);
-    await answer;
+  it('a repetition is the same picture, and somebody else has to wait', () => {
+    const other = new Near(rig, 191);
+    picture();
+    picture();
+    picture(other);
+    expect(requests).to.have.length(1);
+    expect([near.results, other.results]).to.deep.equal([[], [TEMPORARILY_REJECTED]]);
+    done();
+    done();
+    expect(near.results).to.deep.equal([ACCEPTED]);
+  });
+
+  it('each starts a recording at most once a second, and stops it at once', () => {
+    for (const command of [2500, 2501, 2500, 2501]) {
+      near.command(command);
+      done();
+    }
+    expect(requests.map(({ action }) => action)).to.deep.equal([
+      'record_start',
+      'record_stop',
+      'record_stop',
+    ]);
+    expect(near.results).to.deep.equal([ACCEPTED, ACCEPTED, TEMPORARILY_REJECTED, ACCEPTED]);
+  });
+
+  const refusals: readonly [string, number][] = [
+    ['E_DISK_FULL', DENIED],
+    ['E_NO_FRAME', TEMPORARILY_REJECTED],
+    ['E_RECORDING_ACTIVE', TEMPORARILY_REJECTED],
+    ['E_STORE', FAILED],
+  ];
+  for (const [code, result] of refusals) {
+    it(`${code} is MAV_RESULT ${result}, with the reason as text`, () => {
+      picture();
+      done({ code, detail: `This is why it was refused, which takes some words.` });
+      expect(near.results).to.deep.equal([result]);
+      expect(near.texts.at(-1)).to.equal('camera: This is why it was refused, which takes so');
+      expect(near.heard.some(({ id }) => id === IMAGE_CAPTURED)).to.equal(false);
+    });
+  }
+
+  it('no answer within 8 s has failed', async () => {
+    picture();
+    await watch(8);
+    expect(near.results).to.deep.equal([FAILED]);
+    done();
+    expect(near.results).to.deep.equal([FAILED]);
+  });
+
+  it('a peer that may only listen asks for nothing', () => {
+    const reader = new Near(rig, 192, false);
+    picture(reader);
+    reader.command(512, [259]);
+    expect([requests, reader.results]).to.deep.equal([[], []]);
+  });
+
+  it('without news of it for 4 s there is no camera', async () => {
+    await rig.live(5000);
+    const beats = near.cameras.length;
+    await rig.live(3000);
+    expect(near.cameras).to.have.length(beats);
+    picture();
+    expect(requests).to.deep.equal([]);
+    expect(rig.commands(2000)).to.have.length(1);
+  });
+
+  it('a camera that the vehicle has keeps its number: ours takes the next', async () => {
+    expect(near.cameras.at(-1)).to.equal(100);
+    rig.say(heartbeat({ type: 30, autopilot: 8 }), 1, 100);
+    await watch(2);
+    expect(near.cameras.at(-1)).to.equal(101);
+    picture();
+    expect([requests.length, rig.commands(2000).length]).to.deep.equal([0, 1]);
+    near.command(2000, [0, 0, 1], 101);
+    expect(requests).to.have.length(1);
+    for (let component = 100; component <= 105; component++)
+      rig.say(heartbeat({ type: 30, autopilot: 8 }), 1, component);
+    await rig.live(1000);
+    const beats = near.cameras.length;
+    await watch(2);
+    expect(near.cameras).to.have.length(beats);
+  });
+
+  it('where it was is only said of a vehicle that is heard', () => {
+    picture();
+    done();
+    const captured = near.heard.find(({ id }) => id === IMAGE_CAPTURED)?.fields;
+    expect(captured).to.include({ lat: 2_147_483_647, lon: 2_147_483_647, alt: 2_147_483_647 });
+    expect(captured?.['q']).to.deep.equal([Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
   });
 });
