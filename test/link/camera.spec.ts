@@ -126,10 +126,7 @@ class Stage implements AsyncDisposable {
 
   /** The next message `id` of a component, counted from now. */
   async next(id: number, component = 100): Promise<Fields> {
-    for (;;) {
-      const packet = await this.station.next(id);
-      if (packet.header.compid === component && packet.header.sysid === SYSTEM) return read(packet);
-    }
+    return read(await this.station.next(id, component));
   }
 
   /** Sends a command and resolves with the MAV_RESULT that the camera gives. */
