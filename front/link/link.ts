@@ -141,6 +141,11 @@ export class Link {
     this.#camera = new Camera({
       clock,
       encoder: this.#cameraFrames,
+      isSigned: (frame) => {
+        const { signer } = encoder;
+        if (signer === null || options.signEndpoints !== false) return true;
+        return frame.signed && signer.verifies(frame);
+      },
       isTaken: (target) => this.router.knows(target),
       groundStations: () => this.router.groundStations,
       broadcast: (bytes) => this.router.broadcast(bytes),

@@ -85,7 +85,7 @@ const told = method(
 const done = method(
   {
     type: 'object',
-    required: ['id', 'problem', 'file'],
+    required: ['id', 'problem', 'picture'],
     properties: {
       id: whole,
       /** Null: it is done. */
@@ -95,8 +95,13 @@ const done = method(
         properties: { code: { type: 'string' }, detail: { type: 'string' } },
         additionalProperties: false,
       },
-      /** Where the picture can be had. */
-      file: { type: ['string', 'null'], maxLength: 256 },
+      /** The picture that was stored: its path, and when it was taken (Unix time, ms). */
+      picture: {
+        type: ['object', 'null'],
+        required: ['file', 'captured_at'],
+        properties: { file: { type: 'string', maxLength: 200 }, captured_at: whole },
+        additionalProperties: false,
+      },
     },
     additionalProperties: false,
   },

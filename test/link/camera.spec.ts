@@ -53,7 +53,7 @@ class Stage implements AsyncDisposable {
   #timer: NodeJS.Timeout | null = null;
   #seq = 0;
   /** What each request is answered with. */
-  outcome: Omit<CameraDone, 'id'> = { problem: null, file: null };
+  outcome: Omit<CameraDone, 'id'> = { problem: null, picture: null };
 
   private constructor(vehicle: PeerVehicle, link: LinkProcess, station: GroundStation) {
     this.vehicle = vehicle;
@@ -262,14 +262,15 @@ describe('the node is the MAVLink camera of its video', () => {
 
   it('takes one picture, says where and when', async () => {
     await rig.show();
-    rig.outcome = { problem: null, file: '/api/video/recordings/a.jpg' };
+    const captured_at = Date.UTC(2026, 5, 1, 12, 0, 0, 123);
+    rig.outcome = { problem: null, picture: { file: '/api/video/recordings/a.jpg', captured_at } };
     const captured = rig.next(IMAGE_CAPTURED);
     expect(await rig.result(2000, [0, 0, 1])).to.equal(ACCEPTED);
     expect(rig.requests.map(({ action }) => action)).to.deep.equal(['picture']);
     const picture = await captured;
     expect(picture).to.include({ imageIndex: 0, captureResult: 1, fileUrl: '/api/video/recordings/a.jpg' });
     expect(picture).to.include({ lat: 481_000_000, lon: 115_000_000, alt: 500_000, relativeAlt: 12_000 });
-    expect(Number(picture['timeUtc']) / 1000).to.be.closeTo(Date.now(), 5000);
+    expect(picture['timeUtc']).to.equal(BigInt(captured_at) * 1000n);
     expect(await rig.asked(527, 262)).to.include({ imageCount: 1 });
   });
 
@@ -347,7 +348,11 @@ describe("the camera's rules", () => {
   let near: Near;
   const picture = (station = near): void => station.command(2000, [0, 0, 1]);
   const done = (problem: CameraDone['problem'] = null): void => {
-    rig.link.camera.done({ id: requests.at(-1)?.id ?? 0, problem, file: null });
+    rig.link.camera.done({
+      id: requests.at(-1)?.id ?? 0,
+      problem,
+      picture: problem === null ? { file: '/a.jpg', captured_at: 1 } : null,
+    });
   };
   /** Seconds with a camera. */
   const watch = async (seconds: number): Promise<void> => {

@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- node-mavlink names its fields so */
 import { common, type MavLinkData, standard } from 'node-mavlink';
-import type { CameraState } from '../../../shared/rpc/camera.ts';
+import type { CameraDone, CameraState } from '../../../shared/rpc/camera.ts';
 import { VERSION } from '../../../shared/version.ts';
 
 /**
@@ -23,6 +23,8 @@ export interface Stream {
 
 /** ms since svc-link started, as `time_boot_ms`. */
 type Uptime = number;
+
+type Picture = NonNullable<CameraDone['picture']>;
 
 export interface Place {
   /** Degrees, m; null: not known. */
@@ -70,6 +72,7 @@ export function storage(at: Uptime, { storage: found }: CameraState): MavLinkDat
   message.status = found === null ? common.StorageStatus.NOT_SUPPORTED : common.StorageStatus.READY;
   message.totalCapacity = (found?.total_bytes ?? 0) / MIB;
   message.availableCapacity = (found?.free_bytes ?? 0) / MIB;
+  // What recording leaves free counts as used.
   message.usedCapacity = message.totalCapacity - message.availableCapacity;
   message.type = common.StorageType.UNKNOWN;
   message.name = '';
@@ -126,25 +129,24 @@ function fillStream(
   message.bitrate = (kbps ?? 0) * 1000;
 }
 
-/** @param wall ms since 1970 @param index counts from 0 @param file null: it failed */
+/** @param index counts from 0 */
 export function imageCaptured(
   at: Uptime,
-  wall: number,
   place: Place | null,
   index: number,
-  file: string | null,
+  { file, captured_at: captured }: Picture,
 ): MavLinkData {
   const message = new common.CameraImageCaptured();
   message.timeBootMs = at;
-  message.timeUtc = BigInt(Math.round(wall)) * 1000n;
+  message.timeUtc = BigInt(captured) * 1000n;
   message.lat = scaled(place?.lat, 1e7);
   message.lon = scaled(place?.lon, 1e7);
   message.alt = scaled(place?.alt_msl, 1000);
   message.relativeAlt = scaled(place?.alt_rel, 1000);
   message.q = [NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN];
   message.imageIndex = index;
-  message.captureResult = file === null ? standard.MavBool.FALSE : standard.MavBool.TRUE;
-  message.fileUrl = file ?? '';
+  message.captureResult = standard.MavBool.TRUE;
+  message.fileUrl = file;
   return message;
 }
 

@@ -86,6 +86,8 @@ export interface CameraOptions {
   readonly clock: Clock;
   /** Encodes as the camera; the link gives it the system id and the key. */
   readonly encoder: Encoder;
+  /** Whether a frame is signed as the vehicle wants it, or need not be. */
+  readonly isSigned: (frame: Frame) => boolean;
   /** Whether somebody with this address was heard. */
   readonly isTaken: (target: FrameTarget) => boolean;
   /** IP addresses of the ground stations that are heard over UDP. */
@@ -138,9 +140,9 @@ export class Camera implements OwnComponent {
   }
 
   /** The RPC method `camera_done`; one that comes too late is ignored. */
-  done({ id, problem, file }: CameraDone): { done: true } {
+  done({ id, problem, picture }: CameraDone): { done: true } {
     for (const [action, { id: waiting }] of this.#pending) {
-      if (waiting === id) this.#settle(action, problem, file);
+      if (waiting === id) this.#settle(action, problem, picture);
     }
     return { done: true };
   }
@@ -165,6 +167,10 @@ export class Camera implements OwnComponent {
   isFor({ system, component }: FrameTarget): boolean {
     if (component !== this.#component || this.#present === null) return false;
     return system === this.#options.vehicle()?.system;
+  }
+
+  accepts(frame: Frame): boolean {
+    return this.#options.isSigned(frame);
   }
 
   receive(frame: Frame, target: FrameTarget, asker: Asker): void {
@@ -270,8 +276,8 @@ export class Camera implements OwnComponent {
     ask({ id, action });
   }
 
-  #settle(action: CameraAction, problem: CameraDone['problem'], file: string | null): void {
-    const { clock, place } = this.#options;
+  #settle(action: CameraAction, problem: CameraDone['problem'], picture: CameraDone['picture']): void {
+    const { place } = this.#options;
     const pending = this.#pending.get(action);
     if (pending === undefined) return;
     this.#pending.delete(action);
@@ -279,8 +285,8 @@ export class Camera implements OwnComponent {
     timer.cancel();
     this.#ack(asker, from, command, problem === null ? RESULT.ACCEPTED : resultOf(problem.code));
     if (problem !== null) this.#say(asker, problem.detail);
-    if (action !== 'picture' || problem !== null) return;
-    this.#announce(frames.imageCaptured(this.#uptime, clock.wall(), place(), this.#pictures, file));
+    if (picture === null) return;
+    this.#announce(frames.imageCaptured(this.#uptime, place(), this.#pictures, picture));
     this.#pictures++;
   }
 

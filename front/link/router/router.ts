@@ -67,6 +67,8 @@ export interface RouterPort {
 export interface OwnComponent {
   /** Whether the target is this component alone: such a frame goes nowhere else. */
   isFor(target: FrameTarget): boolean;
+  /** Whether it obeys this frame: where the vehicle obeys signed frames only, so does it. */
+  accepts(frame: Frame): boolean;
   /** A frame for it, or for all components, of a peer that may write. */
   receive(frame: Frame, target: FrameTarget, peer: Asker): void;
 }
@@ -303,7 +305,8 @@ export class Router {
     const forSource = !forOwn && (this.#behindSource.has(target) || !this.#isElsewhere(port, target));
     let why = guard.judge(frame, port.policy, forSource);
     const sealed = why === null && forSource ? this.#options.seal(frame) : null;
-    if (why === null && forSource && sealed === null) why = 'unsigned';
+    const isUnsigned = forSource ? sealed === null : forOwn && !own.accepts(frame);
+    if (why === null && isUnsigned) why = 'unsigned';
     if (why !== null) {
       counters.rxRefused++;
       for (const answer of refusal(frame, why, port.said)) this.#hand(port, answer);

@@ -1,6 +1,6 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { CameraAction, CameraRequest, CameraState } from '../../../shared/rpc/camera.ts';
+import type { CameraAction, CameraDone, CameraRequest, CameraState } from '../../../shared/rpc/camera.ts';
 import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
 import { LINK } from '../../../shared/rpc/link.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
@@ -101,22 +101,22 @@ export class MavlinkCamera {
 
   async #serve({ id, action }: CameraRequest): Promise<void> {
     const { log } = this.#options;
-    let problem: { readonly code: string; readonly detail: string } | null = null;
-    let file: string | null = null;
+    let problem: CameraDone['problem'] = null;
+    let picture: CameraDone['picture'] = null;
     try {
-      file = await this.#act(action);
-      log.info(`camera: ${action} for a ground station${file === null ? '' : `: ${file}`}`);
+      picture = await this.#act(action);
+      log.info(`camera: ${action} for a ground station${picture === null ? '' : `: ${picture.file}`}`);
     } catch (error) {
       problem = { code: error instanceof ApiError ? error.code : 'E_INTERNAL', detail: messageOf(error) };
       log.warn(`camera: ${action} for a ground station: ${problem.detail}`);
     }
     await this.#link.calls
-      .camera_done({ id, problem, file })
+      .camera_done({ id, problem, picture })
       .catch((error: unknown) => log.warn(`camera: ${messageOf(error)}`));
   }
 
-  /** @returns where a picture can be had. @throws ApiError */
-  async #act(action: CameraAction): Promise<string | null> {
+  /** @returns a picture that was stored. @throws ApiError */
+  async #act(action: CameraAction): Promise<CameraDone['picture']> {
     const { engine, service, recordings, reserveBytes } = this.#options;
     switch (action) {
       case 'record_start':
@@ -130,7 +130,7 @@ export class MavlinkCamera {
         if (space !== null && space.free < reserveBytes) throw new ApiError('E_DISK_FULL');
         const { jpeg, capturedAt } = await snapshot(engine);
         const { name } = await recordings.storeSnapshot(jpeg, capturedAt);
-        return `/api/video/recordings/${name}`;
+        return { file: `/api/video/recordings/${name}`, captured_at: Date.parse(capturedAt) };
       }
     }
   }
