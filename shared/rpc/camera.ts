@@ -17,7 +17,9 @@ export const CAMERA_MS = 4000;
 const CALL_MS = 2000;
 
 const whole = { type: 'integer', minimum: 0 } as const;
-const measured = { type: ['number', 'null'], minimum: 0 } as const;
+/** Bounded, so that it fits its field in MAVLink. Null: not measured. */
+const measured = <const M extends number>(maximum: M) =>
+  ({ type: ['number', 'null'], minimum: 0, maximum }) as const;
 
 interface Heard {
   /** IP addresses of ground stations that are heard over UDP. */
@@ -43,12 +45,12 @@ const camera = {
   properties: {
     /** The source of the pictures. */
     name: { type: 'string', maxLength: 128 },
-    width: measured,
-    height: measured,
-    fps: measured,
-    bitrate_kbps: measured,
+    width: measured(65_535),
+    height: measured(65_535),
+    fps: measured(1000),
+    bitrate_kbps: measured(4_000_000),
     /** How long it has been recording; null: it is not. */
-    recording_ms: measured,
+    recording_ms: measured(4_294_967_295),
     /** Free: without the reserve that recording keeps. */
     storage: {
       type: ['object', 'null'],
@@ -99,7 +101,7 @@ const done = method(
       picture: {
         type: ['object', 'null'],
         required: ['file', 'captured_at'],
-        properties: { file: { type: 'string', maxLength: 200 }, captured_at: whole },
+        properties: { file: { type: 'string', maxLength: 200 }, captured_at: { ...whole, maximum: 8.64e15 } },
         additionalProperties: false,
       },
     },

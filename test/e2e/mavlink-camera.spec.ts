@@ -7,7 +7,7 @@ import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { decodeFile, decodeH264, decodeJpeg } from '../support/pictures.ts';
-import { freePort } from '../support/temp.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { UdpReceiver } from '../support/udp-receiver.ts';
 import { KEYED } from '../support/video-node.ts';
 
@@ -23,6 +23,8 @@ describe('a ground station on the link', () => {
   let screen: UdpReceiver;
   let station: GroundStation;
   let alive: NodeJS.Timeout;
+  let folder: string;
+  let disk: string;
   let seq = 0;
   const say = (message: MavLinkData): void => station.send(encodeAs(message, 'v2', seq++ & 0xff, 255, 190));
   const command = (id: number, ...[p1 = 0, p2 = 0, p3 = 0]: number[]): void =>
@@ -48,6 +50,8 @@ describe('a ground station on the link', () => {
   before(async () => {
     const port = await freePort();
     screen = await UdpReceiver.open();
+    folder = await tempDir();
+    disk = `/dev/shm${folder}`;
     node = await TestNode.start({
       pairing: { key: KEY },
       simulated: false,
@@ -61,6 +65,7 @@ describe('a ground station on the link', () => {
         '  follow_gcs: true',
         `  follow_port: ${screen.port}`,
         '  hero: {width: 640, height: 360, fps: 15, bitrate_kbps: 800}',
+        `  recording: {directory: ${disk}}`,
         '',
       ].join('\n'),
     });
@@ -74,6 +79,8 @@ describe('a ground station on the link', () => {
     station.close();
     await node.stop();
     await screen[Symbol.asyncDispose]();
+    await removeDir(disk);
+    await removeDir(folder);
   });
 
   it('gets the picture at its port, and the camera says so', async () => {
@@ -138,7 +145,7 @@ describe('a ground station on the link', () => {
     expect(await result(2501)).to.equal(0);
     const { body } = await node.json('/api/video/recordings', { headers: KEYED });
     const [stored] = body['recordings'] as readonly { name: string }[];
-    const film = await decodeFile(join(node.paths.recordings, stored?.name ?? ''));
+    const film = await decodeFile(join(disk, stored?.name ?? ''));
     expect(film.pictures.length).to.be.above(10);
     expect(body['recording']).to.equal(null);
   });
@@ -150,6 +157,25 @@ describe('a ground station on the link', () => {
       await screen.until((all) => all.length > 0);
       await next(HEARTBEAT);
     }
+  });
+
+  it('fills no disk: below the reserve nothing is stored, and the answer says why', async () => {
+    const before = (await node.json('/api/video/recordings', { headers: KEYED })).body['recordings'];
+    const body = JSON.stringify({ key: 'video.recording.reserve_mb', value: 65_536 }); // more than a tmpfs has
+    const headers = { ...KEYED, 'content-type': 'application/json' };
+    expect((await node.json('/api/config', { method: 'PUT', headers, body })).status).to.equal(200);
+    // In this order: the new svc-video follows the station once the new svc-residual is connected with both.
+    for (const process of ['svc-residual', 'svc-video']) await node.killAndAwaitSuccessor(process);
+    screen.datagrams.length = 0;
+    await screen.until((all) => all.length > 0);
+    await next(HEARTBEAT);
+    for (const order of [2000, 2500]) {
+      const text = next(253);
+      expect(await result(order, 0, 0, 1), String(order)).to.equal(2);
+      expect(read(await text, common.StatusText).text).to.match(/^camera: /);
+    }
+    const { body: after } = await node.json('/api/video/recordings', { headers: KEYED });
+    expect(after['recordings']).to.deep.equal(before);
   });
 
   it('when it is silent, nothing is sent there any more', async () => {

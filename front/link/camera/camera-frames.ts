@@ -1,4 +1,3 @@
-/* oxlint-disable no-underscore-dangle -- node-mavlink names its fields so */
 import { common, type MavLinkData, standard } from 'node-mavlink';
 import type { CameraDone, CameraState } from '../../../shared/rpc/camera.ts';
 import { VERSION } from '../../../shared/version.ts';
