@@ -53,19 +53,26 @@ export type Params7 = readonly [number, number, number, number, number, number, 
 export class Encoder {
   /** System id that we send as: the vehicle's, once it is known. */
   system = 1;
+  component: number;
   #seq = 0;
   /** Signs all our frames, once there is a key. */
   signer: Signer | null = null;
   /** Frames that were signed. */
   signed = 0;
 
+  /** @param component who we are on the link */
+  constructor(component = OWN_COMPONENT) {
+    this.component = component;
+  }
+
   /**
    * We are part of the vehicle, never a ground station, so that its ground-station failsafe still works (docs/threat-model.md
    * J13).
+   * @param type MAV_TYPE
    */
-  heartbeat(): Buffer {
+  heartbeat(type = TYPE_ONBOARD_CONTROLLER): Buffer {
     const message = new minimal.Heartbeat();
-    message.type = TYPE_ONBOARD_CONTROLLER;
+    message.type = type;
     message.autopilot = AUTOPILOT_INVALID;
     message.baseMode = NO_FLAGS;
     message.customMode = 0;
@@ -292,8 +299,8 @@ export class Encoder {
 
   /** A v2 frame around an encoded payload. @param signer null: unsigned, whatever else is signed */
   frame(id: number, payload: Buffer, signer: Signer | null = this.signer): Buffer {
-    const { system } = this;
-    const frame = frameOf({ id, payload, seq: this.#nextSeq(), system, component: OWN_COMPONENT });
+    const { system, component } = this;
+    const frame = frameOf({ id, payload, seq: this.#nextSeq(), system, component });
     return this.#finish(frame, signer);
   }
 
@@ -309,8 +316,13 @@ export class Encoder {
     return seq;
   }
 
+  /** Any message of node-mavlink, as it is. */
+  message(message: MavLinkData): Buffer {
+    return this.#encode(message);
+  }
+
   #encode(message: MavLinkData): Buffer {
-    const frame = new MavLinkProtocolV2(this.system, OWN_COMPONENT).serialize(message, this.#nextSeq());
+    const frame = new MavLinkProtocolV2(this.system, this.component).serialize(message, this.#nextSeq());
     return this.#finish(frame, this.signer);
   }
 }

@@ -2,6 +2,7 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type {
   CommandRequest,
   CommandResult,
@@ -19,6 +20,7 @@ import type {
   WorkProgress,
 } from '../../shared/rpc/link.ts';
 import { Calibration } from './calibration/calibration.ts';
+import { Camera } from './camera/camera.ts';
 import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
@@ -57,6 +59,8 @@ import { Warnings } from './vehicle/warnings.ts';
 const TICK_MS = 100;
 /** From the vehicle's acceptance of a reset of its parameters until they are read again. */
 const RESET_MS = 1000;
+/** An older position is not where a picture was taken. */
+const PLACE_S = 3;
 /** MAV_CMD */
 const REQUEST_MESSAGE = 512;
 const ASK_VERSION = [MSG.AUTOPILOT_VERSION, 0, 0, 0, 0, 0, 0] as const;
@@ -83,6 +87,8 @@ export interface LinkOptions {
   readonly onState: (state: LinkState) => void;
   /** Gets how far the long work of a call is. */
   readonly onProgress?: (progress: WorkProgress) => void;
+  /** Gets what ground stations want of the camera. */
+  readonly onCameraRequest?: (request: CameraRequest) => void;
 }
 
 /** The parts of svc-link and how bytes, frames and facts flow between them. Holds no rule of its own. */
@@ -93,6 +99,8 @@ export class Link {
   readonly #encoder = new Encoder();
   /** An encoder of its own, because ground stations count gaps in the sequence numbers. */
   readonly #replies = new Encoder();
+  readonly #cameraFrames = new Encoder();
+  readonly #camera: Camera;
   readonly #evidence = new SimulatedEvidence();
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
@@ -134,8 +142,27 @@ export class Link {
       param: (name) => this.#params.entry(name),
       paramCount: () => this.#params.progress.expected ?? this.#params.progress.cached,
     });
+    this.#camera = new Camera({
+      clock,
+      encoder: this.#cameraFrames,
+      isSigned: (frame) => {
+        const { signer } = encoder;
+        if (signer === null || options.signEndpoints !== false) return true;
+        return frame.signed && signer.verifies(frame);
+      },
+      isTaken: (target) => this.router.knows(target),
+      groundStations: () => this.router.groundStations,
+      broadcast: (bytes) => this.router.broadcast(bytes),
+      vehicle: () => this.#vehicle.target,
+      place: () => {
+        const { ages, position } = this.#vehicle.telemetry;
+        return ages.position !== null && ages.position <= PLACE_S ? position : null;
+      },
+      ask: options.onCameraRequest ?? ((): void => undefined),
+    });
     this.router = new Router({
       clock,
+      own: this.#camera,
       toSource: (bytes) => transport.write(bytes),
       autopilot: () => this.#vehicle.target,
       seal: (frame) => {
@@ -276,7 +303,7 @@ export class Link {
       log,
       vehicle,
       encoder,
-      replies: this.#replies,
+      replies: [this.#replies, this.#cameraFrames],
       send,
       params: this.#params,
       keys: options.keys ?? null,
@@ -290,6 +317,7 @@ export class Link {
       if (transport.open) send(encoder.heartbeat());
       // Ground stations see the companion computer too: the vehicle does not send our heartbeat back on this link.
       this.router.broadcast(this.#replies.heartbeat());
+      this.#camera.beat();
     });
   }
 
@@ -332,6 +360,7 @@ export class Link {
     this.#streams.stop();
     this.#missions.stop();
     this.#calibration.stop();
+    this.#camera.stop();
     this.#exchange.stop();
     await this.#options.transport.stop();
     await this.#options.store?.settled();
@@ -357,6 +386,11 @@ export class Link {
   /** The RPC method `param_set`; see ParamWrites. */
   async writeParam(request: ParamWriteRequest): Promise<ParamWriteResult> {
     return this.#params.write(request);
+  }
+
+  /** The RPC methods `camera` and `camera_done`. */
+  get camera(): Pick<Camera, 'tell' | 'done'> {
+    return this.#camera;
   }
 
   /** Mission, fence and rally points. */
@@ -472,6 +506,7 @@ export class Link {
     if (target === null) return;
     this.#encoder.system = target.system;
     this.#replies.system = target.system;
+    this.#cameraFrames.system = target.system;
     this.#options.log.info(`vehicle ${target.system}/${target.component} ${reason}`);
     if (reason !== 'connected') this.#prearm.forget();
     if (reason === 'learned' || reason === 'rebooted') this.#warnings.forget();

@@ -75,6 +75,7 @@ async function build(log: Logger): Promise<Program> {
     problems: () => [...refused, ...closed()],
     onState: (state) => server.tell('state', state),
     onProgress: (progress) => server.tell('progress', progress),
+    onCameraRequest: (request) => server.tell('camera', request),
   });
   const { serial_control: serialControl } = config.mavlink;
   const { router } = link;
@@ -115,6 +116,8 @@ async function build(log: Logger): Promise<Program> {
       signing: () => link.signing,
       signing_enrol: async (params) => link.enrolSigning(params),
       signing_disable: async ({ force }) => link.disableSigning(force),
+      camera: ({ camera }) => link.camera.tell(camera),
+      camera_done: (params) => link.camera.done(params),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],

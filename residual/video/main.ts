@@ -1,7 +1,8 @@
 /** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { parseHostPort, started } from '../../shared/config/addresses.ts';
+import { parseHostPort, parseVideoOutput, started } from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
+import { ownHosts } from '../../shared/config/own-endpoint.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -11,7 +12,7 @@ import { recordingsDirectory } from '../../shared/video/recordings-directory.ts'
 import { Engine } from './engine/engine.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
-import { RadioSender } from './engine/radio-sender.ts';
+import { Outputs } from './outputs/outputs.ts';
 import { openVideoSource, videoAddress } from './sources/open-source.ts';
 
 async function build(log: Logger): Promise<Program> {
@@ -35,9 +36,16 @@ async function build(log: Logger): Promise<Program> {
       }),
     encoder: video.encoder,
     profile: video.hero,
-    radio: sends
-      ? new RadioSender(started('video.radio', video.radio, parseHostPort), Math.random, log)
-      : null,
+    outputs: new Outputs({
+      radio: sends ? started('video.radio', video.radio, parseHostPort) : null,
+      outputs: video.outputs.map((text) => started('video.outputs', text, parseVideoOutput)),
+      followPort: video.follow_gcs ? video.follow_port : null,
+      source: spec,
+      own: ownHosts,
+      random: Math.random,
+      clock,
+      log,
+    }),
     recordings: {
       directory: recordingsDirectory(config, paths),
       reserveBytes: video.recording.reserve_mb * 1e6,

@@ -27,6 +27,13 @@ export type VideoSource =
   | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
   | { readonly kind: 'rtp'; readonly host: string; readonly port: number };
 
+/** Where the picture goes, from `video.outputs`; `mpegts` is MPEG-TS over UDP. */
+export interface VideoOutput {
+  readonly kind: 'rtp' | 'mpegts';
+  readonly host: string;
+  readonly port: number;
+}
+
 export interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -118,6 +125,13 @@ function parseUrl(text: string): URL | null {
   return /\s/.test(text) || !URL.canParse(text) ? null : new URL(text);
 }
 
+/** @returns null if the text has none of the forms of FORMATS['video-output'] */
+export function parseVideoOutput(text: string): VideoOutput | null {
+  const match = /^(rtp|mpegts):\/\/([^/]+)$/.exec(text);
+  const address = parseHostPort(match?.[2] ?? '');
+  return address === null ? null : { kind: match?.[1] === 'rtp' ? 'rtp' : 'mpegts', ...address };
+}
+
 function isWebOrigin(text: string): boolean {
   const url = parseUrl(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
@@ -136,6 +150,10 @@ export const FORMATS = {
   'video-source': {
     forms: 'auto, none, test, v4l2:/dev/…, rtsp://host/path (without a login), rtp:IP-address:port',
     fits: (text: string) => parseVideoSource(text) !== null,
+  },
+  'video-output': {
+    forms: 'rtp://host:port, mpegts://host:port',
+    fits: (text: string) => parseVideoOutput(text) !== null,
   },
   'host-port-or-empty': {
     forms: 'host:port with a port from 1 to 65535, or empty',

@@ -12,6 +12,11 @@ export function ownHosts(): ReadonlySet<string> {
   return own;
 }
 
+/** Whether it is one of `own`, or loopback. */
+export function isOwnHost(host: string, own: ReadonlySet<string>): boolean {
+  return own.has(host.toLowerCase()) || host.startsWith('127.');
+}
+
 /**
  * The node's own endpoint that `source` leads to, null if there is none: the node would talk to itself, and use the port that a
  * simulated vehicle needs. Loops that the addresses do not show (a relay, a DNS name) are found by the router's loop guard.
@@ -22,7 +27,7 @@ export function ownEndpointOf(
   own: ReadonlySet<string>,
 ): MavlinkEndpoint | null {
   if (source.kind === 'serial' || source.kind === 'auto' || source.kind === 'sim') return null;
-  const isOwn = (host: string): boolean => own.has(host.toLowerCase()) || host.startsWith('127.');
+  const isOwn = (host: string): boolean => isOwnHost(host, own);
   const meets = (endpoint: MavlinkEndpoint): boolean => {
     if (endpoint.port !== source.port) return false;
     if (source.kind === 'udp') return endpoint.kind === 'udpout' && isOwn(endpoint.host);

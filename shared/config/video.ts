@@ -40,6 +40,13 @@ const encoded = (width: number, height: number, fps: number, kbps: number, what:
   description: what,
 });
 
+/** Who receives the picture is the business of whoever holds the pairing key. */
+const RECEIVERS = {
+  'x-class': 'keyonly',
+  'x-reason': 'decides who receives the picture without a credential',
+  ...VIDEO,
+} as const;
+
 /** The section `video`: camera, encoder, where the picture goes. */
 export const videoConfig = section({
   source: {
@@ -82,6 +89,29 @@ export const videoConfig = section({
     default: '127.0.0.1:5602',
     description: 'where a drone sends RTP for the radio, host:port; empty: nowhere',
     ...VIDEO,
+  },
+  outputs: {
+    type: 'array',
+    maxItems: 8,
+    uniqueItems: true,
+    items: { type: 'string', format: 'video-output', maxLength: 128 },
+    default: [],
+    description: 'where else the picture is sent: rtp://host:port, mpegts://host:port (MPEG-TS over UDP)',
+    ...RECEIVERS,
+  },
+  follow_gcs: {
+    type: 'boolean',
+    default: false,
+    description: 'whether each ground station that is heard over UDP gets the picture as RTP',
+    ...RECEIVERS,
+  },
+  follow_port: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 65_535,
+    default: 5600,
+    description: 'the port of those ground stations; QGroundControl listens on 5600',
+    ...RECEIVERS,
   },
   whep: section({
     max_viewers: {

@@ -3,6 +3,7 @@ import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts'
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS, type MissionItem } from '../mission/item.ts';
 import { setPoint } from '../schemas/offboard.ts';
+import { CAMERA_METHODS, type CameraRequest } from './camera.ts';
 import { type Contract, method, type ParamsOf, shape } from './contract.ts';
 
 /** Names and units: docs/contract.md 6.1. A value that was never received is null. */
@@ -663,6 +664,7 @@ export const LINK = {
     calibrate_cancel: method(NOTHING, shape<CalibrationSnapshot>(), 10_000),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
+    ...CAMERA_METHODS,
   },
   events: {
     /**
@@ -672,6 +674,8 @@ export const LINK = {
     state: shape<LinkState>(),
     /** To every client; each knows its own by the token. */
     progress: shape<WorkProgress>(),
+    /** To every client; the one that tells the camera answers. */
+    camera: shape<CameraRequest>(),
   },
 } as const satisfies Contract;
 

@@ -49,14 +49,31 @@ export interface Recorded extends RecordingStatus {
   readonly stopped_at: string;
 }
 
-export interface RadioStatus {
+/** Packets to one receiver. */
+export interface SentStatus {
   /** `host:port`. */
   readonly to: string;
   readonly packets: number;
   readonly bytes: number;
   /** Packets that the kernel did not accept. */
   readonly failed: number;
+  /** Why nothing goes there at the moment. */
+  readonly problem: string | null;
 }
+
+export interface OutputStatus extends SentStatus {
+  readonly kind: 'rtp' | 'mpegts';
+  /** The address behind a name; null while it is not known. */
+  readonly address: string | null;
+  readonly port: number;
+  /** It is there because a ground station is heard, not because of `video.outputs`. */
+  readonly followed: boolean;
+}
+
+/** Ground stations that may be followed at a time. */
+export const MAX_FOLLOWED = 8;
+/** A ground station is followed for this long after it was last named. */
+export const FOLLOW_MS = 5000;
 
 /** What is known of the network path to a viewer; null: not measured. */
 export interface ViewerPath {
@@ -81,7 +98,11 @@ export interface EngineStatus extends PipelineStatus {
   readonly recording: RecordingStatus | null;
   /** Why the last recording ended by itself. */
   readonly recording_problem: string | null;
-  readonly radio: RadioStatus | null;
+  readonly radio: SentStatus | null;
+  /** Those of the config first. */
+  readonly outputs: readonly OutputStatus[];
+  /** The port of ground stations that are followed (`video.follow_gcs`); null: none is. */
+  readonly follow_port: number | null;
   /** The second encode, for viewers on thin paths; null while no viewer needs it. */
   readonly small: Profile | null;
   /** In the order in which they came. */
@@ -132,6 +153,23 @@ export const VIDEO = {
         additionalProperties: false,
       },
       shape<RecordingStatus>(),
+      CALL_MS,
+    ),
+    /** Sends RTP to these ground stations and to no other, for FOLLOW_MS; nothing without `video.follow_gcs`. */
+    follow: method(
+      {
+        type: 'object',
+        required: ['addresses'],
+        properties: {
+          addresses: {
+            type: 'array',
+            maxItems: MAX_FOLLOWED,
+            items: { type: 'string', format: 'ip-address' },
+          },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
       CALL_MS,
     ),
     /** Errors: E_RECORDING_NOT_ACTIVE. */

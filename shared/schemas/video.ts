@@ -128,7 +128,27 @@ export const videoStatus = {
     whep_url: nullable('string', 'path of the playback endpoint; null where the feature is off'),
     recording,
     recording_problem: nullable('string', 'why the last recording ended by itself'),
-    radio: { type: ['object', 'null'], description: 'RTP to the radio: to, packets, bytes, failed' },
+    radio: { type: ['object', 'null'], description: 'RTP to the radio: to, packets, bytes, failed, problem' },
+    outputs: {
+      type: ['array', 'null'],
+      description: 'other receivers: `video.outputs`, then ground stations that are followed',
+      items: {
+        type: 'object',
+        required: ['to', 'kind', 'address', 'port', 'followed', 'packets', 'bytes', 'failed', 'problem'],
+        properties: {
+          to: { type: 'string', description: 'host:port' },
+          kind: { enum: ['rtp', 'mpegts'] },
+          address: nullable('string', 'behind the name; null while it is not known'),
+          port: { type: 'integer' },
+          followed: { type: 'boolean', description: 'a ground station that is heard' },
+          packets: { type: 'integer' },
+          bytes: { type: 'integer' },
+          failed: { type: 'integer', description: 'packets that this machine could not send' },
+          problem: nullable('string', 'why nothing goes there at the moment'),
+        },
+      },
+    },
+    follow_port: nullable('integer', 'the port of followed ground stations; null: none is followed'),
   },
 } as const satisfies JsonSchema;
 

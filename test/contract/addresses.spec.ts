@@ -4,6 +4,7 @@ import {
   parseHostPort,
   parseMavlinkEndpoint,
   parseMavlinkSource,
+  parseVideoOutput,
   parseVideoSource,
 } from '../../shared/config/addresses.ts';
 
@@ -24,6 +25,9 @@ describe('the addresses of the config', () => {
     expect(parseVideoSource('rtp:0.0.0.0:5600')).to.deep.equal({ kind: 'rtp', host: '0.0.0.0', port: 5600 });
     expect(parseVideoSource('rtsp://10.0.0.9:8554/live')).to.deep.include({ host: '10.0.0.9:8554' });
     expect(parseVideoSource('v4l2:/dev/video0')).to.deep.equal({ kind: 'v4l2', device: '/dev/video0' });
+    const output = { kind: 'mpegts', host: 'gcs.local', port: 5000 };
+    expect(parseVideoOutput('mpegts://gcs.local:5000')).to.deep.equal(output);
+    expect(parseVideoOutput('rtp://[fd00::2]:5600')).to.deep.include({ kind: 'rtp', host: 'fd00::2' });
     expect(parseHostPort('[fe80::1]:5602')).to.deep.equal({ host: 'fe80::1', port: 5602 });
   });
 
@@ -56,6 +60,15 @@ describe('the addresses of the config', () => {
       'rtsp://u:p@10.0.0.9/live',
       'rtsp:///live',
       'v4l2:video0',
+    ],
+    'video-output': [
+      '',
+      'udp://10.0.0.2:5600',
+      'rtp:10.0.0.2:5600',
+      'rtp://10.0.0.2',
+      'rtp://10.0.0.2:0',
+      'rtp://10.0.0.2:5600/',
+      ' mpegts://10.0.0.2:5600',
     ],
     'host-port-or-empty': ['host', 'host:0', ':5602', 'a:b:c'],
     'ip-address': ['localhost', '10.0.0', '1.2.3.4:80'],

@@ -46,7 +46,8 @@ describe('what a request names has a class of its own', () => {
   }
 
   it('whatever carries authority among the config keys is the key’s or root’s, with a reason', () => {
-    const authority = /^(?:security|features|api|discovery)\.|^mavlink\.(?:source|endpoints)$|directory$/;
+    const authority =
+      /^(?:security|features|api|discovery)\.|^mavlink\.(?:source|endpoints)$|^video\.(?:outputs|follow_)|directory$/;
     for (const [key, leaf] of configLeaves()) {
       if (authority.test(key)) expect(leaf['x-class'], key).to.be.oneOf(['keyonly', 'root']);
       if (leaf['x-class'] !== undefined)

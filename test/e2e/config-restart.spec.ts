@@ -16,6 +16,7 @@ import { TestNode } from '../support/node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { RtspCamera } from '../support/rtsp-camera.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
+import { UdpReceiver } from '../support/udp-receiver.ts';
 
 /** Keys whose effect needs a vehicle of its own, and which spec starts svc-link with them and sees it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -283,6 +284,16 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('video.radio', `127.0.0.1:${radio.address().port}`);
     await packet;
     radio.close();
+  });
+
+  it('video.outputs, video.follow_gcs, video.follow_port', async () => {
+    await using receiver = await UdpReceiver.open();
+    await apply('video.outputs', [`mpegts://127.0.0.1:${receiver.port}`]);
+    await receiver.until((all) => all.length > 0);
+    await apply('video.follow_gcs', true);
+    await video(({ follow_port: port }) => port === 5600);
+    await apply('video.follow_port', 5610);
+    await video(({ follow_port: port }) => port === 5610);
   });
 
   it('video.whep.max_viewers', async () => {

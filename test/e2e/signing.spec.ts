@@ -12,6 +12,18 @@ import { freePort, removeDir, tempDir } from '../support/temp.ts';
 const KEY = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
 
+const CAMERA = {
+  name: 'test',
+  width: null,
+  height: null,
+  fps: null,
+  bitrate_kbps: null,
+  recording_ms: null,
+  storage: null,
+  follow_port: null,
+  outputs: [],
+};
+
 const enrol = async (link: LinkProcess, key = KEY, force = false): Promise<SigningEnrolled> =>
   link.calls.signing_enrol({ key_hex: key, link_id: 3, force });
 const stateOf = async (link: LinkProcess): Promise<SigningState> => link.calls.signing({});
@@ -149,6 +161,13 @@ describe('signing', () => {
     const station = await GroundStation.tcp(port);
     station.send(encodeAs(Object.assign(commandLong(400, 1), { targetSystem: 1 }), 'v2', 0, 255, 190));
     expect(await station.told()).to.include('signed frames only');
+    // The same holds for the node's own camera.
+    await node.link.calls.camera({ camera: CAMERA });
+    await station.hears(1, 100, 0);
+    const ack = station.next(77);
+    const picture = { targetSystem: 1, targetComponent: 100, _param3: 1 };
+    station.send(encodeAs(Object.assign(commandLong(2000), picture), 'v2', 1, 255, 190));
+    expect((await ack).payload[2]).to.equal(2); // denied
     station.close();
     expect(node.link.state?.armed).to.equal(false);
     expect((await node.link.command('arm')).status).to.equal('accepted');

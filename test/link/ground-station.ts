@@ -61,11 +61,13 @@ export class GroundStation {
     this.#close();
   }
 
-  /** The next message `id`, counted from now. */
-  async next(id: number): Promise<MavLinkPacket> {
+  /** The next message `id`, of one component or of any, counted from now. */
+  async next(id: number, component: number | null = null): Promise<MavLinkPacket> {
     const from = this.heard.length;
     for (;;) {
-      const found = this.heard.slice(from).find(({ header }) => header.msgid === id);
+      const found = this.heard
+        .slice(from)
+        .find(({ header }) => header.msgid === id && header.compid === (component ?? header.compid));
       if (found !== undefined) return found;
       await new Promise<void>((resolve) => this.#wake.push(resolve));
     }

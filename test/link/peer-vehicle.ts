@@ -27,6 +27,8 @@ export class PeerVehicle {
   readonly commands: string[] = [];
   connections = 0;
   ownHeartbeats = 0;
+  /** Components from which something came to it. */
+  readonly components = new Set<number>();
   /** Message ids that came to it, oldest first. */
   readonly heard: number[] = [];
   #wake: (() => void)[] = [];
@@ -82,6 +84,7 @@ export class PeerVehicle {
 
   #hear({ header, payload }: MavLinkPacket): void {
     this.heard.push(header.msgid);
+    this.components.add(header.compid);
     for (const wake of this.#wake.splice(0)) wake();
     if (header.msgid === 0) this.ownHeartbeats++;
     if (header.msgid === 21) {

@@ -12,6 +12,7 @@ import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { Framer } from '../../shared/mavlink/framer.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type { CommandRequest, CommandResult, LinkState } from '../../shared/rpc/link.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { attitude, autopilotVersion, commandAck, encodeAs, heartbeat } from './mavlink-samples.ts';
@@ -108,6 +109,7 @@ export interface RigOptions {
   /** What it answers as AUTOPILOT_VERSION; null: nothing. */
   readonly version?: { readonly capabilities?: number; readonly uid?: number } | null;
   readonly store?: ParamStore;
+  readonly onCameraRequest?: (request: CameraRequest) => void;
 }
 
 /** A Link with a fake clock and a scripted vehicle. Everything that the vehicle says goes out after what the link does. */
@@ -138,6 +140,7 @@ export class Rig {
       transport: this.transport,
       source: 'memory',
       store: options.store ?? null,
+      ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
       onState: (state) => this.states.push(structuredClone(state)),
     });
   }

@@ -41,6 +41,7 @@ class FakeEngine {
           return this.answer(profile);
         },
         snapshot: none,
+        follow: none,
         record_start: ({ hint }) => {
           this.starts.push(hint);
           this.#wake();
@@ -89,6 +90,8 @@ class FakeEngine {
       recording: this.recording,
       recording_problem: null,
       radio: null,
+      outputs: [],
+      follow_port: null,
       small: null,
       viewers: [],
     };

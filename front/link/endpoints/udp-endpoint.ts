@@ -1,4 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
+import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
@@ -102,6 +103,7 @@ export class UdpEndpoint implements Endpoint {
     const { clock, router, policy, log } = this.#options;
     const { done } = this.#watch;
     const sink = {
+      host: plainAddress(address),
       get queuedBytes(): number {
         return socket.getSendQueueSize();
       },

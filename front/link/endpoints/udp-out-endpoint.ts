@@ -1,4 +1,5 @@
 import type { Socket } from 'node:dgram';
+import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Timer } from '../clock.ts';
@@ -73,6 +74,7 @@ export class UdpOutEndpoint implements Endpoint {
       if (this.#socket === socket) this.#fail(error);
     });
     const sink = {
+      host: plainAddress(address),
       get queuedBytes(): number {
         return socket.getSendQueueSize();
       },

@@ -1,6 +1,7 @@
 import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { Frame } from '../../../shared/mavlink/frame.ts';
+import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import { Addresses, type FrameTarget, targetOf } from './addresses.ts';
@@ -15,9 +16,15 @@ const FRAMES: Rate = { perSecond: 1000, burst: 2000 };
 /** This many of our frames that come back, each within this time after the one before, prove a loop. */
 const LOOPING_FRAMES = 3;
 const LOOPING_MS = 5000;
+/** MAV_TYPE_GCS */
+const TYPE_GCS = 6;
+/** As long as a silent UDP peer is kept. */
+const GROUND_MS = 12_000;
 
 /** One ground station or other reader of raw frames: what the router needs of its socket. */
 export interface FrameSink {
+  /** The IP address of a peer over UDP. */
+  readonly host?: string;
   /** Bytes that the kernel has not taken yet (`writableLength`, `bufferedAmount`). */
   readonly queuedBytes: number;
   /** Whether it wants this frame; if absent, it wants all frames. */
@@ -56,6 +63,23 @@ export interface RouterPort {
   detach(): void;
 }
 
+/** A component of the vehicle's system that this node itself plays towards its endpoints. */
+export interface OwnComponent {
+  /** Whether the target is this component alone: such a frame goes nowhere else. */
+  isFor(target: FrameTarget): boolean;
+  /** Whether it obeys this frame: where the vehicle obeys signed frames only, so does it. */
+  accepts(frame: Frame): boolean;
+  /** A frame for it, or for all components, of a peer that may write. */
+  receive(frame: Frame, target: FrameTarget, peer: Asker): void;
+}
+
+/** Who sent a frame, and how to answer. */
+export interface Asker {
+  /** Its IP address, over UDP; null for another peer. */
+  readonly host: string | null;
+  answer(bytes: Buffer): void;
+}
+
 export interface RouterOptions {
   readonly clock: Clock;
   /** Writes to the flight controller; false when the bytes were dropped. */
@@ -69,6 +93,7 @@ export interface RouterOptions {
   /** Sees each frame of an endpoint that goes to the flight controller. */
   readonly onForwarded?: (frame: Frame) => void;
   readonly guard: WireGuard;
+  readonly own?: OwnComponent;
   readonly loops: LoopGuard;
   /** The answer to a peer whose frame was refused; see WireAnswers. */
   readonly refusal: (frame: Frame, why: WireRefusal, said: Map<string, number>) => readonly Buffer[];
@@ -87,6 +112,9 @@ interface Attached {
   readonly said: Map<string, number>;
   failed: boolean;
   readonly allowance: TokenBucket;
+  readonly asker: Asker;
+  /** Monotonic ms of its newest heartbeat of a ground station. */
+  groundAt: number;
 }
 
 /**
@@ -139,6 +167,14 @@ export class Router {
       said: new Map(),
       failed: false,
       allowance: new TokenBucket(FRAMES, this.#options.clock.now()),
+      asker: {
+        host: sink.host ?? null,
+        answer: (bytes) => {
+          this.#remember(bytes, OWN_TO_ENDPOINTS);
+          this.#hand(port, bytes);
+        },
+      },
+      groundAt: -Infinity,
     };
     this.#ports.add(port);
     return {
@@ -156,6 +192,20 @@ export class Router {
    */
   get sourceLoops(): boolean {
     return this.#looped >= LOOPING_FRAMES && this.#options.clock.now() - this.#loopedAt < LOOPING_MS;
+  }
+
+  /** IP addresses of the ground stations that were heard over UDP lately, the longest known first. */
+  get groundStations(): readonly string[] {
+    const since = this.#options.clock.now() - GROUND_MS;
+    const heard = [...this.#ports].filter(({ groundAt }) => groundAt > since);
+    return [...new Set(heard.flatMap(({ asker: { host } }) => host ?? []))];
+  }
+
+  /** Whether somebody with this address was heard, on whichever side. */
+  knows(target: FrameTarget): boolean {
+    if (this.#behindSource.has(target)) return true;
+    for (const { addresses } of this.#ports) if (addresses.has(target)) return true;
+    return false;
   }
 
   /** Remembers a v2 frame of ours that goes to the source. */
@@ -250,21 +300,27 @@ export class Router {
       return;
     }
     const target = targetOf(frame);
-    const forSource = this.#behindSource.has(target) || !this.#isElsewhere(port, target);
+    const { own } = this.#options;
+    const forOwn = own?.isFor(target) === true;
+    const forSource = !forOwn && (this.#behindSource.has(target) || !this.#isElsewhere(port, target));
     let why = guard.judge(frame, port.policy, forSource);
     const sealed = why === null && forSource ? this.#options.seal(frame) : null;
-    if (why === null && forSource && sealed === null) why = 'unsigned';
+    const isUnsigned = forSource ? sealed === null : forOwn && !own.accepts(frame);
+    if (why === null && isUnsigned) why = 'unsigned';
     if (why !== null) {
       counters.rxRefused++;
       for (const answer of refusal(frame, why, port.said)) this.#hand(port, answer);
       return;
     }
     port.addresses.learn(frame);
+    if (frame.id === MSG.HEARTBEAT && isGroundStation(frame)) port.groundAt = counters.lastSeenAt;
     loops.remember(frame, port.id);
     if (sealed !== null) {
       if (!toSource(sealed)) counters.rxDropped++;
       this.#options.onForwarded?.(frame);
     }
+    own?.receive(frame, target, port.asker);
+    if (forOwn) return;
     for (const other of this.#ports) {
       if (other !== port && isMeant(other, frame, target)) this.#send(other, frame);
     }
@@ -275,6 +331,11 @@ export class Router {
     for (const other of this.#ports) if (other !== port && other.addresses.has(target)) return true;
     return false;
   }
+}
+
+/** A heartbeat's type follows custom_mode (4 bytes). */
+function isGroundStation({ buffer, payloadStart }: Frame): boolean {
+  return buffer[payloadStart + 4] === TYPE_GCS;
 }
 
 /** Whether a frame goes to an endpoint: its target was heard there, and its sender was not. */

@@ -34,8 +34,8 @@ export interface SigningOptions {
   readonly vehicle: Vehicle;
   readonly params: Params;
   readonly encoder: Encoder;
-  /** Encodes our frames to ground stations, which may have the key and reject unsigned frames. */
-  readonly replies: Encoder;
+  /** Encode our frames to ground stations, which may have the key and reject unsigned frames. */
+  readonly replies: readonly Encoder[];
   readonly send: (bytes: Buffer) => void;
   /** Null: keys are not stored. */
   readonly keys: KeyStore | null;
@@ -297,7 +297,7 @@ export class Signing {
     if (this.#signer !== signer) this.#signer?.forget();
     this.#signer = signer;
     this.#options.encoder.signer = signer;
-    this.#options.replies.signer = signer;
+    for (const encoder of this.#options.replies) encoder.signer = signer;
   }
 
   #capability(): SigningCapability {

@@ -33,6 +33,8 @@ const UNKNOWN = {
   recording: null,
   recording_problem: null,
   radio: null,
+  outputs: null,
+  follow_port: null,
   small: null,
 } as const;
 
@@ -102,8 +104,11 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
   };
 }
 
-/** Without a pipeline there is no picture either: answers with the code for pictures. */
-async function snapshot(
+/**
+ * One picture. @throws ApiError E_NO_FRAME, E_TIMEOUT: without a pipeline there is no picture either, so the code is the one
+ * for pictures
+ */
+export async function snapshot(
   engine: EngineClient,
 ): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {
   try {

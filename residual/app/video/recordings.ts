@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 
@@ -96,6 +96,15 @@ export class Recordings {
       throw error;
     });
     return found === null ? null : found.bavail * found.bsize;
+  }
+
+  /** The disk that the folder is or will be on, bytes, free for users other than root; null if it cannot be read. */
+  async space(): Promise<{ readonly total: number; readonly free: number } | null> {
+    for (const folder of [this.directory, dirname(this.directory)]) {
+      const found = await statfs(folder).catch(() => null); // not there yet: its parent is on the same disk
+      if (found !== null) return { total: found.blocks * found.bsize, free: found.bavail * found.bsize };
+    }
+    return null;
   }
 
   async #forgetOldSnapshots(): Promise<void> {

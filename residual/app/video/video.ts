@@ -11,6 +11,7 @@ import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
+import { MavlinkCamera } from './mavlink-camera.ts';
 import { Recordings } from './recordings.ts';
 import { VideoService } from './video-service.ts';
 
@@ -32,7 +33,10 @@ export interface VideoOptions {
 /** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
 export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
   const { video } = config;
-  const engine = new EngineClient(paths.videoSocket, (status, isNew) => service.heard(status, isNew));
+  const engine = new EngineClient(paths.videoSocket, (status, isNew) => {
+    service.heard(status, isNew);
+    camera.heard(status);
+  });
   const recordings = new Recordings(recordingsDirectory(config, paths));
   const service = await VideoService.open({
     engine,
@@ -41,6 +45,14 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     now: () => performance.now(),
     wall: Date.now,
     sizeOf: async (name) => recordings.sizeOf(name),
+    log,
+  });
+  const camera = new MavlinkCamera({
+    linkSocket: paths.linkSocket,
+    engine,
+    service,
+    recordings,
+    reserveBytes: video.recording.reserve_mb * 1e6,
     log,
   });
   const whep = new WhepService({
@@ -62,9 +74,12 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     },
     end: async (ids) => whep.endOf(ids),
     start() {
-      if (video.source !== 'none') engine.start();
+      if (video.source === 'none') return;
+      camera.start();
+      engine.start();
     },
     stop() {
+      camera.stop();
       service.stop();
       engine.stop(); // this also ends the playbacks of the connection
     },

@@ -9,6 +9,7 @@ import {
   type Snapshot,
   VIDEO,
 } from '../../../shared/rpc/video.ts';
+import type { Outputs } from '../outputs/outputs.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import type { VideoSource } from '../sources/source.ts';
 import { type OpenViewer, Viewers } from '../viewers/viewers.ts';
@@ -17,7 +18,6 @@ import type { EncoderChoice } from './encoder.ts';
 import { encodeJpeg } from './jpeg.ts';
 import type { AccessUnit, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
-import type { RadioSender } from './radio-sender.ts';
 import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
@@ -25,7 +25,7 @@ export interface EngineOptions {
   readonly open: () => VideoSource | null;
   readonly encoder: EncoderChoice;
   readonly profile: Profile;
-  readonly radio: RadioSender | null;
+  readonly outputs: Outputs;
   readonly recordings: { readonly directory: string; readonly reserveBytes: number };
   readonly openViewer: OpenViewer;
   readonly socketPath: string;
@@ -35,7 +35,7 @@ export interface EngineOptions {
 
 const STATUS_MS = 1000;
 
-/** One pipeline and the users of its pictures: viewers, radio, recorder, snapshot. */
+/** One pipeline and the users of its pictures: viewers, outputs, recorder, snapshot. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #pipeline: Pipeline;
@@ -80,6 +80,14 @@ export class Engine {
         status: () => this.status(),
         profile: async (params) => this.#pipeline.apply(params),
         snapshot: async () => this.#snapshot(),
+        follow: ({ addresses }) => {
+          // Told only when there is news: whoever calls this does so at each status.
+          if (options.outputs.follow(addresses)) {
+            requestKey();
+            this.#tell();
+          }
+          return { done: true };
+        },
         record_start: async ({ hint }) => this.#told(this.#record(hint)),
         record_stop: async () => this.#told(this.#recorder.stop()),
         viewer_open: async (params, signal) => this.#viewers.open(params, signal),
@@ -110,15 +118,18 @@ export class Engine {
     await this.#pipeline.stop();
     await this.#small.stop();
     await this.#server.stop();
-    this.#options.radio?.stop();
+    await this.#options.outputs.stop();
   }
 
   status(): EngineStatus {
+    const { outputs } = this.#options;
     return {
       ...this.#pipeline.status(),
       recording: this.#recorder.status(),
       recording_problem: this.#recorder.problem,
-      radio: this.#options.radio?.status() ?? null,
+      radio: outputs.radio,
+      outputs: outputs.status,
+      follow_port: outputs.followPort,
       small: this.#small.profile,
       viewers: this.#viewers.list,
     };
@@ -127,7 +138,7 @@ export class Engine {
   #spread(unit: AccessUnit): void {
     this.#viewers.push('main', unit);
     if (this.#pipeline.latest === null) this.#small.offerUnit(unit);
-    this.#options.radio?.send(unit);
+    this.#options.outputs.send(unit);
     this.#recorder.push(unit);
     this.#units.push(unit);
   }
