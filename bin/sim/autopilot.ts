@@ -129,7 +129,10 @@ export class Autopilot implements Craft {
     this.params.set('INITIAL_MODE', options.initialMode);
     this.vehicle = new Vehicle(options.home, (speed) => this.#impact(speed), firmware.flies);
     this.#signing = new Signing(options.signingKey, tools.wallMs);
-    this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random);
+    this.#channel = new Channel(() => this.params.get('SYSID_THISMAV'), this.#signing, faults, random, {
+      now: tools.now,
+      textsForStations: firmware.textsForStations,
+    });
     this.#events = firmware.events
       ? new Px4Events(
           this.#channel,

@@ -66,7 +66,7 @@ export class Encoder {
   }
 
   /**
-   * We are part of the vehicle, never a ground station, so that its ground-station failsafe still works (docs/threat-model.md
+   * We are part of the vehicle, and no ground station, so that its ground-station failsafe still works (docs/threat-model.md
    * J13).
    * @param type MAV_TYPE
    */

@@ -269,7 +269,7 @@ export class Link {
     this.#params = params;
     const onProgress = options.onProgress ?? ((): void => undefined);
     this.#missions = new Missions({ clock, vehicle, encoder, send, onProgress });
-    this.#calibration = new Calibration({ clock, log, vehicle, encoder, exchange, refusals });
+    this.#calibration = new Calibration({ clock, log, vehicle, encoder, exchange, refusals, send });
     this.#events = new Events({
       clock,
       log,

@@ -273,9 +273,13 @@ describe('calibration of a simulated vehicle', function () {
 
 describe('calibration of a scripted vehicle', () => {
   const rigs: Rig[] = [];
+  const px4 = new WeakSet<Rig>();
+  /** PX4 is told when it has heard us as a ground station. */
+  const told = async (rig: Rig): Promise<void> => rig.live(px4.has(rig) ? 1510 : 10);
   const meet = async (options: RigOptions): Promise<Rig> => {
     const rig = new Rig(options);
     rigs.push(rig);
+    if (options.autopilot === PX4) px4.add(rig);
     await rig.meet();
     return rig;
   };
@@ -287,7 +291,7 @@ describe('calibration of a scripted vehicle', () => {
   const begin = async (rig: Rig, sensor: CalibrationSensor, result: number | null = 0): Promise<void> => {
     const begun = rig.link.calibration.begin({ sensor, force: false });
     begun.catch(() => undefined);
-    await rig.clock.advance(10);
+    await told(rig);
     if (result !== null) rig.say(commandAck(CALIBRATE, result));
     await rig.live(4500);
     await begun;
@@ -374,10 +378,33 @@ describe('calibration of a scripted vehicle', () => {
     });
   });
 
+  it('px4: we are a ground station as long as it lasts, for it tells texts to nobody else; never of an armed vehicle', async () => {
+    const stations = (rig: Rig): number =>
+      rig.sent.filter(({ id, fields }) => id === 0 && fields['type'] === 6).length;
+    const rig = await meet({ autopilot: PX4 });
+    await rig.live(3000);
+    expect(stations(rig)).to.equal(0);
+    await begin(rig, 'gyro');
+    await rig.live(10_000);
+    expect(stations(rig)).to.be.within(14, 18);
+    say(rig, '[cal] calibration done: gyro');
+    const before = stations(rig);
+    await rig.live(5000);
+    expect(stations(rig)).to.equal(before);
+    rig.armed = true;
+    await rig.live(1000);
+    const forced = rig.link.calibration.begin({ sensor: 'gyro', force: true });
+    await rig.live(10);
+    rig.say(commandAck(CALIBRATE, 0));
+    await rig.live(5000);
+    expect((await forced).state).to.include({ running: true });
+    expect(stations(rig)).to.equal(before);
+  });
+
   it('px4: a lost ack does not repeat the command once it has begun', async () => {
     const rig = await meet({ autopilot: PX4 });
     const begun = rig.link.calibration.begin({ sensor: 'gyro', force: false });
-    await rig.clock.advance(10);
+    await told(rig);
     say(rig, '[cal] calibration started: 2 gyro');
     await rig.live(4500);
     expect((await begun).state).to.include({ running: true, step: 'measuring' });

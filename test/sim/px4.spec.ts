@@ -27,6 +27,17 @@ async function flyUp(client: SimClient, height: number): Promise<void> {
 }
 
 describe('sim PX4', () => {
+  it('tells its texts only to a ground station, also those of the last seconds', async () => {
+    await using sim = await SimProcess.start('--firmware', 'px4');
+    const client = await SimClient.connect(sim.port);
+    client.send(minimal.Heartbeat, { type: minimal.MavType.ONBOARD_CONTROLLER });
+    expect(await client.command(176, 1, 4, 77)).to.equal(TEMPORARILY_REJECTED);
+    expect(client.texts).to.deep.equal([]);
+    client.standAsStation();
+    await client.next(common.StatusText);
+    client.close();
+  });
+
   it('says that it is PX4, with its main and sub mode in custom_mode', async () => {
     await using sim = await SimProcess.start('--firmware', 'px4');
     const client = await sim.connect();

@@ -58,6 +58,15 @@ export class SimClient {
     return new SimClient(socket, sysid);
   }
 
+  /** Sends the heartbeat of a ground station once a second, until the socket closes. */
+  standAsStation(): void {
+    const beat = (): void =>
+      this.send(minimal.Heartbeat, { type: minimal.MavType.GCS, autopilot: minimal.MavAutopilot.INVALID });
+    beat();
+    const timer = setInterval(beat, 1000);
+    this.socket.once('close', () => clearInterval(timer));
+  }
+
   close(): void {
     this.socket.destroy();
   }

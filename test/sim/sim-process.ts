@@ -14,8 +14,11 @@ export class SimProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly #clients: SimClient[] = [];
 
-  private constructor(child: ChildProcess, info: ChildMessage['info']) {
+  readonly #isPx4: boolean;
+
+  private constructor(child: ChildProcess, info: ChildMessage['info'], isPx4: boolean) {
     this.child = child;
+    this.#isPx4 = isPx4;
     this.port = info.port;
     this.ports = info.ports;
   }
@@ -27,7 +30,7 @@ export class SimProcess implements AsyncDisposable {
     });
     child.send({ type: 'init', secret: '' });
     for await (const [message] of on(child)) {
-      if (message.type === 'ready') return new SimProcess(child, message.info);
+      if (message.type === 'ready') return new SimProcess(child, message.info, args.includes('px4'));
     }
     throw new Error('svc-sim ended');
   }
@@ -35,6 +38,7 @@ export class SimProcess implements AsyncDisposable {
   async connect(port = this.port): Promise<SimClient> {
     const client = await SimClient.connect(port);
     this.#clients.push(client);
+    if (this.#isPx4) client.standAsStation(); // or it tells no texts
     return client;
   }
 

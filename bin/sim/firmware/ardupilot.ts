@@ -181,6 +181,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     initialMode: 0,
     words: WORDS,
     events: false,
+    textsForStations: false,
     textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),
     heartbeat: (view) => heartbeat(view),

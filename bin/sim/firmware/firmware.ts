@@ -40,6 +40,8 @@ export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts 
   readonly words: Words;
   /** Whether it says as events what keeps it from arming. */
   readonly events: boolean;
+  /** Texts go only to a link with a ground station. */
+  readonly textsForStations: boolean;
   /** Behind every text: PX4 marks so what it also says as an event. */
   readonly textEnd: string;
   /** @param modes gives the modes once they stand, for one that goes over into another */

@@ -114,6 +114,7 @@ export function px4(): Firmware {
     initialMode: LOITER,
     words: WORDS,
     events: true,
+    textsForStations: true,
     textEnd: '\t',
     modes: px4Modes,
     heartbeat,

@@ -9,11 +9,22 @@ import { encode, frame } from './wire.ts';
 export type Sink = (bytes: Buffer) => void;
 
 const TEXT = 50; // bytes of text in one STATUSTEXT
+/** PX4: a ground station whose heartbeat is older has gone; texts wait for the next one, so many and so long. */
+const STATION_MS = 2500;
+const WAITING = 8;
+const WAITING_MS = 5000;
 const UNKNOWN_ID = 54321; // in no dialect of mavlink-mappings
 const UNKNOWN_EVERY = 8;
 
+export interface ChannelOptions {
+  readonly now: () => number;
+  /** PX4 sends its texts only while it hears a ground station (streams/STATUSTEXT.hpp). */
+  readonly textsForStations: boolean;
+}
+
 /** The vehicle's one telemetry channel. Numbers and frames messages, and spoils them as the faults say. */
 export class Channel {
+  readonly #options: ChannelOptions;
   readonly #faults: Faults;
   readonly #signing: Signing;
   readonly #random: Random;
@@ -22,8 +33,17 @@ export class Channel {
   #seq = 0;
   #frames = 0;
   #textId = 0;
+  #stationAt = -Infinity;
+  #waiting: { readonly at: number; readonly severity: MavSeverity; readonly text: string }[] = [];
 
-  constructor(sysid: () => number, signing: Signing, faults: Faults, random: Random) {
+  constructor(
+    sysid: () => number,
+    signing: Signing,
+    faults: Faults,
+    random: Random,
+    options: ChannelOptions,
+  ) {
+    this.#options = options;
     this.#signing = signing;
     this.#sysid = sysid;
     this.#faults = faults;
@@ -51,8 +71,23 @@ export class Channel {
     }
   }
 
-  /** STATUSTEXT; a text over 50 bytes goes out in numbered chunks, as MAVLink 2 allows. */
+  /** The heartbeat of a ground station has come. */
+  heardStation(): void {
+    const now = this.#options.now();
+    this.#stationAt = now;
+    const waiting = this.#waiting.splice(0);
+    for (const { at, severity, text } of waiting) if (now - at < WAITING_MS) this.#text(severity, text);
+  }
+
+  /** STATUSTEXT, where it is sent at all. */
   text(severity: MavSeverity, text: string): void {
+    const { now, textsForStations } = this.#options;
+    if (!textsForStations || now() - this.#stationAt <= STATION_MS) this.#text(severity, text);
+    else this.#waiting = [...this.#waiting, { at: now(), severity, text }].slice(-WAITING);
+  }
+
+  /** A text over 50 bytes goes out in numbered chunks, as MAVLink 2 allows. */
+  #text(severity: MavSeverity, text: string): void {
     const chunks = text.match(/[\s\S]{1,50}/g) ?? [''];
     const id = chunks.length > 1 ? (this.#textId = (this.#textId % 65535) + 1) : 0;
     for (const [chunkSeq, part] of chunks.entries())

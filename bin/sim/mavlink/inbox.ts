@@ -57,8 +57,9 @@ const DO_SET_MODE = 176;
 const NOWHERE = { lat: 0, lon: 0, alt: 0, frame: 0 };
 
 const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
-  on(Heartbeat, ({ failsafes, craft, logLink, now }, { type }: { type: number }, peer) => {
+  on(Heartbeat, ({ channel, failsafes, craft, logLink, now }, { type }: { type: number }, peer) => {
     logLink.heard(now());
+    if (type === MavType.GCS) channel.heardStation();
     if (type === MavType.GCS && peer.sysid === craft.params.get('SYSID_MYGCS')) failsafes.heardGcs(now());
   }),
   on(SetMode, (deck, { baseMode, customMode }, peer) => {

@@ -18,7 +18,8 @@ const LONGEST_MS = 30 * 60_000;
 /** How long a request waits for the vehicle's own answer. Some vehicles answer at the end. */
 const ANSWER_MS = 4000;
 
-export interface CalibrationOptions extends Omit<RoutineOptions, 'record' | 'sensor' | 'target' | 'signal'> {
+export interface CalibrationOptions
+  extends Omit<RoutineOptions, 'record' | 'sensor' | 'target' | 'signal' | 'isArmed'> {
   readonly vehicle: Vehicle;
 }
 
@@ -68,7 +69,8 @@ export class Calibration {
     const record = this.#record.next(sensor);
     this.#record = record;
     const signal = record.ended;
-    const options = { ...this.#options, record, sensor, target, signal };
+    const isArmed = (): boolean => vehicle.armed !== false;
+    const options = { ...this.#options, isArmed, record, sensor, target, signal };
     const routine = firmware === 'px4' ? new Px4Routine(options) : new ArdupilotRoutine(options);
     this.#routine = routine;
     const failed: { error: unknown } = { error: null };

@@ -15,6 +15,11 @@ import {
 
 const CANCEL: Params7 = [0, 0, 0, 0, 0, 0, 0];
 const ANSWER_MS = 6000;
+/** MAV_TYPE_GCS */
+const TYPE_GCS = 6;
+const STATION_PERIOD_MS = 1000;
+/** PX4 looks at the heartbeats every 1.25 s (mavlink_receiver.cpp, CheckHeartbeats). */
+const STATION_KNOWN_MS = 1500;
 const ATTEMPTS = 3;
 const AGAIN_MS = 700;
 /** PX4 looks for a cancellation only between two steps, and only at the newest command that it got: it is told again. */
@@ -59,6 +64,7 @@ export class Px4Routine implements Routine {
   async start(): Promise<void> {
     const { sensor, record, refusals, signal } = this.#options;
     const watch = refusals.watch();
+    await this.#becomeStation();
     try {
       const result = await this.#order(PREFLIGHT[sensor]);
       if (signal.aborted || this.#begun) return;
@@ -138,6 +144,22 @@ export class Px4Routine implements Routine {
       default:
         this.#say('event', text);
     }
+  }
+
+  /**
+   * PX4 sends its texts only on a link on which it hears a ground station (streams/STATUSTEXT.hpp), and nothing else tells how it
+   * calibrates. So we are one as long as the calibration lasts, but never for an armed vehicle, whose ground-station failsafe must
+   * work (docs/threat-model.md J13).
+   */
+  async #becomeStation(): Promise<void> {
+    const { clock, encoder, send, isArmed, signal } = this.#options;
+    const beat = (): void => {
+      if (signal.aborted || isArmed()) return;
+      send(encoder.heartbeat(TYPE_GCS));
+      clock.after(STATION_PERIOD_MS, beat);
+    };
+    beat();
+    if (!isArmed()) await new Promise<void>((resolve) => clock.after(STATION_KNOWN_MS, resolve));
   }
 
   /** It is busy for a moment after a calibration has ended. */

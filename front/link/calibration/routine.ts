@@ -41,6 +41,10 @@ export interface RoutineOptions {
   readonly encoder: Encoder;
   readonly exchange: Exchange;
   readonly refusals: Refusals;
+  /** Sends a frame that gets no ack. */
+  readonly send: (bytes: Buffer) => void;
+  /** Also true while it is not known. */
+  readonly isArmed: () => boolean;
   readonly record: CalibrationRecord;
   readonly sensor: CalibrationSensor;
   readonly target: Target;
