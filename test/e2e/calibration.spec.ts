@@ -378,7 +378,7 @@ describe('calibration of a scripted vehicle', () => {
     });
   });
 
-  it('px4: we are a ground station as long as it lasts, for it tells texts to nobody else; never of an armed vehicle', async () => {
+  it('J13 px4: we are a ground station as long as it lasts, for it tells texts to nobody else; never of an armed vehicle', async () => {
     const stations = (rig: Rig): number =>
       rig.sent.filter(({ id, fields }) => id === 0 && fields['type'] === 6).length;
     const rig = await meet({ autopilot: PX4 });
