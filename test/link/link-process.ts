@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { CommandName } from '../../shared/flight/command-catalogue.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
@@ -13,6 +14,7 @@ import {
   type ParamsSnapshot,
 } from '../../shared/rpc/link.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
+import { groundHeartbeatFrame } from './mavlink-samples.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -115,6 +117,19 @@ export class LinkProcess {
         return []; // closed meanwhile
       }
     });
+  }
+
+  /** Puts a ground station beside the link, for as long as the link runs: PX4 tells its texts to nobody else. */
+  async addStation(): Promise<void> {
+    const socket = connect(this.feed);
+    socket.on('error', () => undefined); // the link ends first
+    socket.write(`${JSON.stringify({ name: 'test', write: true, force: false, msgs: 'HEARTBEAT' })}\n`);
+    await once(socket, 'data'); // let in
+    socket.resume();
+    const beat = (): void => void socket.write(groundHeartbeatFrame());
+    beat();
+    const timer = setInterval(beat, 1000);
+    socket.once('close', () => clearInterval(timer));
   }
 
   /** The Unix socket of raw frames. */
