@@ -25,6 +25,9 @@ export async function play(video, url, headers) {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/sdp' },
     body: peer.localDescription.sdp,
+  }).catch((error) => {
+    peer.close();
+    throw error;
   });
   if (response.status !== 201) {
     peer.close();
