@@ -7,6 +7,7 @@ import type { Params7 } from '../encode.ts';
 import { FAILED_CHECK } from '../vehicle/prearm.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import {
+  hasBegun,
   order,
   PREFLIGHT,
   PREFLIGHT_CALIBRATION,
@@ -72,19 +73,10 @@ export class ArdupilotRoutine implements Routine {
   }
 
   async start(): Promise<void> {
-    const { sensor, record, signal, refusals } = this.#options;
-    const watch = refusals.watch();
-    try {
-      const result = sensor === 'compass' ? await this.#startCompass() : await this.#preflight();
-      if (signal.aborted) return;
-      if (result !== RESULT_ACCEPTED) {
-        const reason = result === null ? null : (await watch.settled(false)).text;
-        record.end('failed', refusal(result, reason));
-        return;
-      }
-    } finally {
-      watch.end();
-    }
+    const { sensor, record } = this.#options;
+    const told = async (): Promise<number | null> =>
+      sensor === 'compass' ? this.#startCompass() : this.#preflight();
+    if (!(await hasBegun(this.#options, told))) return;
     this.#begun = true;
     if (sensor === 'accelerometer') return; // it asks for the first pose
     if (sensor !== 'compass') {

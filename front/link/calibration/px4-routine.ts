@@ -1,16 +1,16 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type CalibrationResult, POSES, type Pose } from '../../../shared/flight/calibration.ts';
-import { RESULT_ACCEPTED, RESULT_TEMPORARILY_REJECTED } from '../commands/exchange.ts';
+import { RESULT_TEMPORARILY_REJECTED } from '../commands/exchange.ts';
 import type { Params7 } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
 import type { StatusLine } from '../vehicle/status-texts.ts';
 import {
+  hasBegun,
   order,
   PREFLIGHT,
   PREFLIGHT_CALIBRATION,
   type Routine,
   type RoutineOptions,
-  refusal,
 } from './routine.ts';
 
 const CANCEL: Params7 = [0, 0, 0, 0, 0, 0, 0];
@@ -62,20 +62,10 @@ export class Px4Routine implements Routine {
   }
 
   async start(): Promise<void> {
-    const { sensor, record, refusals, signal } = this.#options;
-    const watch = refusals.watch();
+    const { sensor } = this.#options;
     await this.#becomeStation();
-    try {
-      const result = await this.#order(PREFLIGHT[sensor]);
-      if (signal.aborted || this.#begun) return;
-      if (result !== RESULT_ACCEPTED) {
-        const reason = result === null ? null : (await watch.settled(false)).text;
-        record.end('failed', refusal(result, reason));
-        return;
-      }
-    } finally {
-      watch.end();
-    }
+    const told = async (): Promise<number | null> => this.#order(PREFLIGHT[sensor]);
+    if (!(await hasBegun(this.#options, told, () => this.#begun))) return;
     this.#begun = true;
   }
 

@@ -3,7 +3,7 @@ import type { CalibrationSensor, Pose } from '../../../shared/flight/calibration
 import type { CalibrationMessage } from '../../../shared/mavlink/decode-calibration.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
-import type { Exchange, ExchangeJob } from '../commands/exchange.ts';
+import { type Exchange, type ExchangeJob, RESULT_ACCEPTED, resultName } from '../commands/exchange.ts';
 import type { Refusals } from '../commands/refusals.ts';
 import type { Encoder, Params7, Target } from '../encode.ts';
 import type { EventWords } from '../events/definitions.ts';
@@ -71,20 +71,34 @@ export async function order(
   });
 }
 
-const NAMES = [
-  'ACCEPTED',
-  'TEMPORARILY_REJECTED',
-  'DENIED',
-  'UNSUPPORTED',
-  'FAILED',
-  'IN_PROGRESS',
-  'CANCELLED',
-] as const;
+/**
+ * Tells the vehicle to begin.
+ * @param told sends the command; its MAV_RESULT, or null without an ack
+ * @param begun whether the vehicle has said otherwise that it has begun
+ * @returns false where it did not begin, which the record says then, or has ended meanwhile
+ */
+export async function hasBegun(
+  { record, refusals, signal }: RoutineOptions,
+  told: () => Promise<number | null>,
+  begun: () => boolean = () => false,
+): Promise<boolean> {
+  const watch = refusals.watch();
+  try {
+    const result = await told();
+    if (signal.aborted) return false;
+    if (result === RESULT_ACCEPTED || begun()) return true;
+    const reason = result === null ? null : (await watch.settled(false)).text;
+    record.end('failed', refusal(result, reason));
+    return false;
+  } finally {
+    watch.end();
+  }
+}
 
 /** A refusal in words. @param reason the vehicle's own */
 export function refusal(result: number | null, reason: string | null): string {
   if (result === null) return 'The vehicle did not answer.';
-  const name = NAMES[result] ?? `MAV_RESULT ${result}`;
+  const name = resultName(result);
   return reason === null ? `The vehicle answered ${name}.` : `The vehicle answered ${name}: ${reason}`;
 }
 

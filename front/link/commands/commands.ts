@@ -7,7 +7,13 @@ import type { Params } from '../params/params.ts';
 import { modeNumber } from '../vehicle/modes.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
-import { type Exchange, RESULT_ACCEPTED, RESULT_IN_PROGRESS, RESULT_UNSUPPORTED } from './exchange.ts';
+import {
+  type Exchange,
+  RESULT_ACCEPTED,
+  RESULT_IN_PROGRESS,
+  RESULT_UNSUPPORTED,
+  resultName,
+} from './exchange.ts';
 import {
   flies,
   gotoProblem,
@@ -71,19 +77,6 @@ const CHECKED_MS = 2000;
 
 /** Commands that a vehicle refuses when its arming checks fail. */
 const ARMS: ReadonlySet<CommandName> = new Set(['arm', 'takeoff', 'missionStart']);
-
-const RESULT_NAMES = [
-  'ACCEPTED',
-  'TEMPORARILY_REJECTED',
-  'DENIED',
-  'UNSUPPORTED',
-  'FAILED',
-  'IN_PROGRESS',
-  'CANCELLED',
-  'COMMAND_LONG_ONLY',
-  'COMMAND_INT_ONLY',
-  'COMMAND_UNSUPPORTED_MAV_FRAME',
-] as const;
 
 export interface CommandsOptions {
   readonly clock: Clock;
@@ -409,7 +402,7 @@ function verdict(cmd: CommandName, result: number | null, { text, all }: Reasons
   const ack: CommandResult['ack'] = {
     observed: result !== null,
     result,
-    result_name: result === null ? null : (RESULT_NAMES[result] ?? 'UNKNOWN'),
+    result_name: result === null ? null : resultName(result),
     accepted,
   };
   if (!accepted && text !== null) ack.statustext = text;

@@ -15,6 +15,25 @@ const DOUBLE_ACK_MS = 250;
 const MARGIN_MS = 5;
 const MAX_WAITING = 8;
 
+/** By MAV_RESULT. */
+const RESULT_NAMES = [
+  'ACCEPTED',
+  'TEMPORARILY_REJECTED',
+  'DENIED',
+  'UNSUPPORTED',
+  'FAILED',
+  'IN_PROGRESS',
+  'CANCELLED',
+  'COMMAND_LONG_ONLY',
+  'COMMAND_INT_ONLY',
+  'COMMAND_UNSUPPORTED_MAV_FRAME',
+] as const;
+
+/** As MAV_RESULT names it. */
+export function resultName(result: number): string {
+  return RESULT_NAMES[result] ?? 'UNKNOWN';
+}
+
 export const RESULT_ACCEPTED = 0;
 export const RESULT_TEMPORARILY_REJECTED = 1;
 export const RESULT_DENIED = 2;
