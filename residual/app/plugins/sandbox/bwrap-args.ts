@@ -3,7 +3,7 @@ import { commandLine, environment, INSIDE } from './inside.ts';
 import type { SandboxSpec } from './types.ts';
 
 /** Descriptors of the child beside its standard ones. */
-export const FD = { info: 3, block: 4, resolv: 5 } as const;
+export const FD = { info: 3, gate: 4, resolv: 5 } as const;
 
 /** Of what an extension may write outside of its data: these are memory of the machine. */
 const TMP_BYTES = 16 * 1024 * 1024;
@@ -19,6 +19,12 @@ const OWN_PROCESSES = 1;
  */
 const RESERVED_MIB = 256;
 const CODE_RANGE_MIB = process.arch === 'x64' ? 512 : 128;
+
+/**
+ * Waits for the host before it becomes the extension. Only then does every process inside end with the host: while bubblewrap
+ * sets itself up, its first process would outlive it.
+ */
+const GATE = `echo ready >&${FD.gate}; read -r go <&${FD.gate} || exit 1; exec ${FD.gate}>&-; exec "$@"`;
 
 /** As seen by bubblewrap itself: where the sources of its mounts are. */
 export interface Sources {
@@ -48,8 +54,8 @@ export async function rootArguments(): Promise<readonly string[]> {
 
 /**
  * The command that runs the extension in namespaces of its own: user, process, network, IPC, host name, cgroup and mount. There
- * is nothing inside but what stands here. It tells the process on descriptor 3 and, with `network.outbound`, waits until there
- * is a byte to read on 4.
+ * is nothing inside but what stands here. Its first process is told on descriptor 3. When all
+ * is in place there is a line on 4, and it waits for one there.
  */
 export function bwrapCommand(spec: SandboxSpec, sources: Sources, machine: Machine): readonly string[] {
   const outbound = spec.grants.has('network.outbound');
@@ -77,8 +83,7 @@ export function bwrapCommand(spec: SandboxSpec, sources: Sources, machine: Machi
     outbound ? nameFiles() : [],
     spec.grants.has('filesystem.host') ? hostFolders() : [],
     ['--remount-ro', '/', '--chdir', places.data, '--info-fd', String(FD.info)],
-    outbound ? ['--block-fd', String(FD.block)] : [],
-    ['--', ...limits(spec), ...commandLine(spec, places)],
+    ['--', '/bin/sh', '-c', GATE, 'sh', ...limits(spec), ...commandLine(spec, places)],
   ].flat();
 }
 

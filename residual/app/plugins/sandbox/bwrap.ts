@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { lchown, lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { within } from '../../../../shared/async/within.ts';
 import { messageOf } from '../../../../shared/errors.ts';
 import { runProgram } from '../../../../shared/process/run-program.ts';
@@ -77,33 +78,44 @@ export class BwrapSandbox implements Sandbox {
       : bwrapCommand(spec, { ...sourcesOf(spec), node }, machine);
     const child = spawn(program, args, {
       // No descriptor that is not used: it would stay open inside.
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...(outbound ? (['pipe', 'pipe'] as const) : [])],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...(outbound ? (['pipe'] as const) : [])],
       env: { PATH },
       cwd: '/',
     });
     for (const pipe of child.stdio) pipe?.on('error', () => undefined); // it has ended, which 'close' tells
+    if (outbound) {
+      const pipes: readonly unknown[] = child.stdio;
+      (pipes[FD.resolv] as Writable).end(RESOLV_CONF);
+    }
     let init: number | null = null; // the first process of its process namespace: all others end with it
+    const killAll = (): void => {
+      // bubblewrap itself ends when it has seen that one end.
+      if (init !== null) killIfThere(init);
+      else child.kill('SIGKILL');
+    };
     const running = new RunningChild({
       child,
       onLine,
       maxMemoryMiB: spec.resources.max_ram_mb,
       terminate: async () => init !== null && terminateChildren(init),
-      killAll() {
-        if (init !== null) killIfThere(init);
-        child.kill('SIGKILL');
-      },
+      killAll,
+    });
+    const ready = async (): Promise<void> => {
+      init = await firstProcess(child);
+      running.pid = init;
+      await once(gateOf(child), 'data');
+    };
+    const died = running.ended.then(({ exit }) => {
+      throw new Error(`bubblewrap did not start it (${exit}): ${running.lastWords}`);
     });
     try {
-      init = await within(
-        firstProcess(child, running),
-        START_MS,
-        () => new Error('bubblewrap does not start'),
-      );
-      running.pid = init;
-      if (outbound) await this.#connect(child, init, running);
+      const started = Promise.race([ready(), died]);
+      await within(started, START_MS, () => new Error(`bubblewrap took longer than ${START_MS} ms`));
+      if (outbound && init !== null) await this.#connect(child, init, running);
+      gateOf(child).end('\n');
       return running;
     } catch (error) {
-      child.kill('SIGKILL');
+      killAll();
       throw error;
     }
   }
@@ -113,13 +125,10 @@ export class BwrapSandbox implements Sandbox {
   }
 
   async #connect(child: ChildProcess, init: number, running: RunningChild): Promise<void> {
-    const pipes: readonly unknown[] = child.stdio;
-    (pipes[FD.resolv] as Writable).end(RESOLV_CONF);
     const outer = child.pid;
     if (outer === undefined) throw new Error('bubblewrap does not run');
     const end = await startSlirp(this.#options.asRoot ? { path: `/proc/${init}/ns/net` } : { pid: outer });
     void running.ended.then(end);
-    (pipes[FD.block] as Writable).end('1');
   }
 }
 
@@ -128,8 +137,23 @@ function sourcesOf({ install, data, sockets }: SandboxSpec): Omit<Sources, 'node
 }
 
 /**
+ * Makes a view in which paths (`PATH NAME` …) lie at /sys/NAME, and runs the rest, after `--`, in it. At /sys, because it is
+ * everywhere, and neither a folder of ours nor anything else that is needed is below it.
+ */
+const MOUNT = `set -eu
+mount -t tmpfs -o size=1m,mode=0755 svc /sys
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mkdir "/sys/$2"; else : >"/sys/$2"; fi
+  mount --bind "$1" "/sys/$2"
+  shift 2
+done
+shift
+exec "$@"`;
+
+/**
  * As root, the extension gets a user of its own: the kernel does not limit root's processes. That user cannot reach the node's
- * folders, so a first bubblewrap, which only mounts, puts them where it can.
+ * folders, so they are mounted where it can, in a view of its own. Each program replaces the one before it: a process of root
+ * without capabilities in between could not end those of the other user when the node dies.
  */
 async function asAnotherUser(
   spec: SandboxSpec,
@@ -143,38 +167,37 @@ async function asAnotherUser(
   await lchown(join(spec.sockets, 'host.sock'), user, user).catch(() => undefined); // a host without one
   const groups = new Set((await Promise.all(devices.map(async (path) => stat(path)))).map(({ gid }) => gid));
   groups.delete(0);
-  const at = '/tmp/svc';
-  const sources = {
-    extension: `${at}/extension`,
-    data: `${at}/data`,
-    sockets: `${at}/sockets`,
-    node: `${at}/node`,
+  const from: Sources = { ...sourcesOf(spec), node };
+  const at: Sources = {
+    extension: '/sys/extension',
+    data: '/sys/data',
+    sockets: '/sys/sockets',
+    node: '/sys/node',
   };
-  const mounts = [
-    ['--die-with-parent', '--dev-bind', '/', '/', '--tmpfs', '/tmp', '--perms', '0755', '--dir', at],
-    ['--ro-bind', spec.install, sources.extension, '--bind', spec.data, sources.data],
-    ['--bind', spec.sockets, sources.sockets, '--ro-bind', node, sources.node, '--'],
-  ];
-  const drop = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--pdeathsig=KILL', '--no-new-privs'];
+  const drop = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--no-new-privs'];
   const group = groups.size === 0 ? '--clear-groups' : `--groups=${[...groups].join(',')}`;
-  return ['bwrap', ...mounts.flat(), ...drop, group, ...inner(sources)];
+  return [
+    ['unshare', '--mount', '--', 'sh', '-c', MOUNT, 'sh'],
+    Object.entries(from).flatMap(([name, path]: [string, string]) => [path, name]),
+    ['--', ...drop, group, ...inner(at)],
+  ].flat();
 }
 
-/** @returns the process id, in this process's namespace, of the first process inside. */
-async function firstProcess(child: ChildProcess, running: RunningChild): Promise<number> {
+/** @returns the process id, in this process's namespace, of the first process inside. It waits for ever if there is none. */
+async function firstProcess(child: ChildProcess): Promise<number> {
   const info = child.stdio[FD.info] as Readable;
   let text = '';
-  const told = new Promise<number>((resolve) => {
+  return new Promise<number>((resolve) => {
     info.on('data', (chunk: Buffer) => {
       text = (text + chunk.toString()).slice(0, MAX_INFO_CHARS);
       const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
       if (pid !== undefined) resolve(Number(pid));
     });
   });
-  const died = running.ended.then(({ exit }) => {
-    throw new Error(`bubblewrap did not start it (${exit}): ${running.lastWords}`);
-  });
-  return Promise.race([told, died]);
+}
+
+function gateOf(child: ChildProcess): Duplex {
+  return child.stdio[FD.gate] as Duplex;
 }
 
 async function terminateChildren(init: number): Promise<boolean> {

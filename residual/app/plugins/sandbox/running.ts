@@ -15,7 +15,7 @@ const LIMITS = {
 
 /** What a runtime writes when it could get no more memory. */
 const OUT_OF_MEMORY =
-  /heap out of memory|process out of memory|std::bad_alloc|MemoryError|Cannot allocate memory/;
+  /heap out of memory|process out of memory|Array buffer allocation failed|Failed to allocate memory|std::bad_alloc|MemoryError|Cannot allocate memory/;
 /** Shells and bubblewrap tell of a signal by this exit code and more. */
 const EXIT_OF_SIGNAL = 128;
 
