@@ -23,6 +23,7 @@ export const ERRORS = {
   ],
   E_ORIGIN: [403, 'The Host or Origin of this request is not allowed on this node.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
+  E_CAPABILITY: [403, 'The extension was not granted what this needs.'],
   E_NOT_FOUND: [404, 'There is nothing at this path.'],
   E_UNKNOWN_KEY: [404, 'There is no such config key. GET /api/config/schema lists them.'],
   E_METHOD: [405, 'This path does not have this method. See the Allow header.'],

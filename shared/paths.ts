@@ -42,6 +42,18 @@ export interface Paths {
   readonly flightLogs: string;
   /** MAVLink signing keys, one file each. */
   readonly signingDir: string;
+  /** Installed extensions, a folder each; and the file with their records. */
+  readonly plugins: string;
+  readonly pluginState: string;
+  /** What extensions store, a folder each. Installed, systemd has folders of its own for this. */
+  readonly pluginData: string;
+  /** Settings of extensions, a file each. */
+  readonly pluginConfig: string;
+  /** Sockets of running extensions, a folder each. */
+  readonly pluginSockets: string;
+  /** The public keys of whose extensions are trusted, and the signers that no longer are. */
+  readonly pluginKeys: string;
+  readonly pluginRevocations: string;
   readonly logDir: string;
   /** Where log lines are shipped to. */
   readonly logSocket: string;
@@ -84,6 +96,13 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     paramMetadata: join(state, 'param-metadata'),
     flightLogs: join(state, 'flight-logs'),
     signingDir: join(state, 'signing'),
+    plugins: join(state, 'plugins'),
+    pluginState: join(state, 'plugin-state.json'),
+    pluginData: join(state, 'plugin-data'),
+    pluginConfig: join(state, 'plugin-config'),
+    pluginSockets: join(run, 'plugins'),
+    pluginKeys: join(etc, 'plugin-keys'),
+    pluginRevocations: join(etc, 'plugin-revocations.json'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),
     logStore: join(state, 'logs', 'logs.db'),

@@ -9,10 +9,10 @@ import {
   type RequestHead,
   settle,
 } from '../../front/control/edge/decide.ts';
-import { TICKET_PROTOCOL } from '../../front/control/edge/headers.ts';
 import { rowValidator } from '../../front/control/edge/row-validator.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
+import { TICKET_PROTOCOL } from '../../shared/auth/principal-mark.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import { keysWith } from '../../shared/config/keys.ts';

@@ -1,3 +1,4 @@
+import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../shared/routes/handler.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { type Armed, LINK, type LinkState, type WorkProgress } from '../../shared/rpc/link.ts';
@@ -110,21 +111,4 @@ export class VehicleView {
     if (!state.heard) return this.#heard ? 'unknown' : false;
     return state.armed;
   }
-}
-
-/** The body of GET /api/telemetry and of each message on its WebSocket. */
-export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
-  const { params } = state;
-  return {
-    mavlink_alive: state.mavlink_alive,
-    heartbeat_age_s: state.heartbeat_age_s,
-    ...state.telemetry,
-    // The motors of a silent vehicle may still be running.
-    armed: state.mavlink_alive ? state.telemetry.armed : null,
-    statustext: state.statustext,
-    param_cached_count: params.cached,
-    param_expected_count: params.expected,
-    param_generation: params.generation,
-    param_priming: params.priming,
-  };
 }

@@ -12,8 +12,9 @@ import {
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { failureOf, sendFailure, sendValue } from '../../shared/http/answer.ts';
 import { bodyStream, hasBody, readBytes, readJson } from '../../shared/http/body.ts';
+import { EventAnswer, wantsEvents } from '../../shared/http/event-answer.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import type { Call, Handler } from '../../shared/routes/handler.ts';
+import type { Call, Handler, OnProgress } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 
 export interface AppParts {
@@ -73,7 +74,12 @@ export function markOf(req: IncomingMessage, proof: string | null): Mark {
 }
 
 /** The arguments of a handler. @param body undefined for an upgrade */
-export function callOf(req: IncomingMessage, { params, principal, forced }: Mark, body: unknown): Call<Row> {
+export function callOf(
+  req: IncomingMessage,
+  { params, principal, forced }: Mark,
+  body: unknown,
+  progress: OnProgress = () => undefined,
+): Call<Row> {
   const target = req.url ?? '';
   const query = target.indexOf('?');
   return {
@@ -84,7 +90,7 @@ export function callOf(req: IncomingMessage, { params, principal, forced }: Mark
     peer: '',
     forced,
     headers: req.headers,
-    progress: () => undefined, // no long work behind the proxy
+    progress,
   };
 }
 
@@ -132,7 +138,18 @@ function serve(row: Row, handler: Handler<Row>) {
   return async (req: Request, res: Marked): Promise<void> => {
     const { mark } = res.locals;
     checkRouted(mark, row.id);
-    sendValue(res, await handler(callOf(req, mark, await bodyOf(req, row))));
+    const body = await bodyOf(req, row);
+    if (!row.long || !wantsEvents(req)) {
+      sendValue(res, await handler(callOf(req, mark, body)));
+      return;
+    }
+    const events = new EventAnswer(res, () => performance.now());
+    try {
+      events.result(await handler(callOf(req, mark, body, events.progress)));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      events.failure(failureOf(error));
+    }
   };
 }
 

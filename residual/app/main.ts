@@ -9,9 +9,9 @@ import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
-import type { Handler } from '../../shared/routes/handler.ts';
+import type { Handler, HandlersOf } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
-import { type ResidualRow, ROWS } from '../../shared/routes/table.ts';
+import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
@@ -19,10 +19,11 @@ import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
 import { openLogService } from './logs/log-service.ts';
+import { openPlugins } from './plugins/plugins.ts';
 import { createResidualServer } from './server.ts';
 import { openVideo } from './video/video.ts';
 
-type ResidualHandlers = { readonly [R in ResidualRow as R['id']]: Handler<R> };
+type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
 
 async function build({ secret }: Init, log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
@@ -43,17 +44,25 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
   });
+  const plugins = await openPlugins({
+    config,
+    paths,
+    recording: video.recording,
+    logs: async (call) => logs.handlers['logs.get'](call),
+    log,
+  });
   const handlers: ResidualHandlers = {
     ...configHandlers(new ConfigStore(paths)),
     ...logs.handlers,
     ...video.handlers,
+    ...plugins.handlers,
     ...pageHandlers(join(import.meta.dirname, '../web/static')),
   };
   const server = createResidualServer({
     rows: ROWS,
     // Each handler is typed by its own row, and called only with input that passed the row's schemas.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    upgrades: new Map(), // no WebSocket row of the residual is built yet
+    upgrades: plugins.upgrades,
     proof: connectionProof(secret),
     end: async (ids) => video.end(ids),
     log,
@@ -64,6 +73,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     { name: 'connections', stop: async () => closed },
     named('logs', logs),
     named('video', video),
+    named('plugins', plugins),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

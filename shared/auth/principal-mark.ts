@@ -11,6 +11,12 @@ export const PRINCIPAL_HEADER = 'x-svc-principal';
 export const PROOF_HEADER = 'x-svc-proof';
 
 /**
+ * The first of a browser's two subprotocols; the second is its ticket. svc-control removes the ticket, and whoever completes
+ * the handshake answers this one, or the browser would give up.
+ */
+export const TICKET_PROTOCOL = 'svc-ws-ticket';
+
+/**
  * Instead of a row: the principals with these ids have ended, so the residual closes what it has open for them. The answer
  * lists the principals that still have something open.
  */

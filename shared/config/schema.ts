@@ -11,6 +11,7 @@ import { featuresConfig } from './features.ts';
 import { loggingConfig } from './logging.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
+import { pluginsConfig } from './plugins.ts';
 import { securityConfig } from './security.ts';
 import { videoConfig } from './video.ts';
 
@@ -26,6 +27,7 @@ export const configSchema = {
     logging: loggingConfig,
     mavlink: mavlinkConfig,
     mcp: mcpConfig,
+    plugins: pluginsConfig,
     security: securityConfig,
     video: videoConfig,
   },

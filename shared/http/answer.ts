@@ -55,10 +55,10 @@ export function sendValue(
 
 function sendFile(
   res: ServerResponse,
-  { file, mediaType }: FileReply,
+  { file, mediaType, headers: own }: FileReply,
   headers: Readonly<Record<string, string>>,
 ): void {
-  for (const [name, value] of Object.entries({ ...COMMON, ...headers, 'content-type': mediaType }))
+  for (const [name, value] of Object.entries({ ...COMMON, ...own, ...headers, 'content-type': mediaType }))
     res.setHeader(name, value);
   const close = (): void => {
     file.close().catch((error: unknown) => process.emitWarning(`a file that was sent: ${messageOf(error)}`));

@@ -73,11 +73,14 @@ export class Reply {
 export class FileReply {
   readonly file: FileHandle;
   readonly mediaType: string;
+  /** Lower case; added to those that every answer has. */
+  readonly headers: Readonly<Record<string, string>>;
 
   /** @param file open; closed after it was sent. The handler has checked that the caller may have it */
-  constructor(file: FileHandle, mediaType: string) {
+  constructor(file: FileHandle, mediaType: string, headers: Readonly<Record<string, string>> = {}) {
     this.file = file;
     this.mediaType = mediaType;
+    this.headers = headers;
   }
 }
 

@@ -155,9 +155,12 @@ function failures(row: Row): Json {
   if (row.armed !== '-') codes.push('E_ARMED');
   if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
   return Object.fromEntries(
-    codes.map((code) => [
-      ERRORS[code][0],
-      { description: ERRORS[code][1], content: { 'application/json': { schema: ERROR_REF } } },
-    ]),
+    codes.map((code) => {
+      const [status, description] = ERRORS[code];
+      // A row may have a refusal of its own with the same status.
+      const own = row.responses[status]?.schema ?? null;
+      const schema = own === null ? ERROR_REF : { anyOf: [ERROR_REF, own] };
+      return [status, { description, content: { 'application/json': { schema } } }];
+    }),
   );
 }

@@ -1,123 +1,194 @@
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { logList } from '../schemas/logs.ts';
+import * as plugins from '../schemas/plugins.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS, PARAM } from './row-parts.ts';
+import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { later } = domain({
+const { row } = domain({
   lane: 'residual',
   feature: 'plugins',
   profiles: 'DG',
   params: { lang: PARAM.lang, perm: PARAM.perm, tool: PARAM.id },
 });
 
+/** The refusals of the lifecycle, besides the errors that every route has: the same envelope with each status. */
+const REFUSALS = Object.fromEntries(
+  [400, 403, 404, 409, 413, 500, 502].map((status) => [
+    status,
+    { description: 'refused; `kind` says why', mediaType: 'application/json', schema: plugins.refusal },
+  ]),
+);
+/** An answer of a lifecycle route. */
+const answer = (description: string, schema: JsonSchema) => ({ ...REFUSALS, ...json(description, schema) });
+
+/** To start one waits until its processes run, or have ended again. */
+const starting = { limits: LIMITS.slow } as const;
+/** An upload: up to 64 MiB in, streamed; the extension answers as it likes. */
+const through = {
+  limits: LIMITS.upload,
+  bodyKind: 'stream',
+  responses: media('what it answers', '*/*'),
+} as const;
+
 export const pluginsRows = [
-  later('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions'),
-  later('plugins.id.get', 'GET /api/plugins/{id}', 'key read ok -', 'one extension'),
-  later(
+  row('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions', {
+    responses: answer('by id', plugins.installs),
+  }),
+  row('plugins.id.get', 'GET /api/plugins/{id}', 'key read ok -', 'one extension', {
+    responses: answer('its record, its grants, its manifest', plugins.detail),
+  }),
+  row(
     'plugins.parse.post',
     'POST /api/plugins/parse',
     'key admin ok - config',
     'inspect an archive, install nothing',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    {
+      limits: LIMITS.upload,
+      bodyKind: 'stream',
+      responses: answer('what it is and what it wants; multipart, the archive as `file`', plugins.parsed),
+    },
   ),
-  later(
+  row(
     'plugins.install.post',
     'POST /api/plugins/install',
     'key admin forbid guard config',
     'install an archive',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    {
+      limits: LIMITS.upload,
+      bodyKind: 'stream',
+      query: plugins.installQuery,
+      long: true,
+      responses: answer('installed, not running; multipart, the archive as `file`', plugins.installed),
+    },
   ),
-  later(
+  row(
     'plugins.install-from-url.post',
     'POST /api/plugins/install_from_url',
     'key admin forbid guard config',
     'install from a URL with a pinned sha256',
-    { bodyKind: 'json' },
+    {
+      limits: LIMITS.download,
+      body: plugins.installFromUrl,
+      long: true,
+      responses: answer('installed, not running', plugins.installed),
+    },
   ),
-  later(
+  row(
     'plugins.id.grant.post',
     'POST /api/plugins/{id}/grant',
     'key none forbid guard config',
     'grant a permission',
-    { bodyKind: 'json' },
+    { ...starting, body: plugins.grantRequest, responses: answer('granted', plugins.done) },
   ),
-  later(
+  row(
     'plugins.id.perms.perm.delete',
     'DELETE /api/plugins/{id}/perms/{perm}',
     'key admin ok guard config',
     'revoke a permission',
+    { ...starting, responses: answer('what is still granted', plugins.revoked) },
   ),
-  later(
-    'plugins.id.enable.post',
-    'POST /api/plugins/{id}/enable',
-    'key admin forbid guard config',
-    'enable',
-    { bodyKind: 'json' },
-  ),
-  later('plugins.id.disable.post', 'POST /api/plugins/{id}/disable', 'key admin ok guard config', 'disable', {
+  row('plugins.id.enable.post', 'POST /api/plugins/{id}/enable', 'key admin forbid guard config', 'enable', {
+    ...starting,
     bodyKind: 'json',
+    responses: answer('it runs, if it has a part that runs', plugins.done),
   }),
-  later('plugins.id.delete', 'DELETE /api/plugins/{id}', 'key destructive ok guard config', 'remove'),
-  later(
+  row('plugins.id.disable.post', 'POST /api/plugins/{id}/disable', 'key admin ok guard config', 'disable', {
+    ...starting,
+    bodyKind: 'json',
+    responses: answer('nothing of it runs', plugins.done),
+  }),
+  row('plugins.id.delete', 'DELETE /api/plugins/{id}', 'key destructive ok guard config', 'remove', {
+    ...starting,
+    query: plugins.removeQuery,
+    responses: answer('it is gone', plugins.done),
+  }),
+  row(
     'plugins.id.config.put',
     'PUT /api/plugins/{id}/config',
     'key admin ok - config',
     'set one config key of an extension',
-    { bodyKind: 'json' },
+    {
+      body: plugins.configWrite,
+      fails: ['E_TOO_LARGE', 'E_STORE'],
+      responses: answer('stored, and sent to it if it runs', plugins.configWritten),
+    },
   ),
-  later('plugins.id.state.get', 'GET /api/plugins/{id}/state', 'key read ok -', 'published state'),
-  later(
+  row('plugins.id.state.get', 'GET /api/plugins/{id}/state', 'key read ok -', 'published state', {
+    responses: json('what it published in the last 10 s', plugins.state),
+  }),
+  row(
     'plugins.id.locales.lang.get',
     'GET /api/plugins/{id}/locales/{lang}',
     'key read ok -',
     'locale bundle',
+    { responses: answer('its locales/<lang>.json', { type: 'object' }) },
   ),
-  later(
+  row(
     'plugins.id.gcs.path.get',
     'GET /api/plugins/{id}/gcs/{*path}',
     'key read ok -',
     "ground half's files",
+    { responses: { ...REFUSALS, ...media('the file', '*/*') } },
   ),
-  later(
+  row(
     'plugins.id.tools.tool.invoke.post',
     'POST /api/plugins/{id}/tools/{tool}/invoke',
     'key admin ok - config',
     "run an extension's tool",
-    { bodyKind: 'json' },
+    {
+      ...starting,
+      body: plugins.invoke,
+      fails: ['E_BAD_REQUEST', 'E_CAPABILITY', 'E_TIMEOUT'],
+      responses: json('what the tool returned', plugins.invoked),
+    },
   ),
-  later(
+  row(
     'plugins.id.x.path.get',
     'GET /api/plugins/{id}/x/{*path}',
     'key read ok -',
     'pass through to the extension',
+    { limits: LIMITS.stream, responses: media('what it answers', '*/*') },
   ),
-  later(
+  row(
     'plugins.id.x.path.post',
     'POST /api/plugins/{id}/x/{*path}',
     'key none ok - config',
     'pass through',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    through,
   ),
-  later('plugins.id.x.path.put', 'PUT /api/plugins/{id}/x/{*path}', 'key none ok - config', 'pass through', {
-    limits: LIMITS.upload,
-    bodyKind: 'stream',
-  }),
-  later(
+  row(
+    'plugins.id.x.path.put',
+    'PUT /api/plugins/{id}/x/{*path}',
+    'key none ok - config',
+    'pass through',
+    through,
+  ),
+  row(
     'plugins.id.x.path.patch',
     'PATCH /api/plugins/{id}/x/{*path}',
     'key none ok - config',
     'pass through',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    through,
   ),
-  later(
+  row(
     'plugins.id.x.path.delete',
     'DELETE /api/plugins/{id}/x/{*path}',
     'key none ok - config',
     'pass through',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    through,
   ),
-  later('plugins.id.x.path.ws', 'WS /api/plugins/{id}/x/{*path}', 'ws none ok -', 'pass through', {
+  row('plugins.id.x.path.ws', 'WS /api/plugins/{id}/x/{*path}', 'ws none ok -', 'pass through', {
     ticket: 'plugins.http:{id}',
+    responses: media('whatever the two say', 'application/octet-stream'),
+    limits: LIMITS.stream,
   }),
-  later('plugins.id.logs.get', 'GET /api/plugins/{id}/logs', 'key read ok -', 'its output'),
-  later('plugins.id.readiness.get', 'GET /api/plugins/{id}/readiness', 'key read ok -', 'its services'),
+  row('plugins.id.logs.get', 'GET /api/plugins/{id}/logs', 'key read ok -', 'its output', {
+    query: plugins.logQuery,
+    fails: ['E_STORE'],
+    responses: answer('newest first', logList),
+  }),
+  row('plugins.id.readiness.get', 'GET /api/plugins/{id}/readiness', 'key read ok -', 'its services', {
+    responses: answer('each of its parts that runs', plugins.readiness),
+  }),
 ] as const satisfies readonly Row[];

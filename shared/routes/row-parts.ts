@@ -21,6 +21,8 @@ export const LIMITS = {
   flight: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 640_000 },
   /** An archive or a model. */
   upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
+  /** Something that the node fetches itself, for at most 300 s. */
+  download: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 330_000 },
   /** A whole version of the node. */
   bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
   /** A list of the vehicle, read: two transfers, of 4 minutes at most. */

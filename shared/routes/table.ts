@@ -45,7 +45,6 @@ export type AnyRow = (typeof ROWS)[number];
 export type RowId = AnyRow['id'];
 /** Rows that svc-control implements; its set of handlers is typed as exactly these. */
 export type FrontRow = Exclude<Extract<AnyRow, { lane: 'front'; built: true }>, { method: 'WS' }>;
-export type ResidualRow = Extract<AnyRow, { lane: 'residual'; built: true }>;
 
 /** The only public writes. Adding one here is a security decision. */
 const PUBLIC_WRITES: ReadonlySet<string> = new Set([

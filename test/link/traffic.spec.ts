@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
-import { telemetryOf } from '../../front/control/vehicle-view.ts';
+import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
 import type { Telemetry } from '../../shared/rpc/link.ts';
 import { telemetry as telemetrySchema } from '../../shared/schemas/flight.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';

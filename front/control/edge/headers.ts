@@ -1,3 +1,5 @@
+import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
+
 /**
  * One pass over the raw headers of a request, collecting what the edge needs. It reads the raw list, not Node's merged object,
  * so that repeated headers are noticed (docs/contract.md 4.1).
@@ -23,8 +25,6 @@ export interface EdgeHeaders {
   /** Whether any credential was sent; a refused request without one is not a failed attempt. */
   readonly offered: boolean;
 }
-
-export const TICKET_PROTOCOL = 'svc-ws-ticket';
 
 const FORWARDING: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip', 'cf-connecting-ip', 'via']);
 

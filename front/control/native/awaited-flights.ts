@@ -1,9 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Goal, type GoalEnd, type GoalName, goalOf } from '../../../shared/flight/goals.ts';
 import { type Seen, seenIn, stateLine } from '../../../shared/flight/seen.ts';
+import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
-import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../vehicle-view.ts';
 
 /** No heartbeat for so long: nobody knows what the vehicle does. */
 const LOST_MS = 10_000;

@@ -1,4 +1,6 @@
 import { uptime } from 'node:os';
+import type { Board } from '../../../shared/board.ts';
+import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 import type { Profile } from '../../../shared/profile.ts';
@@ -7,13 +9,12 @@ import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import { probeSocket } from '../../../shared/rpc/probe.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
-import type { Board } from '../node/board.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import type { Helper } from '../node/helper.ts';
 import { Metrics } from '../node/metrics.ts';
 import type { AuditState } from '../stores/audit.ts';
-import { telemetryOf, type VehicleView } from '../vehicle-view.ts';
+import type { VehicleView } from '../vehicle-view.ts';
 import { serviceHandlers, serviceList } from './services.ts';
 
 export interface CoreDeps {

@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
+import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
-import type { Board } from './board.ts';
 import type { SystemFacts, SystemMonitor } from './health.ts';
 
 const MIB = 1024 * 1024;

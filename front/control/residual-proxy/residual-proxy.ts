@@ -17,13 +17,14 @@ import {
   type Mark,
   PRINCIPAL_HEADER,
   PROOF_HEADER,
+  TICKET_PROTOCOL,
 } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { hasBody, readBytes } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decide.ts';
-import { headerName } from '../edge/headers.ts';
+import { headerName, ticketIn } from '../edge/headers.ts';
 import type { Step } from '../exchange.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 
@@ -94,6 +95,9 @@ export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessa
     if (plain.startsWith('x-svc-') || DROPPED.has(plain) || named?.has(plain) === true) continue;
     clean[name] = headers[name];
   }
+  const protocols = headers['sec-websocket-protocol'];
+  if (protocols !== undefined && ticketIn(protocols) !== null)
+    clean['sec-websocket-protocol'] = TICKET_PROTOCOL;
   return clean;
 }
 

@@ -3,10 +3,10 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
+import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { TICKET_PROTOCOL } from '../edge/headers.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 
 /** Application close code for a socket whose credential is no longer valid. */

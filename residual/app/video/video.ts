@@ -19,6 +19,8 @@ export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
   /** Ends the playbacks of these principals. @returns the other viewers */
   end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
+  /** The recorder, for others of this process. */
+  readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
   start(): void;
   stop(): void;
 }
@@ -71,6 +73,10 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         off: video.source === 'none',
       }),
       ...whepHandlers(whep),
+    },
+    recording: {
+      start: async () => service.startRecording(null),
+      stop: async () => service.stopRecording(),
     },
     end: async (ids) => whep.endOf(ids),
     start() {

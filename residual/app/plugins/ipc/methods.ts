@@ -1,0 +1,154 @@
+import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
+import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
+import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
+import { compileValidator, createAjv, type Validator } from '../../../../shared/schemas/validator.ts';
+import type { Session } from './session.ts';
+
+/** What an extension may ask the node over its socket, by method; the capability is looked up at each call. */
+
+type Args = Readonly<Record<string, unknown>>;
+
+interface Method {
+  /** What has to be granted; null: nothing, or it depends on the arguments. */
+  readonly capability: string | null;
+  readonly schema: JsonSchema;
+  readonly run: (session: Session, args: Args) => unknown;
+}
+
+const MAX_TOPICS = 32;
+const topic = { type: 'string', minLength: 1, maxLength: 128 } as const;
+const object = <const P extends Readonly<Record<string, unknown>>>(
+  properties: P,
+  required: readonly (keyof P & string)[] = [],
+): JsonSchema =>
+  ({ type: 'object', properties, required: [...required], additionalProperties: false }) as JsonSchema;
+
+/** A capability is missing; the text is the protocol's. */
+export function denied(capability: string): Error {
+  return new Error(`capability_denied: ${capability}`);
+}
+
+const METHODS: Readonly<Record<string, Method>> = {
+  ping: { capability: null, schema: object({}), run: () => ({ pong: true }) },
+
+  'event.publish': {
+    capability: null,
+    schema: object({ topic, payload: {} }, ['topic']),
+    run: ({ host }, { topic: name, payload }) => {
+      if (!mayPublish(host.id, String(name), host.grants())) throw denied('event.publish');
+      host.topics.publish(String(name), payload ?? null);
+      return { published: true };
+    },
+  },
+  'event.subscribe': {
+    capability: 'event.subscribe',
+    schema: object({ topics: { type: 'array', maxItems: MAX_TOPICS, items: topic } }, ['topics']),
+    run: (session, { topics }) => {
+      for (const name of topics as readonly string[])
+        if (!maySubscribe(session.host.id, name, session.host.grants()))
+          throw denied(`event.subscribe ${name}`);
+      session.subscribe(topics as readonly string[]);
+      return { topics };
+    },
+  },
+  'telemetry.subscribe': {
+    capability: 'telemetry.read',
+    schema: object({
+      rate_hz: { type: 'number', exclusiveMinimum: 0, maximum: 10 },
+      fields: { type: 'array', maxItems: 64, items: { type: 'string', maxLength: 64 } },
+    }),
+    run: (session, { rate_hz: rate, fields }) => {
+      session.followTelemetry(
+        typeof rate === 'number' ? rate : null,
+        Array.isArray(fields) ? (fields as readonly string[]) : null,
+      );
+      return { subscribed: true };
+    },
+  },
+  'mavlink.subscribe': {
+    capability: 'mavlink.read',
+    schema: object({
+      messages: { type: 'array', maxItems: 64, items: { type: 'integer', minimum: 0, maximum: 16_777_215 } },
+    }),
+    run: (session, { messages }) => {
+      session.followMavlink(Array.isArray(messages) ? (messages as readonly number[]) : null);
+      return { subscribed: true };
+    },
+  },
+  'mavlink.send': {
+    capability: 'mavlink.write',
+    schema: object({ frame: {} }, ['frame']),
+    run: (session, { frame }) => {
+      if (!(frame instanceof Uint8Array)) throw new Error('frame: the bytes of one MAVLink frame');
+      session.sendMavlink(frame);
+      return { sent: true };
+    },
+  },
+  'mission.read': {
+    capability: 'mission.read',
+    schema: object({ part: { enum: MISSION_PARTS } }, ['part']),
+    run: async ({ host }, { part }) => host.vehicle.mission(part as MissionPart),
+  },
+  'recording.start': {
+    capability: 'recording.write',
+    schema: object({}),
+    run: async ({ host }) => host.recording.start(),
+  },
+  'recording.stop': {
+    capability: 'recording.write',
+    schema: object({}),
+    run: async ({ host }) => host.recording.stop(),
+  },
+  'config.get': {
+    capability: null,
+    schema: object({ key: { type: 'string', maxLength: 128 } }),
+    run: async ({ host }, { key }) => {
+      const values = await host.settings.read();
+      if (typeof key !== 'string') return { values };
+      return { value: Object.hasOwn(values, key) ? values[key] : null };
+    },
+  },
+  'config.set': {
+    capability: null,
+    schema: object({ key: { type: 'string', minLength: 1, maxLength: 128 }, value: {} }, ['key', 'value']),
+    run: async ({ host }, { key, value }) => {
+      await host.settings.write(String(key), value, 'drone');
+      return { set: true };
+    },
+  },
+  'state.publish': {
+    capability: null,
+    schema: object({ topic, payload: {} }, ['topic', 'payload']),
+    run: ({ host }, { topic: name, payload }) => {
+      host.published.set(String(name), payload);
+      return { published: true };
+    },
+  },
+};
+
+/** Calls methods; the schemas are compiled once. */
+export class Methods {
+  readonly #validators = new Map<string, Validator>();
+
+  constructor() {
+    const ajv = createAjv();
+    for (const [name, { schema }] of Object.entries(METHODS))
+      this.#validators.set(name, compileValidator(ajv, schema));
+  }
+
+  /** @throws Error with a text for the extension: `unknown method <m>`, `capability_denied: <c>`, what is wrong in its arguments */
+  async call(session: Session, name: string, args: unknown): Promise<unknown> {
+    const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+    if (method === undefined) throw new Error(`unknown method ${name}`);
+    const { capability } = method;
+    if (capability !== null && !session.host.grants().has(capability)) {
+      session.host.denied(capability);
+      throw denied(capability);
+    }
+    const given = args ?? {};
+    const wrong = this.#validators.get(name)?.(given) ?? null;
+    if (wrong !== null)
+      throw new Error(`${name}: ${wrong.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`);
+    return method.run(session, given as Args);
+  }
+}

@@ -1,0 +1,130 @@
+import { type Feed, openFeed } from '../../../../shared/rpc/feed.ts';
+import type { Connection } from './connection.ts';
+import type { Hosted } from './hosted.ts';
+
+/** Only the bytes of one frame, so that a rate can be judged: the longest frame of MAVLink 2, signed. */
+const MAX_FRAME_BYTES = 280;
+
+/** One connection of an extension after its `hello`, with what it follows. Nothing outlives the connection or its grant. */
+export class Session {
+  readonly host: Hosted;
+  readonly #connection: Connection;
+  readonly #topics = new Map<string, () => void>();
+  #telemetry: (() => void) | null = null;
+  #reading: Feed | null = null;
+  #writing: Feed | null = null;
+
+  constructor(host: Hosted, connection: Connection) {
+    this.host = host;
+    this.#connection = connection;
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  /** Replaces the topics that it hears. */
+  subscribe(topics: readonly string[]): void {
+    this.#unsubscribe();
+    for (const topic of new Set(topics))
+      this.#topics.set(
+        topic,
+        this.host.topics.subscribe(topic, (name, payload) => {
+          if (this.host.grants().has('event.subscribe'))
+            this.#connection.tell('event', { topic: name, payload });
+        }),
+      );
+  }
+
+  /** @param rate times a second; null: as it comes, at most ten @param fields members; null: all */
+  followTelemetry(rate: number | null, fields: readonly string[] | null): void {
+    this.#telemetry?.();
+    const interval = rate === null ? 0 : 1000 / rate;
+    let due = 0;
+    this.#telemetry = this.host.vehicle.follow((telemetry) => {
+      const now = performance.now();
+      if (now < due || !this.host.grants().has('telemetry.read')) return;
+      due = now - due > interval ? now + interval : due + interval;
+      const body = telemetry();
+      this.#connection.tell(
+        'telemetry',
+        fields === null
+          ? body
+          : Object.fromEntries(
+              fields.filter((name) => Object.hasOwn(body, name)).map((name) => [name, body[name]]),
+            ),
+      );
+    });
+  }
+
+  /** @param messages ids; null: all */
+  followMavlink(messages: readonly number[] | null): void {
+    this.#reading?.end();
+    const feed = openFeed({
+      path: this.host.mavlinkSocket,
+      hello: {
+        name: `extension ${this.host.id}`,
+        write: false,
+        force: false,
+        msgs: messages === null || messages.length === 0 ? null : messages.join(','),
+      },
+      onFrame: (frame) => {
+        if (!this.host.grants().has('mavlink.read')) feed.end();
+        else this.#connection.tell('mavlink', { frame: frame.bytes() });
+      },
+      onRefused: (reason) => this.#connection.tell('mavlink_ended', { reason }),
+      onEnd: (reason) => {
+        if (this.#reading !== feed) return;
+        this.#reading = null;
+        this.#connection.tell('mavlink_ended', { reason });
+      },
+    });
+    this.#reading = feed;
+  }
+
+  /**
+   * Passes the wire guard of svc-link, as frames of a ground station without the override do.
+   * @throws Error if it was dropped, or cannot be a frame
+   */
+  sendMavlink(frame: Uint8Array): void {
+    if (frame.length < 8 || frame.length > MAX_FRAME_BYTES)
+      throw new Error(`frame: one MAVLink frame has 8 to ${MAX_FRAME_BYTES} bytes`);
+    const feed = this.#writing ?? this.#openWriting();
+    if (!feed.write(frame)) throw new Error('svc-link does not take it at the moment');
+  }
+
+  end(): void {
+    this.#unsubscribe();
+    this.#telemetry?.();
+    this.#reading?.end();
+    this.#writing?.end();
+    this.#connection.end();
+  }
+
+  /** A grant was revoked: what it allowed ends now, not only at the next call. */
+  recheck(): void {
+    const grants = this.host.grants();
+    if (!grants.has('mavlink.write')) this.#writing?.end();
+    if (!grants.has('mavlink.read')) this.#reading?.end();
+  }
+
+  #openWriting(): Feed {
+    const feed = openFeed({
+      path: this.host.mavlinkSocket,
+      // It hears nothing over this one: message 0 at most once in a thousand seconds is the least that can be asked for.
+      hello: { name: `extension ${this.host.id}`, write: true, force: false, msgs: '0@0.001' },
+      onFrame: () => undefined,
+      onRefused: () => undefined,
+      onEnd: () => {
+        if (this.#writing === feed) this.#writing = null;
+      },
+    });
+    this.#writing = feed;
+    return feed;
+  }
+
+  #unsubscribe(): void {
+    for (const end of this.#topics.values()) end();
+    this.#topics.clear();
+  }
+}

@@ -1,0 +1,67 @@
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import type { AgentHalf, Manifest } from '../../../shared/plugins/manifest.ts';
+import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
+import { grantedOf, type InstallRecord } from './record.ts';
+import type { SandboxSpec } from './sandbox/types.ts';
+
+export interface Places {
+  /** The folder of its files. */
+  readonly install: string;
+  readonly data: string;
+  readonly sockets: string;
+  readonly profile: string;
+  readonly closedDevices: readonly string[];
+}
+
+/** Grants that decide what the sandbox is: a change takes effect with a new start. */
+const SHAPES_SANDBOX = /^(?:hardware|network|filesystem)\.|^process\.spawn$/;
+
+export function shapesSandbox(permission: string): boolean {
+  return SHAPES_SANDBOX.test(permission);
+}
+
+/** How an extension is started. @throws PluginRefusal incompatible if it has nothing for this machine */
+export function launchOf(
+  record: InstallRecord,
+  { id }: Manifest,
+  agent: AgentHalf,
+  places: Places,
+): SandboxSpec {
+  return {
+    id,
+    runtime: agent.runtime,
+    install: places.install,
+    entrypoint: entrypointOf(agent),
+    data: join(places.data, id),
+    sockets: join(places.sockets, id),
+    grants: grantedOf(record),
+    resources: agent.resources,
+    listenPorts: agent.listen_ports,
+    profile: places.profile,
+    http: agent.http,
+    closedDevices: places.closedDevices,
+  };
+}
+
+function entrypointOf({ entrypoint, binaries }: AgentHalf): string {
+  if (entrypoint.startsWith('bin:')) {
+    const name = entrypoint.slice('bin:'.length);
+    const kinds = new Map(Object.entries(binaries[name] ?? {}));
+    const path = kinds.get(`${arch()}-linux`) ?? kinds.get(`${MACHINES[arch()] ?? arch()}-linux`);
+    if (path !== undefined) return path;
+    throw new PluginRefusal(
+      'incompatible',
+      `It brings ${name} for ${[...kinds.keys()].join(', ') || 'no machine'}; this one is ${arch()}-linux.`,
+    );
+  }
+  if (entrypoint.includes(':'))
+    throw new PluginRefusal(
+      'incompatible',
+      `Its entry point ${entrypoint} is a class for another host. This one starts a file.`,
+    );
+  return entrypoint;
+}
+
+/** Other names of Node's own. */
+const MACHINES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', arm: 'armv7' };

@@ -1,0 +1,147 @@
+import { mkdir } from 'node:fs/promises';
+import { every } from '../../../shared/async/every.ts';
+import { detectBoard } from '../../../shared/board.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Call, Handler, HandlersOf } from '../../../shared/routes/handler.ts';
+import type { logsRows } from '../../../shared/routes/logs.ts';
+import type { pluginsRows } from '../../../shared/routes/plugins.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import { VERSION } from '../../../shared/version.ts';
+import type { UpgradeHandler } from '../server.ts';
+import { pluginHandlers } from './handlers.ts';
+import { type PassedCall, PassThrough } from './http/pass-through.ts';
+import { Installer } from './install/installer.ts';
+import type { Recording } from './ipc/hosted.ts';
+import { Topics } from './ipc/topics.ts';
+import { Vehicle } from './ipc/vehicle.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { chooseSandbox } from './sandbox/sandbox.ts';
+import { PluginStore } from './store.ts';
+
+/** A revoked signer's extensions stop within this and a bit. */
+const SIGNERS_MS = 10_000;
+const INTEGRITY_MS = 10 * 60_000;
+
+export interface Plugins {
+  readonly handlers: HandlersOf<typeof pluginsRows, 'residual'>;
+  /** By row id. */
+  readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PluginsOptions {
+  readonly config: Config;
+  readonly paths: Paths;
+  readonly recording: Recording;
+  /** GET /api/logs. */
+  readonly logs: Handler<(typeof logsRows)[0]>;
+  readonly log: Logger;
+}
+
+/** The extension part of the residual: archives, records, the processes of extensions, their sockets. */
+export async function openPlugins({ config, paths, recording, logs, log }: PluginsOptions): Promise<Plugins> {
+  const { profile } = config.agent;
+  const topics = new Topics();
+  const vehicle = new Vehicle(paths.linkSocket, topics);
+  const store = new PluginStore(paths.pluginState);
+  const installer = new Installer({
+    folder: paths.plugins,
+    keys: paths.pluginKeys,
+    revocations: paths.pluginRevocations,
+    requireSigned: config.plugins.require_signed,
+    version: VERSION,
+    profile,
+    board: await detectBoard(),
+  });
+  const passThrough = new PassThrough({
+    socketOf: (id) => {
+      const spec = lifecycle.running(id)?.spec;
+      return spec?.http === true ? `${spec.sockets}/http.sock` : null;
+    },
+  });
+  const lifecycle = new Lifecycle({
+    store,
+    installer,
+    sandbox: await chooseSandbox({
+      allowUnsandboxed: config.plugins.allow_unsandboxed,
+      node: process.execPath,
+      onProblem: (sentence) => log.warn(sentence),
+    }),
+    services: { topics, vehicle, mavlinkSocket: paths.mavlinkSocket, recording, profile },
+    places: {
+      data: paths.pluginData,
+      sockets: paths.pluginSockets,
+      profile,
+      closedDevices: closedDevices(config),
+    },
+    settings: paths.pluginConfig,
+    onEnded: (id) => passThrough.close(id),
+    wall: Date.now,
+    now: () => performance.now(),
+    log,
+  });
+  const timers: NodeJS.Timeout[] = [];
+  let resuming: Promise<void> = Promise.resolve();
+  return {
+    handlers: pluginHandlers({
+      store,
+      installer,
+      lifecycle,
+      passThrough,
+      folder: paths.plugins,
+      urlHosts: config.plugins.url_hosts,
+      logs,
+    }),
+    upgrades: new Map<string, UpgradeHandler>([
+      [
+        'plugins.id.x.path.ws',
+        (call: Call<Row>, req, socket, head) =>
+          passThrough.upgrade(call as unknown as PassedCall, req, socket, head),
+      ],
+    ]),
+    async start() {
+      // Other users of this machine see neither the files nor the sockets.
+      for (const folder of [paths.plugins, paths.pluginData, paths.pluginSockets])
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+      vehicle.start();
+      // Not awaited: the node is ready before its extensions are.
+      resuming = begin(store, installer, lifecycle, topics).catch((error: unknown) => {
+        log.error(`extensions: ${messageOf(error)}`);
+      });
+      timers.push(
+        every(SIGNERS_MS, 'signers of extensions', async () => lifecycle.checkSigners()),
+        every(INTEGRITY_MS, 'files of extensions', async () => lifecycle.checkIntegrity()),
+      );
+    },
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      topics.publish('agent.shutdown', {});
+      lifecycle.close();
+      await resuming;
+      await lifecycle.stop();
+      passThrough.stop();
+      vehicle.stop();
+    },
+  };
+}
+
+async function begin(
+  store: PluginStore,
+  installer: Installer,
+  lifecycle: Lifecycle,
+  topics: Topics,
+): Promise<void> {
+  await installer.sweep(await store.all());
+  await lifecycle.resume();
+  topics.publish('agent.ready', {});
+}
+
+/** The flight controller's port belongs to svc-link, whatever was granted. */
+function closedDevices({ mavlink }: Config): readonly string[] {
+  const match = /^serial:([^:]+)/.exec(mavlink.source);
+  return match?.[1] === undefined ? [] : [match[1]];
+}

@@ -1,0 +1,32 @@
+import { RESIDUAL, section } from './leaf.ts';
+
+/** Who holds the pairing key answers for the software that runs on the node. */
+const TRUST = {
+  'x-class': 'keyonly',
+  'x-reason': 'decides whose software may run on the node',
+  ...RESIDUAL,
+} as const;
+
+/** The section `plugins`: extensions. */
+export const pluginsConfig = section({
+  require_signed: {
+    type: 'boolean',
+    default: true,
+    description: 'whether extensions without the signature of a trusted signer are refused',
+    ...TRUST,
+  },
+  allow_unsandboxed: {
+    type: 'boolean',
+    default: false,
+    description: 'whether extensions run without a sandbox on a machine that has no bubblewrap',
+    ...TRUST,
+  },
+  url_hosts: {
+    type: 'array',
+    maxItems: 16,
+    items: { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5})?$' },
+    default: ['github.com', 'objects.githubusercontent.com', 'release-assets.githubusercontent.com'],
+    description: 'the hosts from which an extension may be installed by its address',
+    ...TRUST,
+  },
+});

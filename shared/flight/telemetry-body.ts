@@ -1,0 +1,18 @@
+import type { LinkState } from '../rpc/link.ts';
+
+/** The body of GET /api/telemetry, of each message on its WebSocket, and of what extensions get. */
+export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
+  const { params } = state;
+  return {
+    mavlink_alive: state.mavlink_alive,
+    heartbeat_age_s: state.heartbeat_age_s,
+    ...state.telemetry,
+    // The motors of a silent vehicle may still be running.
+    armed: state.mavlink_alive ? state.telemetry.armed : null,
+    statustext: state.statustext,
+    param_cached_count: params.cached,
+    param_expected_count: params.expected,
+    param_generation: params.generation,
+    param_priming: params.priming,
+  };
+}

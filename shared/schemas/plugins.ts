@@ -1,0 +1,327 @@
+import type { JsonSchema } from './json-schema.ts';
+import { logQuery as nodeLogQuery } from './logs.ts';
+
+/** Bodies of the extension routes (docs/contract.md 9.1). Times are Unix time in ms. */
+
+const text = { type: 'string' } as const satisfies JsonSchema;
+const textOrNull = { type: ['string', 'null'] } as const satisfies JsonSchema;
+const time = { type: ['integer', 'null'] } as const satisfies JsonSchema;
+const yes = { const: true } as const satisfies JsonSchema;
+const free = { type: 'object' } as const satisfies JsonSchema;
+const names = { type: 'array', items: text } as const satisfies JsonSchema;
+
+export const STATUSES = ['installed', 'enabled', 'running', 'disabled', 'failed', 'incompatible'] as const;
+export const SANDBOXES = ['systemd', 'bwrap', 'none'] as const;
+
+/** What the node keeps of one extension, and shows of it. */
+export const record = {
+  type: 'object',
+  required: [
+    'plugin_id',
+    'version',
+    'manifest_hash',
+    'source',
+    'source_uri',
+    'signer_id',
+    'status',
+    'installed_at',
+    'enabled_at',
+    'failure_reason',
+    'last_words',
+    'sandbox',
+    'permissions',
+    'auto_update',
+    'pinned_version',
+    'last_update_check_at',
+    'last_update_attempt',
+    'reenable_pending',
+    'model_status',
+    'service_status',
+  ],
+  properties: {
+    plugin_id: text,
+    version: text,
+    manifest_hash: { type: 'string', description: 'SHA-256 of manifest.yaml' },
+    source: { enum: ['local_file', 'git_url', 'registry'] },
+    source_uri: textOrNull,
+    signer_id: { ...textOrNull, description: 'whose signature was verified; null: none' },
+    status: { enum: STATUSES },
+    installed_at: { type: 'integer' },
+    enabled_at: time,
+    failure_reason: {
+      ...textOrNull,
+      description: 'why the node stopped or refused it, such as `tampered: <path>` or `signer_revoked`',
+    },
+    last_words: { ...names, description: 'the last lines of its stderr before it last ended by itself' },
+    sandbox: { enum: [...SANDBOXES, null], description: 'what it last ran in' },
+    permissions: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['granted', 'granted_at', 'revoked_at'],
+        properties: { granted: { type: 'boolean' }, granted_at: time, revoked_at: time },
+        additionalProperties: false,
+      },
+    },
+    auto_update: { type: 'boolean' },
+    pinned_version: textOrNull,
+    last_update_check_at: time,
+    last_update_attempt: { type: ['object', 'null'] },
+    reenable_pending: { type: 'boolean' },
+    model_status: { type: ['array', 'null'] },
+    service_status: { type: ['array', 'null'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const installs = {
+  type: 'object',
+  required: ['installs'],
+  properties: { installs: { type: 'array', items: record } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const permission = {
+  type: 'object',
+  required: ['id', 'required', 'half', 'label', 'category', 'risk', 'risk_reason'],
+  properties: {
+    id: text,
+    required: { type: 'boolean' },
+    half: { enum: ['agent', 'gcs'] },
+    label: { type: 'string', description: 'what it allows, in words' },
+    category: text,
+    risk: { enum: ['low', 'medium', 'high', 'critical'] },
+    risk_reason: textOrNull,
+  },
+} as const satisfies JsonSchema;
+const permissions = { type: 'array', items: permission } as const satisfies JsonSchema;
+const contributions = { type: 'array', items: free } as const satisfies JsonSchema;
+
+export const detail = {
+  type: 'object',
+  required: ['install', 'granted_capabilities', 'manifest'],
+  properties: {
+    install: record,
+    granted_capabilities: names,
+    manifest: {
+      type: ['object', 'null'],
+      description: 'null: its files cannot be read; failure_reason says why',
+      required: ['id', 'version', 'name', 'risk', 'license', 'halves', 'gcs', 'permissions', 'mcp'],
+      properties: {
+        id: text,
+        version: text,
+        name: text,
+        description: text,
+        author: text,
+        risk: text,
+        license: text,
+        http: { type: 'boolean', description: 'it serves an API of its own below /x/' },
+        halves: names,
+        gcs: { type: ['object', 'null'] },
+        permissions,
+        mcp: {
+          type: 'object',
+          required: ['tools', 'resources', 'prompts'],
+          properties: { tools: contributions, resources: contributions, prompts: contributions },
+          additionalProperties: false,
+        },
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const about = {
+  ok: yes,
+  plugin_id: text,
+  version: text,
+  signer_id: textOrNull,
+  risk: text,
+} as const;
+
+export const parsed = {
+  type: 'object',
+  required: [
+    'ok',
+    'plugin_id',
+    'version',
+    'name',
+    'signer_id',
+    'signed',
+    'halves',
+    'permissions',
+    'warnings',
+  ],
+  properties: {
+    ...about,
+    name: text,
+    description: text,
+    author: text,
+    license: text,
+    signed: { type: 'boolean', description: 'by a signer that this node trusts' },
+    signature_problem: { ...textOrNull, description: 'why it would not be installed' },
+    halves: names,
+    permissions,
+    warnings: names,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const installed = {
+  type: 'object',
+  required: ['ok', 'plugin_id', 'version', 'signer_id', 'risk', 'permissions_requested', 'granted', 'job_id'],
+  properties: {
+    ...about,
+    permissions_requested: names,
+    granted: names,
+    job_id: textOrNull,
+    sha256: { type: 'string', description: 'of an archive that came from an address' },
+    warnings: names,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const permissionIds = {
+  type: 'array',
+  maxItems: 128,
+  items: { type: 'string', maxLength: 128 },
+  description: 'permissions to grant at once',
+} as const satisfies JsonSchema;
+
+export const installQuery = {
+  type: 'object',
+  properties: {
+    job_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    requested_permissions: {
+      type: 'string',
+      maxLength: 4096,
+      description: 'permissions to grant, by commas',
+    },
+    force: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const installFromUrl = {
+  type: 'object',
+  required: ['url', 'expected_sha256'],
+  properties: {
+    url: { type: 'string', maxLength: 2048 },
+    expected_sha256: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+    requested_permissions: permissionIds,
+    job_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const grantRequest = {
+  type: 'object',
+  required: ['permission_id'],
+  properties: { permission_id: { type: 'string', minLength: 1, maxLength: 128 } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const done = {
+  type: 'object',
+  required: ['ok'],
+  properties: { ok: yes },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const revoked = {
+  type: 'object',
+  required: ['ok', 'plugin_id', 'granted', 'requires_restart'],
+  properties: { ok: yes, plugin_id: text, granted: names, requires_restart: { const: false } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const removeQuery = {
+  type: 'object',
+  properties: {
+    keep_data: {
+      enum: ['1', 'true', 't', 'yes', 'y', 'on', '0', 'false', 'f', 'no', 'n', 'off'],
+      description: 'whether what it has stored stays',
+    },
+    force: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const configWrite = {
+  type: 'object',
+  required: ['key', 'value'],
+  properties: {
+    key: { type: 'string', minLength: 1, maxLength: 128 },
+    value: { description: 'any JSON; null removes the key' },
+    scope: { enum: ['drone', 'global'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const configWritten = {
+  type: 'object',
+  required: ['set', 'plugin_id', 'key', 'scope'],
+  properties: { set: yes, plugin_id: text, key: text, scope: { enum: ['drone', 'global'] } },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const state = {
+  type: 'object',
+  description: 'by topic, not older than 10 s',
+  additionalProperties: {
+    type: 'object',
+    required: ['payload', 'ts_ms'],
+    properties: { payload: true, ts_ms: { type: 'integer' } },
+    additionalProperties: false,
+  },
+} as const satisfies JsonSchema;
+
+export const readiness = {
+  type: 'object',
+  required: ['ok', 'plugin_id', 'services'],
+  properties: {
+    ok: yes,
+    plugin_id: text,
+    services: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'ready', 'reason'],
+        properties: { name: text, ready: { type: 'boolean' }, reason: textOrNull },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const { service: _service, ...ofOne } = nodeLogQuery.properties;
+/** As GET /api/logs, of one extension. */
+export const logQuery = {
+  type: 'object',
+  properties: ofOne,
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const invoke = {
+  type: 'object',
+  properties: {
+    arguments: { type: 'object' },
+    timeout_ms: { type: 'integer', minimum: 1, maximum: 25_000 },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const invoked = {
+  type: 'object',
+  required: ['plugin_id', 'tool', 'result'],
+  properties: { plugin_id: text, tool: text, result: true },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** The refusals of the lifecycle routes; `code` and `kind` are in shared/plugins/refusal.ts. */
+export const refusal = {
+  type: 'object',
+  required: ['ok', 'code', 'kind', 'detail'],
+  properties: { ok: { const: false }, code: { type: 'integer' }, kind: text, detail: text },
+} as const satisfies JsonSchema;
