@@ -27,7 +27,7 @@ export function readManifestText(text: string): ReadText {
       version: '1.2',
       schema: 'core',
       stringKeys: false,
-      logLevel: 'silent',
+      logLevel: 'error', // with 'silent', a second document would be passed over
     });
     const problems = [...document.errors, ...document.warnings].slice(0, MAX_VIOLATIONS).map((problem) => ({
       path: '',
