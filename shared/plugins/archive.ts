@@ -159,7 +159,7 @@ async function readManifest(
     const [first] = violations;
     throw new PluginRefusal(
       'manifest_invalid',
-      `The manifest is refused: ${first?.path ?? ''} ${first?.message ?? 'is invalid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
+      `The manifest is refused: ${first === undefined || first.path === '' ? 'it' : first.path} ${first?.message ?? 'is invalid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
       { violations },
     );
   }

@@ -27,11 +27,11 @@ export function readManifestText(text: string): ReadText {
       version: '1.2',
       schema: 'core',
       stringKeys: false,
-      logLevel: 'silent',
+      logLevel: 'error', // with 'silent', a second document would be passed over
     });
     const problems = [...document.errors, ...document.warnings].slice(0, MAX_VIOLATIONS).map((problem) => ({
       path: '',
-      message: `is not valid YAML: ${problem.message.split('\n', 1)[0] ?? ''}`,
+      message: `is not valid YAML: ${problem.message.split(/:?\n/, 1)[0] ?? ''}`,
     }));
     if (problems.length > 0) return { value: null, violations: problems };
     if (document.directives.yaml.explicit === true || Object.keys(document.directives.tags).length > 1)

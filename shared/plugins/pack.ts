@@ -38,6 +38,12 @@ export interface Packed {
   readonly warnings: readonly string[];
 }
 
+export interface PackOptions {
+  readonly sign?: { readonly key: KeyObject; readonly signer: string };
+  /** Leaves nothing out: the folder is an archive that was unpacked. */
+  readonly everything?: boolean;
+}
+
 /**
  * Packs a folder into the archive `out`, which is there either completely or not at all. The same files always give the same
  * bytes.
@@ -45,10 +51,10 @@ export interface Packed {
  */
 export async function packFolder(
   folder: string,
-  { sign }: { readonly sign?: { readonly key: KeyObject; readonly signer: string } },
+  { sign, everything = false }: PackOptions,
   out: string,
 ): Promise<Packed> {
-  const paths = await filesIn(folder);
+  const paths = await filesIn(folder, everything);
   if (!paths.includes(MANIFEST_ENTRY))
     throw new PluginRefusal('manifest_invalid', `${resolve(folder)} has no ${MANIFEST_ENTRY}.`);
   if (sign !== undefined) signDigest(Buffer.alloc(32), sign.key, sign.signer); // finds a wrong key before any work
@@ -65,12 +71,12 @@ export async function packFolder(
 }
 
 /** The files to pack, relative, in the order of their code points. */
-export async function filesIn(folder: string): Promise<string[]> {
+async function filesIn(folder: string, everything: boolean): Promise<string[]> {
   const found: string[] = [];
   const walk = async (below: string): Promise<void> => {
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
-      if (isExcluded(path, entry.name, entry.isDirectory())) continue;
+      if (!everything && isExcluded(path, entry.name, entry.isDirectory())) continue;
       const problem = pathProblem(path);
       if (problem !== null) throw refused(problem);
       if (entry.isDirectory()) await walk(path);

@@ -1,0 +1,41 @@
+import type { KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Flags } from '@oclif/core';
+import { parseManifest } from '../../shared/plugins/manifest.ts';
+import type { Packed } from '../../shared/plugins/pack.ts';
+import { PluginRefusal } from '../../shared/plugins/refusal.ts';
+import { readPrivateKey, requireSigner } from './keys.ts';
+
+/** What `pack` and `sign` print with --json. */
+export interface PackResult extends Packed {
+  readonly file: string;
+}
+
+/** What `pack` and `sign` have in common. */
+export const KEY_FLAGS = {
+  key: Flags.string({ summary: 'your private key, from svc plugin keygen', env: 'SVC_PLUGIN_KEY' }),
+  'signer-id': Flags.string({ summary: 'your id as a signer; by default the name of the key file' }),
+};
+
+/** Who signs; null without a key. */
+export async function signWith(
+  key: string | undefined,
+  signer: string | undefined,
+): Promise<{ readonly key: KeyObject; readonly signer: string } | null> {
+  if (key === undefined) return null;
+  const id = signer ?? basename(key).replace(/(?:\.key)?\.pem$/, '');
+  requireSigner(id);
+  return { key: await readPrivateKey(key), signer: id };
+}
+
+/** `<id>-<version>.svcplug` in the current folder. @throws PluginRefusal manifest_invalid */
+export async function defaultOutput(folder: string): Promise<string> {
+  const file = join(folder, 'manifest.yaml');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new PluginRefusal('manifest_invalid', `${resolve(file)} cannot be read.`, {}, { cause: error });
+  });
+  const { manifest, violations } = parseManifest(text);
+  if (manifest === null) throw new PluginRefusal('manifest_invalid', `${file} is invalid.`, { violations });
+  return `${manifest.id}-${manifest.version}.svcplug`;
+}

@@ -1,0 +1,113 @@
+import type { RequestListener, Server } from 'node:http';
+
+/** The name and version of this SDK, as the node is told. */
+export const SDK: string;
+
+/** Why the node did not do what was asked: the message is its own text, `code` what stands before the first colon. */
+export class NodeError extends Error {
+  readonly code:
+    | 'capability_denied'
+    | 'allowlist_violation'
+    | 'invalid_arguments'
+    | 'not_available'
+    | 'timeout'
+    | 'closed'
+    | 'busy'
+    | 'too_large'
+    | (string & {});
+}
+
+export interface ConnectOptions {
+  /** Path of the node's socket; by default of SVC_PLUGIN_SOCKET. */
+  readonly socket?: string;
+  /** By default of SVC_PLUGIN_ID. */
+  readonly id?: string;
+  /** For every call, ms; 10 000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** Anything that JSON can say, and bytes. */
+export type Value =
+  | null
+  | boolean
+  | number
+  | string
+  | Uint8Array
+  | readonly Value[]
+  | { readonly [name: string]: Value };
+
+/** What `GET /api/telemetry` answers; what the vehicle has not told is null or left out. */
+export interface Telemetry {
+  readonly armed?: boolean | null;
+  readonly mode?: string | null;
+  /** Degrees; metres above the sea and above home. */
+  readonly position?: {
+    readonly lat: number | null;
+    readonly lon: number | null;
+    readonly alt_msl: number | null;
+    readonly alt_rel: number | null;
+    readonly heading: number | null;
+  };
+  readonly [group: string]: unknown;
+}
+
+export type Part = 'mission' | 'fence' | 'rally';
+
+/** A connection to the node. Every method that asks it throws `NodeError` when it refuses. */
+export interface Extension {
+  readonly id: string;
+  readonly version: string;
+  readonly profile: 'drone' | 'ground-station';
+  /** The only folder that can be written to; it survives an update. */
+  readonly dataDir: string;
+  /** The capabilities that were granted when it connected. They may be taken away at any moment. */
+  readonly grants: ReadonlySet<string>;
+  /** Its configuration when it connected. */
+  readonly config: { readonly [key: string]: Value };
+
+  call(method: string, args?: { readonly [name: string]: Value }, timeoutMs?: number): Promise<Value>;
+  on(name: string, listener: (args: never) => unknown): this;
+  ping(): Promise<Value>;
+  /** `plugin.<id>.<name>` */
+  topic(name: string): string;
+  /** Publishes an event; a name without a dot is one of its own. Others need `event.publish`. */
+  publish(name: string, payload: Value): Promise<Value>;
+  /** What `GET /api/plugins/{id}/state` shows; publish it again at least every 10 s. 8 topics, 64 KiB together. */
+  publishState(name: string, payload: Value): Promise<Value>;
+  /** Needs `event.subscribe`. */
+  subscribe(topics: readonly string[], listener: (payload: Value, topic: string) => unknown): Promise<Value>;
+  /** Needs `telemetry.read`. */
+  telemetry(
+    options: { readonly rateHz?: number; readonly fields?: readonly string[] },
+    listener: (telemetry: Telemetry) => unknown,
+  ): Promise<Value>;
+  /** Needs `telemetry.extend`. */
+  extendTelemetry(fields: { readonly [name: string]: Value }): Promise<Value>;
+  /** Whole MAVLink frames, by message id. Needs `mavlink.read`. */
+  mavlink(
+    options: { readonly messages?: readonly number[] },
+    listener: (frame: Uint8Array) => unknown,
+  ): Promise<Value>;
+  /** Needs `mavlink.write`. */
+  sendMavlink(frame: Uint8Array): Promise<Value>;
+  getConfig(key?: string): Promise<Value>;
+  setConfig(key: string, value: Value): Promise<Value>;
+  /** Needs `mission.read`. */
+  readMission(part?: Part): Promise<Value>;
+  /** Needs `recording.write`. */
+  startRecording(): Promise<Value>;
+  /** Needs `recording.write`. */
+  stopRecording(): Promise<Value>;
+  /** Answers a tool of the manifest; AI clients see it with `mcp.expose`. */
+  tool(name: string, handler: (args: { readonly [name: string]: unknown }) => unknown): this;
+  resource(uri: string, handler: (uri: string) => unknown): this;
+  prompt(name: string, handler: (args: { readonly [name: string]: unknown }) => unknown): this;
+  /** Serves `/api/plugins/{id}/x/…`; the request's path is what follows `x`. Needs `http: true` in the manifest. */
+  serve(handler: RequestListener): Promise<Server>;
+  /** Something to end on SIGTERM, within 5 s altogether. */
+  onStop(work: () => unknown): this;
+  close(): Promise<void>;
+}
+
+/** Connects to the node that started this process, and says hello. SIGTERM then ends the process in order. */
+export function connect(options?: ConnectOptions): Promise<Extension>;

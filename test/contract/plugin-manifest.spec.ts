@@ -1,0 +1,329 @@
+import { expect } from 'chai';
+import { higher, SCOPES } from '../../shared/auth/scopes.ts';
+import {
+  CAPABILITIES,
+  mayPublish,
+  maySubscribe,
+  riskReason,
+  toolClass,
+} from '../../shared/plugins/capabilities.ts';
+import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
+import { MANIFEST } from '../support/extension.ts';
+
+/** The manifest with a part of its text replaced. */
+function changed(from: string, to: string): string {
+  if (!MANIFEST.includes(from)) throw new Error(`the manifest has no ${from}`);
+  return MANIFEST.replace(from, to);
+}
+
+function read(text: string) {
+  const { manifest, violations } = parseManifest(text);
+  if (manifest === null) throw new Error(JSON.stringify(violations));
+  return manifest;
+}
+
+describe('the manifest of an extension', () => {
+  it('has every default filled in', () => {
+    const { manifest, violations, warnings } = parseManifest(`id: a.b
+version: 1.0.0
+compatibility: {svc_version: ">=0.1"}
+agent: {entrypoint: "demo.main:Demo"}
+gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
+`);
+    expect({ violations, warnings }).to.deep.equal({ violations: [], warnings: [] });
+    expect(manifest).to.deep.include({ schema_version: 1, name: 'a.b', risk: 'medium', homepage: null });
+    expect(manifest?.agent).to.deep.include({
+      runtime: 'python',
+      resources: { max_ram_mb: 96, max_cpu_percent: 25, max_pids: 12 },
+      target_profiles: ['drone'],
+      http: false,
+      listen_ports: [],
+    });
+    expect(manifest?.gcs?.permissions).to.deep.equal([
+      { id: 'ui.slot.fc-tab', required: true, degraded_behavior: null },
+    ]);
+  });
+
+  describe('is refused, with the place, for', () => {
+    const agent = (more: string) => `${MANIFEST}${more}`;
+    const cases: Readonly<Record<string, readonly [text: string, path: string, message: RegExp]>> = {
+      'a list instead of a map': ['- a', '', /must be a map/],
+      'nothing at all': ['', '', /must be a map/],
+      'two documents': [`${MANIFEST}---\n${MANIFEST}`, '', /not valid YAML/],
+      'an alias': [`${MANIFEST}extra: &x {a: 1}\nfeatures: *x\n`, '/features', /alias/],
+      'an anchor': [`${MANIFEST}extra: &x {a: 1}\n`, '/extra', /anchor/],
+      'a tag of YAML': [changed('Demo', '!!str Demo'), '/name', /tag/],
+      'a tag of its own': [changed('Demo', '!js Demo'), '', /tag/i],
+      'a directive': [`%YAML 1.1\n---\n${MANIFEST}`, '', /directive/],
+      'a merge key': [`${MANIFEST}extra:\n  <<: {a: 1}\n`, '/extra/<<', /merge/],
+      'the same key twice': [`${MANIFEST}name: Other\n`, '/name', /twice/],
+      'a key that reaches a prototype': [`${MANIFEST}__proto__: {a: 1}\n`, '/__proto__', /not allowed/],
+      'a key that is a number': [`${MANIFEST}extra: {1: a}\n`, '/extra/1', /not a text/],
+      'deep nesting': [
+        `${MANIFEST}extra: {a: ${'['.repeat(40)}${']'.repeat(40)}}\n`,
+        `/extra/a${'/0'.repeat(31)}`,
+        /deeper/,
+      ],
+      'nesting that would exhaust the stack': [`extra: ${'['.repeat(50_000)}`, '', /YAML|deeply/],
+      'more than 256 KiB': [`${MANIFEST}description: ${'x'.repeat(256 * 1024)}\n`, '', /256 KiB/],
+      'no id': [changed('id: org.example.demo\n', ''), '', /required property 'id'/],
+      'an id without a dot': [changed('org.example.demo', 'demo'), '/id', /pattern/],
+      'an id in capitals': [changed('org.example.demo', 'Org.Demo'), '/id', /pattern/],
+      'an id that leads out': [changed('org.example.demo', '"a/../b"'), '/id', /pattern/],
+      'an id of 200 characters': [changed('org.example.demo', `a.${'b'.repeat(200)}`), '/id', /128/],
+      'a version that is none': [changed('1.2.3', '"1.2"'), '/version', /semantic-version/],
+      'a version with a v': [changed('1.2.3', 'v1.2.3'), '/version', /semantic-version/],
+      'a schema of the future': [
+        changed('schema_version: 3', 'schema_version: 4'),
+        '/schema_version',
+        /1, 2, 3/,
+      ],
+      'a range that is none': [
+        changed('>=0.1.0, <2.0.0', 'newest'),
+        '/compatibility/svc_version',
+        /version-range/,
+      ],
+      'an empty range': [changed('>=0.1.0, <2.0.0', ''), '/compatibility/svc_version', /fewer|version-range/],
+      'no half': [MANIFEST.slice(0, MANIFEST.indexOf('agent:')), '', /half/],
+      'a capability that nobody knows': [
+        changed('telemetry.read', 'telemetry.rule'),
+        '/agent/permissions/0',
+        /no capability/,
+      ],
+      'a capability of the other half': [
+        changed('telemetry.read', 'command.send'),
+        '/agent/permissions/0',
+        /no capability/,
+      ],
+      'a capability named like a member of every object': [
+        changed('telemetry.read', 'toString'),
+        '/agent/permissions/0',
+        /no capability/,
+      ],
+      'a permission twice': [
+        changed('[telemetry.read]', '[telemetry.read, {id: telemetry.read}]'),
+        '/agent/permissions/1',
+        /twice/,
+      ],
+      'running inside the node': [agent('  isolation: inprocess\n'), '/agent/isolation', /not offered/],
+      'a heavy class': [agent('  resources: {class: heavy}\n'), '/agent/resources/class', /not offered/],
+      'too much memory': [agent('  resources: {max_ram_mb: 8192}\n'), '/agent/resources/max_ram_mb', /4096/],
+      'an entry point that leads out': [
+        changed('agent/main.mjs', 'agent/../../x.mjs'),
+        '/agent/entrypoint',
+        /path/,
+      ],
+      'an entry point of Node that is TypeScript': [
+        changed('main.mjs', 'main.ts'),
+        '/agent/entrypoint',
+        /\.mjs/,
+      ],
+      'an entry point of Python that is odd': [
+        changed(
+          'runtime: node\n  entrypoint: agent/main.mjs',
+          'runtime: python\n  entrypoint: "os:system(1)"',
+        ),
+        '/agent/entrypoint',
+        /module:Class/,
+      ],
+      'a program that is not named': [
+        changed('runtime: node\n  entrypoint: agent/main.mjs', 'runtime: binary\n  entrypoint: bin:demo'),
+        '/agent/entrypoint',
+        /agent\.binaries/,
+      ],
+      'a page inside the page of the node': [
+        agent('gcs: {entrypoint: gcs/a.js, isolation: inline}\n'),
+        '/gcs/isolation',
+        /iframe/,
+      ],
+      'a program without the permission': [
+        agent('  subprocess_spawn: [tool]\n'),
+        '/agent/subprocess_spawn',
+        /process\.spawn/,
+      ],
+      'a program that leads out': [
+        agent('  subprocess_spawn: [../tool]\n'),
+        '/agent/subprocess_spawn/0',
+        /pattern/,
+      ],
+      'foreign binaries without their licence': [
+        agent('  contains_vendor_binary: true\n'),
+        '/agent/vendor_attribution',
+        /exactly/,
+      ],
+      'a port without the permission': [
+        agent('  contributes: {services: [{name: s, command: s, listen_ports: [8000]}]}\n'),
+        '/agent/contributes/services/0/listen_ports',
+        /network\.listen/,
+      ],
+      'a command that systemd would read otherwise': [
+        agent('  contributes: {services: [{name: s, command: "+rm -rf /"}]}\n'),
+        '/agent/contributes/services/0/command',
+        /command-line/,
+      ],
+      'a tool twice': [
+        agent('  contributes: {tools: [{name: a}, {name: a}]}\n'),
+        '/agent/contributes/tools/1',
+        /twice/,
+      ],
+      'a tool whose name the connector cannot show': [
+        agent('  contributes: {tools: [{name: "a b"}]}\n'),
+        '/agent/contributes/tools/0/name',
+        /pattern/,
+      ],
+      'no profile': [agent('  target_profiles: []\n'), '/agent/target_profiles', /fewer/],
+      'documentation over plain HTTP': [
+        `${MANIFEST}documentation_url: http://x\n`,
+        '/documentation_url',
+        /pattern/,
+      ],
+    };
+    for (const [name, [text, path, message]] of Object.entries(cases))
+      it(name, () => {
+        const { manifest, violations } = parseManifest(text);
+        expect(manifest).to.equal(null);
+        const found = violations.find(
+          (violation) => violation.path === path && message.test(violation.message),
+        );
+        expect(found, JSON.stringify(violations)).to.not.equal(undefined);
+      });
+  });
+
+  it('names everything that is wrong at once', () => {
+    const { violations } = parseManifest(
+      'id: X\nversion: one\ncompatibility: {}\nagent: {entrypoint: /x, runtime: node, permissions: [no.such]}\n',
+    );
+    expect(violations.map(({ path }) => path)).to.have.members([
+      '/id',
+      '/version',
+      '/compatibility',
+      '/agent/entrypoint',
+      '/agent/permissions/0',
+    ]);
+  });
+
+  it('of 40 000 keys is read in less than a second', () => {
+    const keys = Array.from({ length: 40_000 }, (_, index) => `k${index.toString(36)}: `).join('\n');
+    const before = performance.now();
+    expect(parseManifest(keys).manifest).to.equal(null);
+    expect(performance.now() - before).to.be.below(1000);
+  });
+
+  it('with older names is read, with a warning for each', () => {
+    const { manifest, warnings } = parseManifest(
+      changed('svc_version', 'ados_version')
+        .replace('runtime: node', 'runtime: rust')
+        .concat('  target_profiles: [ground_station, drone, ground-station]\nunknown: 1\n'),
+    );
+    expect(manifest?.compatibility.svc_version).to.equal('>=0.1.0, <2.0.0');
+    expect(manifest?.agent?.runtime).to.equal('binary');
+    expect(manifest?.agent?.target_profiles).to.deep.equal(['ground-station', 'drone']);
+    expect(warnings.join('\n'))
+      .to.match(/ados_version is an older name/)
+      .and.match(/unknown is not known/);
+  });
+
+  it('below schema 3 has its tools ignored in both halves, and says so', () => {
+    const text = changed('schema_version: 3', 'schema_version: 2').concat(
+      '  contributes: {tools: [{name: a}]}\ngcs: {entrypoint: gcs/a.js, contributes: {prompts: [{name: p}], panels: [{id: x}]}}\n',
+    );
+    const { manifest, warnings } = parseManifest(text);
+    expect(manifest?.agent?.contributes.tools).to.deep.equal([]);
+    expect(manifest?.gcs?.contributes).to.deep.equal({
+      tools: [],
+      resources: [],
+      prompts: [],
+      ui: { panels: [{ id: 'x' }] },
+    });
+    expect(warnings.filter((warning) => warning.includes('schema_version 3'))).to.have.length(2);
+    expect(
+      read(text.replace('schema_version: 2', 'schema_version: 3')).agent?.contributes.tools,
+    ).to.have.length(1);
+  });
+
+  it('says which versions of the node it fits, whatever follows a hyphen', () => {
+    const fits = (range: string, version: string) =>
+      svcVersionFits(read(changed('>=0.1.0, <2.0.0', range)), version);
+    expect(fits('>=0.1.0, <2.0.0', '1.9.9')).to.equal(true);
+    expect(fits('>=0.1.0, <2.0.0', '2.0.0')).to.equal(false);
+    expect(fits('>=1.0.0', '1.0.0-rc.1')).to.equal(true);
+    expect(fits('==1.2.3', '1.2.3')).to.equal(true);
+    expect(fits('1.2.3', '1.2.4')).to.equal(false);
+    expect(fits('>=1.0.0', 'latest')).to.equal(false);
+  });
+
+  it('asks for permissions that a person can judge', () => {
+    const manifest = read(
+      changed('[telemetry.read]', '[telemetry.read, {id: mavlink.write, required: false}]').concat(
+        'gcs: {entrypoint: gcs/a.js, permissions: [command.send, no.such]}\n',
+      ),
+    );
+    expect(
+      requestedPermissions(manifest).map(({ id, half, risk, required }) => [id, half, risk, required]),
+    ).to.deep.equal([
+      ['telemetry.read', 'agent', 'low', true],
+      ['mavlink.write', 'agent', 'high', false],
+      ['command.send', 'gcs', 'high', true],
+      ['no.such', 'gcs', 'high', true],
+    ]);
+  });
+});
+
+describe('the capabilities of extensions', () => {
+  it('have a class that fits their risk: what is high or critical is never a read', () => {
+    for (const [id, capability] of Object.entries(CAPABILITIES)) {
+      if (capability.risk === 'high' || capability.risk === 'critical')
+        expect(['flight', 'admin'], id).to.include(capability.class);
+      expect(riskReason(capability), id).to.match(/^[A-Z].*\.$/);
+      expect(capability.label, id).to.match(/^[a-z]/);
+    }
+  });
+
+  it('raise the class of a tool, and nothing lowers it', () => {
+    expect(toolClass('read', [])).to.equal('read');
+    expect(toolClass('read', ['telemetry.read', 'recording.write'])).to.equal('safe_write');
+    expect(toolClass('read', ['mavlink.write'])).to.equal('flight');
+    expect(toolClass('flight_action', [])).to.equal('flight');
+    expect(toolClass('destructive', ['mavlink.write'])).to.equal('destructive');
+    for (const declared of [undefined, null, 'secret_read', 'none', 7, 'toString'])
+      expect(toolClass(declared, []), String(declared)).to.equal('admin');
+    expect(toolClass('read', ['no.such'])).to.equal('admin');
+    for (const declared of SCOPES)
+      for (const [id, capability] of Object.entries(CAPABILITIES)) {
+        const result = toolClass(declared, [id]);
+        expect(higher(result, capability.class), `${declared} ${id}`).to.equal(result);
+      }
+  });
+
+  const PUBLISH = new Set(['event.publish']);
+  for (const [topic, without, granted] of [
+    ['plugin.org.demo.fence', true, true],
+    ['plugin.org.demo.', false, false],
+    ['plugin.org.demo.a.b', false, false],
+    ['plugin.org.demox.fence', false, false],
+    ['plugin.other.app.fence', false, false],
+    ['vehicle.armed', false, false],
+    ['mavlink.x', false, false],
+    ['safety.stop', false, false],
+    ['plugin.*', false, false],
+    ['weather.wind', false, true],
+    ['weather', false, false],
+    ['', false, false],
+    [`weather.${'x'.repeat(300)}`, false, false],
+  ] as const)
+    it(`${JSON.stringify(topic.slice(0, 30))} may be published: ${without} alone, ${granted} with the grant`, () => {
+      expect(mayPublish('org.demo', topic, new Set())).to.equal(without);
+      expect(mayPublish('org.demo', topic, PUBLISH)).to.equal(granted);
+    });
+
+  it('let an extension hear its own events and those of the node, with the grant only', () => {
+    const granted = new Set(['event.subscribe']);
+    for (const topic of ['plugin.org.demo.fence', 'vehicle.armed', 'mission.completed', 'agent.ready'])
+      expect(
+        [maySubscribe('org.demo', topic, granted), maySubscribe('org.demo', topic, new Set())],
+        topic,
+      ).to.deep.equal([true, false]);
+    for (const topic of ['plugin.other.app.x', 'vehicle.anything', 'safety.stop', '*'])
+      expect(maySubscribe('org.demo', topic, granted), topic).to.equal(false);
+  });
+});
