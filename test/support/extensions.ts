@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../../shared/paths.ts';
 import { packFolder } from '../../shared/plugins/pack.ts';
+import { ROOT } from './node.ts';
 import { tempDir } from './temp.ts';
 
 /** Archives of extensions, made by the test: its files, its manifest, its signer. */
@@ -29,6 +30,8 @@ export interface Made {
   readonly version?: string;
   /** Lines of the manifest below `agent:`, with two spaces before each; null: it has only a ground half. */
   readonly agent?: readonly string[] | null;
+  /** Lines below `compatibility:`. */
+  readonly compatibility?: readonly string[];
   /** Further lines of the manifest. */
   readonly lines?: readonly string[];
   /** By path in the archive; `agent/main.mjs` unless given. */
@@ -44,6 +47,7 @@ export async function makeExtension({
   id = 'org.example.thing',
   version = '1.0.0',
   agent = ['entrypoint: agent/main.mjs', 'runtime: node'],
+  compatibility = ['svc_version: ">=0.1.0"'],
   lines = [],
   files = { 'agent/main.mjs': IDLE },
   signer: by = null,
@@ -56,7 +60,7 @@ export async function makeExtension({
     'name: Thing',
     'license: Apache-2.0',
     'compatibility:',
-    '  svc_version: ">=0.1.0"',
+    ...compatibility.map((line) => `  ${line}`),
     ...(agent === null ? [] : ['agent:', ...agent.map((line) => `  ${line}`)]),
     ...lines,
   ];
@@ -75,4 +79,14 @@ export async function formWith(archive: string | Buffer): Promise<FormData> {
   const bytes = typeof archive === 'string' ? await readFile(archive) : archive;
   form.set('file', new Blob([new Uint8Array(bytes)]), 'thing.svcplug');
   return form;
+}
+
+/** Files of an agent in JavaScript with the SDK beside it. @param main the text of `agent/main.mjs` after its import */
+export async function withSdk(main: string): Promise<Readonly<Record<string, string>>> {
+  const read = async (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
+  return {
+    'agent/main.mjs': `import { connect } from './svc-extension.mjs';\nconst svc = await connect();\n${main}`,
+    'agent/svc-extension.mjs': await read('deploy/extensions/sdk/svc-extension.mjs'),
+    'agent/msgpack.cjs': await read('node_modules/@msgpack/msgpack/dist.umd/msgpack.min.js'),
+  };
 }

@@ -1,5 +1,7 @@
+import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { every } from '../../../shared/async/every.ts';
+import { basename, dirname } from 'node:path';
+import { contained, every } from '../../../shared/async/every.ts';
 import { detectBoard } from '../../../shared/board.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { messageOf } from '../../../shared/errors.ts';
@@ -21,7 +23,7 @@ import { Lifecycle } from './lifecycle.ts';
 import { chooseSandbox } from './sandbox/sandbox.ts';
 import { PluginStore } from './store.ts';
 
-/** A revoked signer's extensions stop within this and a bit. */
+/** How often the revocations are read whether or not a change was seen: not every file system tells. */
 const SIGNERS_MS = 10_000;
 const INTEGRITY_MS = 10 * 60_000;
 
@@ -85,6 +87,8 @@ export async function openPlugins({ config, paths, recording, logs, log }: Plugi
     log,
   });
   const timers: NodeJS.Timeout[] = [];
+  const checkSigners = async (): Promise<void> => lifecycle.checkSigners();
+  let watcher: FSWatcher | null = null;
   let resuming: Promise<void> = Promise.resolve();
   return {
     handlers: pluginHandlers({
@@ -112,13 +116,15 @@ export async function openPlugins({ config, paths, recording, logs, log }: Plugi
       resuming = begin(store, installer, lifecycle, topics).catch((error: unknown) => {
         log.error(`extensions: ${messageOf(error)}`);
       });
+      watcher = watchFile(paths.pluginRevocations, contained('signers of extensions', checkSigners), log);
       timers.push(
-        every(SIGNERS_MS, 'signers of extensions', async () => lifecycle.checkSigners()),
+        every(SIGNERS_MS, 'signers of extensions', checkSigners),
         every(INTEGRITY_MS, 'files of extensions', async () => lifecycle.checkIntegrity()),
       );
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
+      watcher?.close();
       topics.publish('agent.shutdown', {});
       lifecycle.close();
       await resuming;
@@ -138,6 +144,20 @@ async function begin(
   await installer.sweep(await store.all());
   await lifecycle.resume();
   topics.publish('agent.ready', {});
+}
+
+/** Its folder is watched, since the file may be replaced, or not be there yet. Null where the machine cannot watch. */
+function watchFile(path: string, changed: () => void, log: Logger): FSWatcher | null {
+  try {
+    const watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
+      if (name === basename(path)) changed();
+    });
+    watcher.on('error', (error) => log.debug(`${path} is not watched: ${messageOf(error)}`));
+    return watcher;
+  } catch (error) {
+    log.debug(`${path} is not watched: ${messageOf(error)}`); // it is read every 10 s all the same
+    return null;
+  }
 }
 
 /** The flight controller's port belongs to svc-link, whatever was granted. */

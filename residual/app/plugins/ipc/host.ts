@@ -99,7 +99,6 @@ export class Host {
           plugin_id: hosted.id,
           version: hosted.version,
           profile: hosted.profile,
-          data_dir: '/data',
           grants: [...hosted.grants()].toSorted(),
           config: await hosted.settings.read(),
         };
