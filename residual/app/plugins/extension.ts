@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { createLogger, type Logger } from '../../../shared/process/logger.ts';
@@ -5,6 +6,7 @@ import { ExtensionError } from './ipc/connection.ts';
 import { Host } from './ipc/host.ts';
 import type { Hosted } from './ipc/hosted.ts';
 import type { Methods } from './ipc/methods.ts';
+import { httpSocketOf } from './launch.ts';
 import type { RunningExtension, Sandbox, SandboxSpec } from './sandbox/types.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -96,6 +98,8 @@ export class Extension {
 
   async #run(): Promise<void> {
     this.#words = [];
+    // Of the process before: the next one could not listen, and would keep ending.
+    await rm(httpSocketOf(this.spec), { force: true });
     const starting = this.#options.sandbox.start(this.spec, (stream, line) => this.#line(stream, line));
     this.#starting = starting.then(() => undefined);
     const process = await starting;

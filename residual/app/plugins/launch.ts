@@ -44,6 +44,11 @@ export function launchOf(
   };
 }
 
+/** Where it serves HTTP, if it does. */
+export function httpSocketOf({ sockets }: Pick<SandboxSpec, 'sockets'>): string {
+  return join(sockets, 'http.sock');
+}
+
 function entrypointOf({ entrypoint, binaries }: AgentHalf): string {
   if (entrypoint.startsWith('bin:')) {
     const name = entrypoint.slice('bin:'.length);

@@ -19,6 +19,7 @@ import { Installer } from './install/installer.ts';
 import type { Recording } from './ipc/hosted.ts';
 import { Topics } from './ipc/topics.ts';
 import { Vehicle } from './ipc/vehicle.ts';
+import { httpSocketOf } from './launch.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { chooseSandbox } from './sandbox/sandbox.ts';
 import { PluginStore } from './store.ts';
@@ -62,7 +63,7 @@ export async function openPlugins({ config, paths, recording, logs, log }: Plugi
   const passThrough = new PassThrough({
     socketOf: (id) => {
       const spec = lifecycle.running(id)?.spec;
-      return spec?.http === true ? `${spec.sockets}/http.sock` : null;
+      return spec?.http === true ? httpSocketOf(spec) : null;
     },
   });
   const lifecycle = new Lifecycle({
