@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { compileValidator, createAjv } from '../shared/schemas/validator.ts';
+import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
@@ -42,6 +42,8 @@ export type CallOutcome =
 
 export interface CallsOptions {
   readonly catalogue: ReadonlyMap<string, Tool>;
+  /** Tools of the nodes' extensions, by name; none of them has a name of the catalogue. */
+  readonly contributed: () => ReadonlyMap<string, Tool>;
   readonly plane: Plane;
   readonly gate: Gate;
   readonly rate: RateLimiter;
@@ -64,27 +66,36 @@ type Course = Pick<AuditEvent, 'node' | 'decision' | 'confirmedBy'> & {
 
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #validators: ReadonlyMap<string, ReturnType<typeof compileValidator>>;
+  readonly #ajv = createAjv({ useDefaults: false });
+  readonly #validators = new WeakMap<Tool, Validator>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
-    const ajv = createAjv({ useDefaults: false });
-    this.#validators = new Map(
-      [...options.catalogue.values()].map((tool) => [tool.name, compileValidator(ajv, checked(tool))]),
-    );
+    for (const tool of options.catalogue.values()) this.#validatorOf(tool); // a broken schema ends the start
+  }
+
+  #validatorOf(tool: Tool): Validator {
+    let validator = this.#validators.get(tool);
+    if (validator === undefined) {
+      validator = compileValidator(this.#ajv, checked(tool));
+      this.#validators.set(tool, validator);
+    }
+    return validator;
   }
 
   /** The tools that this caller may see and the nodes have, in the order of their names. */
   async visible(principal: Principal): Promise<readonly Tool[]> {
-    const { catalogue, showsFlight, offers, toolsets } = this.#options;
+    const { catalogue, contributed, showsFlight, offers, toolsets } = this.#options;
     const { scopes } = principal;
     await offers.refresh(principal);
-    return [...catalogue.values()].filter((tool) => {
+    const all = [...catalogue.values(), ...contributed().values()];
+    const shown = all.filter((tool) => {
       if (tool.toolset !== undefined && !toolsets.has(tool.toolset)) return false;
       const scope = classOf(tool);
       const may = scopes === null || scopes.includes(scope);
       return may && (showsFlight() || !affectsFlight(tool, scope)) && offers.has(tool);
     });
+    return shown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** Never throws for an error in the call. */
@@ -123,15 +134,15 @@ export class Calls {
     course: { -readonly [K in keyof Course]: Course[K] },
   ): Promise<CallOutcome> {
     const { principal } = caller;
-    const { catalogue, plane, gate, rate, audit } = this.#options;
+    const { catalogue, contributed, plane, gate, rate, audit } = this.#options;
     const { args, canAsk, signal } = request;
     await this.#options.confirm(principal);
-    const tool = catalogue.get(request.name);
+    const tool = catalogue.get(request.name) ?? contributed().get(request.name);
     if (tool === undefined)
       throw new Denial('unknown_tool', `There is no tool ${request.name.slice(0, 64)}.`);
     const node = this.#nodeFor(tool, args, principal, plane);
     course.node = tool.fleetWide === true ? '*' : node.target.id;
-    const errors = this.#validators.get(tool.name)?.(args) ?? null;
+    const errors = this.#validatorOf(tool)(args);
     if (errors !== null)
       throw new Denial(
         'invalid_arguments',

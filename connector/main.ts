@@ -16,15 +16,18 @@ import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
+import { Contributions } from './planes/contributions.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
 import { Offers } from './planes/offers.ts';
 import { openPlane } from './planes/open-plane.ts';
 import type { Plane } from './planes/plane.ts';
 import { ownPrincipal, type Principal, readToken, STDIO } from './principal.ts';
+import { contributedPrompts, PROMPTS } from './prompts.ts';
 import { Resources } from './resources.ts';
 import type { ServerDeps } from './server.ts';
 import { readSettings, type Settings, USAGE, UsageError } from './settings.ts';
 import { compileCatalogue } from './tools/catalogue.ts';
+import { contributedTools } from './tools/contributed.ts';
 import type { HttpFace } from './transports/http.ts';
 import { advertiserService, httpService, socketService, stdioService } from './transports/services.ts';
 import { verifyPlane } from './verify.ts';
@@ -103,9 +106,24 @@ async function serve(
     now: steady,
     log,
   });
+  let contributed = contributedTools([]);
+  const contributions = new Contributions({
+    nodes: plane.nodes,
+    launched,
+    onChange: () => {
+      contributed = contributedTools(contributions.all);
+      onChange();
+      for (const face of faces) for (const what of ['resources', 'prompts'] as const) face.notify(what);
+      for (const server of connected)
+        for (const told of [server.sendResourceListChanged(), server.sendPromptListChanged()])
+          told.catch((error: unknown) => log.debug(messageOf(error))); // as above
+    },
+    log,
+  });
   const offers = new Offers({ nodes: plane.nodes, launched, onChange, now: steady, log });
   const calls = new Calls({
     catalogue: compileCatalogue(),
+    contributed: () => contributed,
     plane,
     gate: new Gate({ operator: operatorFiles(env), flight, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
@@ -117,6 +135,7 @@ async function serve(
   });
   const resources = new Resources({
     plane,
+    contributed: () => contributions.all,
     rate: new RateLimiter(RESOURCE_RATE, steady),
     audit,
     log,
@@ -127,6 +146,7 @@ async function serve(
     calls,
     plane,
     resources,
+    prompts: () => [...PROMPTS, ...contributedPrompts(contributions.all)],
     connected,
     stateKey: randomBytes(32),
     questions: new Questions(),
@@ -157,6 +177,7 @@ async function serve(
           server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
       }),
       named('offers', offers),
+      named('extensions', contributions),
       { name: 'flight', start: () => flight.start(plane.nodes), stop: () => flight.stop() },
       ...services[transport](),
     ],

@@ -1,6 +1,10 @@
+import type { Offered } from './planes/contributions.ts';
+import { contributedName } from './tools/contributed.ts';
+import { asRecord } from './tools/tool.ts';
+
 /** Prompts that a person can start with. */
 
-interface Prompt {
+export interface Prompt {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -60,12 +64,55 @@ export const PROMPTS: readonly Prompt[] = [
   },
 ];
 
+const MAX_TEXT = 8192;
+const MAX_PROMPTS = 64;
+
+/**
+ * Prompts of extensions: `{name, title, description, arguments: [{name, description, required}], template}`; `{name}` in the
+ * template stands for an argument. One without a template is left out.
+ */
+export function contributedPrompts(all: readonly Offered[]): readonly Prompt[] {
+  const prompts = all.flatMap(({ id, prompts: declared }) =>
+    declared.flatMap((entry) => {
+      const { name, title, description, template } = entry;
+      if (typeof name !== 'string' || typeof template !== 'string' || template.length > MAX_TEXT) return [];
+      const prompt: Prompt = {
+        name: contributedName(id, name),
+        title: textOf(title) ?? name,
+        description: `${textOf(description) ?? name} (extension ${id})`,
+        arguments: argumentsOf(entry['arguments']),
+        text: (args) =>
+          template.replaceAll(/\{([A-Za-z0-9_]{1,64})\}/g, (whole, argument: string) =>
+            Object.hasOwn(args, argument) ? (args[argument] ?? '') : whole,
+          ),
+      };
+      return [prompt];
+    }),
+  );
+  return [...new Map(prompts.map((prompt) => [prompt.name, prompt])).values()].slice(0, MAX_PROMPTS);
+}
+
+function argumentsOf(declared: unknown): Prompt['arguments'] {
+  return (Array.isArray(declared) ? declared : [])
+    .map(asRecord)
+    .flatMap(({ name, description, required }) =>
+      typeof name === 'string'
+        ? [{ name, description: textOf(description) ?? name, required: required === true }]
+        : [],
+    );
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, 512) : null;
+}
+
 /** @returns a sentence if there is no such prompt, or an argument is missing */
 export function getPrompt(
+  prompts: readonly Prompt[],
   name: string,
   args: Readonly<Record<string, string>>,
 ): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } | string {
-  const prompt = PROMPTS.find((each) => each.name === name);
+  const prompt = prompts.find((each) => each.name === name);
   if (prompt === undefined) return `There is no prompt ${name}.`;
   const missing = prompt.arguments.find((each) => each.required && args[each.name] === undefined);
   if (missing !== undefined) return `The prompt ${name} needs the argument ${missing.name}.`;

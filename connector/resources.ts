@@ -10,11 +10,12 @@ import type { ConnectorAudit } from './audit/audit.ts';
 import type { Caller } from './calls.ts';
 import { Denial } from './denial.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
+import type { Offered } from './planes/contributions.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
-import { asRecord } from './tools/tool.ts';
+import { asRecord, pathOf } from './tools/tool.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */
 
@@ -46,6 +47,8 @@ interface Follower {
 
 export interface ResourcesOptions {
   readonly plane: Plane;
+  /** What extensions of the nodes offer. */
+  readonly contributed: () => readonly Offered[];
   readonly rate: RateLimiter;
   readonly audit: ConnectorAudit;
   readonly log: Logger;
@@ -80,7 +83,7 @@ export class Resources {
   }
 
   async list(caller: Caller): Promise<ListResourcesResult> {
-    const resources = this.#options.plane.nodes.flatMap(({ target }) =>
+    const own = this.#options.plane.nodes.flatMap(({ target }) =>
       Object.entries(FIXED).map(([kind, [title]]) => ({
         uri: `svc://${target.id}/${kind}`,
         name: `${target.id}-${kind}`,
@@ -88,6 +91,7 @@ export class Resources {
         mimeType: 'application/json',
       })),
     );
+    const resources = [...own, ...this.#options.contributed().flatMap(resourcesOf)];
     this.#record(caller, 'resources/list', {}, '*', `${resources.length}`);
     return Promise.resolve({ resources });
   }
@@ -101,6 +105,7 @@ export class Resources {
     const resourceTemplates = [
       ...Object.entries(FIXED).map(([kind, [title]]) => template(kind, title, '')),
       ...Object.entries(NAMED).map(([kind, [title]]) => template(kind, title, '/{name}')),
+      template('extensions', 'What an extension publishes', '/{id}/{name}'),
     ];
     this.#record(caller, 'resources/templates/list', {}, '*', `${resourceTemplates.length}`);
     return { resourceTemplates };
@@ -197,11 +202,19 @@ export class Resources {
     uri: string,
     { principal }: Caller,
   ): { node: NodeClient; path: string; pick: (value: unknown) => unknown } {
-    const [, id = '', kind = '', name] =
-      /^svc:\/\/([^/]{1,128})\/([a-z]{1,32})(?:\/([A-Za-z0-9._@-]{1,128}))?$/.exec(uri) ?? [];
+    const [, id = '', kind = '', name, more] =
+      /^svc:\/\/([^/]{1,128})\/([a-z]{1,32})(?:\/([A-Za-z0-9._@-]{1,128})(?:\/([A-Za-z0-9_-]{1,64}))?)?$/.exec(
+        uri,
+      ) ?? [];
     const unknown = new Denial('not_found', `There is no resource ${uri.slice(0, 200)}.`);
     if (id === '') throw unknown;
     const node = this.#options.plane.resolve(id, principal);
+    if (kind === 'extensions' && name !== undefined && more !== undefined) {
+      const topic = `plugin.${name}.${more}`;
+      const path = pathOf('plugins.id.state.get', { id: name });
+      return { node, path, pick: (value) => asRecord(value)[topic] ?? null };
+    }
+    if (more !== undefined) throw unknown;
     if (name !== undefined) {
       if (kind !== 'params' && kind !== 'services' && kind !== 'plugins') throw unknown;
       const [, path] = NAMED[kind];
@@ -238,6 +251,23 @@ export class Resources {
       plane: transport,
     });
   }
+}
+
+/** Resources of an extension: `{name, title, description}`, each the topic of that name that it publishes as its state. */
+function resourcesOf({ node, id, resources }: Offered): ListResourcesResult['resources'] {
+  return resources.flatMap(({ name, title, description }) =>
+    typeof name === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(name)
+      ? [
+          {
+            uri: `svc://${node.target.id}/extensions/${id}/${name}`,
+            name: `${node.target.id}-${id}-${name}`,
+            title: typeof title === 'string' ? title : `${name} (${id})`,
+            ...(typeof description === 'string' ? { description: description.slice(0, 512) } : {}),
+            mimeType: 'application/json',
+          },
+        ]
+      : [],
+  );
 }
 
 /** @throws Denial scope_missing */

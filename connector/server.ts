@@ -17,7 +17,7 @@ import { bind } from './gate/call-hash.ts';
 import type { Questions } from './gate/questions.ts';
 import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
-import { getPrompt, PROMPTS } from './prompts.ts';
+import { getPrompt, type Prompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 import { listed } from './tools/listing.ts';
 import { type Arguments, asRecord, canonicalName, type ToolAnswer } from './tools/tool.ts';
@@ -28,6 +28,8 @@ export interface ServerDeps {
   readonly calls: Calls;
   readonly plane: Plane;
   readonly resources: Resources;
+  /** Our own, and those of the nodes' extensions. */
+  readonly prompts: () => readonly Prompt[];
   /** The connected servers, to notify when the list of tools changes. */
   readonly connected: Set<Server>;
   /** At least 32 random bytes; they protect the state that a client keeps between two rounds of a confirmation. */
@@ -60,7 +62,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
       capabilities: {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
-        prompts: { listChanged: false },
+        prompts: { listChanged: true },
         completions: {},
       },
       instructions: INSTRUCTIONS,
@@ -159,9 +161,10 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   server.oninitialized = () => deps.connected.add(server);
 
   server.setRequestHandler('prompts/list', () => {
-    calls.recordList(caller, 'prompts/list', PROMPTS.length);
+    const prompts = deps.prompts();
+    calls.recordList(caller, 'prompts/list', prompts.length);
     return {
-      prompts: PROMPTS.map(({ name, title, description, arguments: args }) => ({
+      prompts: prompts.map(({ name, title, description, arguments: args }) => ({
         name,
         title,
         description,
@@ -171,14 +174,14 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   });
   server.setRequestHandler('prompts/get', (request) => {
     const { name, arguments: args = {} } = request.params;
-    const prompt = getPrompt(name, args);
+    const prompt = getPrompt(deps.prompts(), name, args);
     if (typeof prompt === 'string') throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompt);
     return prompt;
   });
 
   server.setRequestHandler('completion/complete', async (request, ctx) => {
     const { ref, argument } = request.params;
-    if (ref.type === 'ref/prompt' && !PROMPTS.some(({ name }) => name === ref.name))
+    if (ref.type === 'ref/prompt' && !deps.prompts().some(({ name }) => name === ref.name))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${ref.name}.`);
     const values = await completeValue(
       plane,

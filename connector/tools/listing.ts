@@ -64,7 +64,7 @@ export function checked(tool: Tool): JsonSchema {
   return {
     type: 'object',
     properties: {
-      ...tool.input.properties,
+      ...(tool.contributed === true ? unchecked(tool.input.properties) : tool.input.properties),
       ...(hasNode(tool) ? { node: NODE } : {}),
       ...(asks
         ? {
@@ -76,6 +76,11 @@ export function checked(tool: Tool): JsonSchema {
     ...(tool.input.required === undefined ? {} : { required: [...tool.input.required] }),
     additionalProperties: false,
   };
+}
+
+/** Schemas of others may use words that ours do not know. */
+function unchecked(properties: Tool['input']['properties']): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.keys(properties).map((property) => [property, {}]));
 }
 
 function hasNode({ name, fleetWide }: Tool): boolean {

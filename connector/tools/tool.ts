@@ -81,6 +81,8 @@ export interface Tool {
   readonly destroys?: boolean;
   /** True if it deals with more than the node and its vehicle: the internet, another network, what a camera sees. */
   readonly openWorld?: boolean;
+  /** Of an extension: only the names of its arguments are checked here, the extension checks their values. */
+  readonly contributed?: true;
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out */

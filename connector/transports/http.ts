@@ -90,8 +90,12 @@ export class HttpFace {
   }
 
   /** For clients of the 2026 protocol; the servers of the others notify them. */
-  notify(what: 'tools' | 'resources'): void {
-    this.#modern.tellAll((to) => (what === 'tools' ? to.toolsChanged() : to.resourcesChanged()));
+  notify(what: 'tools' | 'resources' | 'prompts'): void {
+    this.#modern.tellAll((to) => {
+      if (what === 'tools') to.toolsChanged();
+      else if (what === 'prompts') to.promptsChanged();
+      else to.resourcesChanged();
+    });
   }
 
   get server(): HttpServer {

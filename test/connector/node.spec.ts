@@ -188,7 +188,6 @@ describe('the connector and a real node', function () {
       ['an unknown parameter', 'params_set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
       ['an unknown config key', 'config_set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
       ['to stop what does not run', 'video_record_stop', {}, 'precondition_failed'],
-      ['what is not installed', 'plugins_enable', { id: 'x', confirm: true }, 'not_found'],
       ['what this node does not have', 'admin_wfb_channel', { channel: 36, confirm: true }, 'not_supported'],
     ];
     for (const [what, tool, args, reason] of refused) {

@@ -209,6 +209,7 @@ describe('the transports of the connector', function () {
         calls: {} as never,
         plane,
         resources: { forget: () => undefined } as never,
+        prompts: () => [],
         connected: new Set(),
         stateKey: new Uint8Array(32),
         questions: {} as never,

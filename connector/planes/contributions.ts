@@ -1,0 +1,108 @@
+import { every } from '../../shared/async/every.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { Denial } from '../denial.ts';
+import { ownPrincipal, type Principal } from '../principal.ts';
+import { asRecord, pathOf } from '../tools/tool.ts';
+import type { NodeClient } from './node-client.ts';
+
+/** How often the nodes' lists of extensions are read. */
+const WATCH_MS = 2000;
+const ASK_MS = 4000;
+const MAX_EXTENSIONS = 64;
+
+/** What one extension of one node offers, as the node tells it. */
+export interface Offered {
+  readonly node: NodeClient;
+  /** Id of the extension. */
+  readonly id: string;
+  readonly tools: readonly Readonly<Record<string, unknown>>[];
+  readonly resources: readonly Readonly<Record<string, unknown>>[];
+  readonly prompts: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface ContributionsOptions {
+  readonly nodes: readonly NodeClient[];
+  /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
+  readonly launched: Principal | null;
+  /** Something came, went or changed its class. */
+  readonly onChange: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * Tools, resources and prompts of the nodes' extensions, where they were granted `mcp.expose`. A node that is away keeps what it
+ * offered: its tools then say that it is away.
+ */
+export class Contributions {
+  readonly #options: ContributionsOptions;
+  readonly #offered = new Map<NodeClient, { readonly list: string; readonly offered: readonly Offered[] }>();
+  #timer: NodeJS.Timeout | null = null;
+  #looked = '';
+
+  constructor(options: ContributionsOptions) {
+    this.#options = options;
+  }
+
+  /** Without waiting for the first answers, so that a node that is away does not delay the start. */
+  start(): void {
+    void this.#look();
+    this.#timer = every(WATCH_MS, 'extensions of the nodes', async () => this.#look());
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  get all(): readonly Offered[] {
+    return [...this.#offered.values()].flatMap(({ offered }) => offered);
+  }
+
+  async #look(): Promise<void> {
+    await Promise.all(this.#options.nodes.map(async (node) => this.#lookAt(node)));
+    const now = JSON.stringify(this.all.map(({ node, ...offered }) => [node.target.id, offered]));
+    if (now === this.#looked) return;
+    this.#looked = now;
+    this.#options.onChange();
+  }
+
+  async #lookAt(node: NodeClient): Promise<void> {
+    const { launched, log } = this.#options;
+    const principal = ownPrincipal(node.target.key, launched);
+    const get = async (path: string): Promise<Readonly<Record<string, unknown>>> =>
+      asRecord(await node.json({ method: 'GET', path, timeoutMs: ASK_MS }, principal));
+    try {
+      const { installs } = await get(pathOf('plugins.get'));
+      const exposed = (Array.isArray(installs) ? installs : [])
+        .map(asRecord)
+        .filter((record) => typeof record['plugin_id'] === 'string' && isExposed(record))
+        .slice(0, MAX_EXTENSIONS);
+      // The classes of its tools follow from its grants, which are in the record.
+      const list = JSON.stringify(exposed);
+      if (this.#offered.get(node)?.list === list) return;
+      const offered: Offered[] = [];
+      for (const record of exposed) {
+        const id = String(record['plugin_id']);
+        const { manifest } = await get(pathOf('plugins.id.get', { id }));
+        const mcp = asRecord(asRecord(manifest)['mcp']);
+        const of = (kind: string): Offered['tools'] => {
+          const entries = mcp[kind];
+          return (Array.isArray(entries) ? entries : []).map(asRecord).filter(({ half }) => half === 'agent');
+        };
+        offered.push({ node, id, tools: of('tools'), resources: of('resources'), prompts: of('prompts') });
+      }
+      this.#offered.set(node, { list, offered });
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error;
+      // Not away, but without extensions, or not for us.
+      if (error.reason !== 'rest_down' && error.reason !== 'rate_limited') this.#offered.delete(node);
+      log.debug(`${node.target.id}: its extensions are not known (${messageOf(error)})`);
+    }
+  }
+}
+
+/** Granted by a person on the node, and not switched off. */
+function isExposed({ permissions, status }: Readonly<Record<string, unknown>>): boolean {
+  return asRecord(asRecord(permissions)['mcp.expose'])['granted'] === true && status !== 'disabled';
+}
