@@ -11,6 +11,7 @@ const HEADER_BYTES = 4;
 const MAX_PENDING = 256;
 const CALL_MS = 10_000;
 const STOP_MS = 5_000;
+const PREPARING_TRIES = 10;
 
 /** The node's own words for why it did not do what was asked: `code`, or `code: detail`. */
 export class NodeError extends Error {
@@ -296,7 +297,12 @@ class Client {
 
   async #request({ id, m, a }) {
     const name = a?.tool ?? a?.uri ?? a?.name;
-    const entry = this.#answers.get(`${m} ${name}`);
+    let entry = this.#answers.get(`${m} ${name}`);
+    // A node may ask as soon as it was greeted, and the extension may still be preparing.
+    for (let tries = 0; entry === undefined && tries < PREPARING_TRIES; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      entry = this.#answers.get(`${m} ${name}`);
+    }
     if (entry === undefined || a?.[entry.field] !== name) {
       const err = m === 'tool.invoke' ? `tool_not_found: ${name}` : `not_found: ${m} ${name}`;
       this.#send({ v: 1, t: 'response', id, err });
