@@ -41,6 +41,7 @@ export class AuthorHost {
   constructor(options: AuthorHostOptions) {
     this.#options = options;
     this.#grants = new Set(options.manifest.agent?.permissions.map(({ id }) => id));
+    this.#hello.promise.catch(() => undefined); // whoever waits for it hears of it
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
@@ -50,6 +51,7 @@ export class AuthorHost {
 
   async stop(): Promise<void> {
     this.#end();
+    this.#hello.reject(new Error('The host was stopped before the extension said hello.'));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
     await promise;

@@ -16,7 +16,7 @@ const TELEMETRY = {
   mode: 'STABILIZE',
   position: { lat: 47.3977, lon: 8.5456, alt_msl: 488, alt_rel: 0, heading: 90 },
   velocity: { vx: 0, vy: 0, vz: 0, groundspeed: 0, airspeed: 0, climb: 0 },
-  attitude: { roll: 0, pitch: 0, yaw: 90 },
+  attitude: { roll: 0, pitch: 0, yaw: 1.57 },
   battery: { voltage: 12.4, current: 0.5, remaining: 98, temperature: null, cell_voltages: [] },
   gps: { fix_type: 3, satellites: 14, eph: 0.9, epv: 1.2 },
 } as const;

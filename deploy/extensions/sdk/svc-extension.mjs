@@ -11,7 +11,8 @@ const HEADER_BYTES = 4;
 const MAX_PENDING = 256;
 const CALL_MS = 10_000;
 const STOP_MS = 5_000;
-const PREPARING_TRIES = 10;
+const PREPARING_MS = 1_000;
+const PREPARING_STEP_MS = 50;
 
 /** The node's own words for why it did not do what was asked: `code`, or `code: detail`. */
 export class NodeError extends Error {
@@ -210,6 +211,7 @@ class Client {
   #pending = new Map();
   #listeners = new Map();
   #answers = new Map();
+  #preparingUntil = Date.now() + PREPARING_MS;
 
   constructor(socket, timeoutMs) {
     this.#socket = socket;
@@ -299,8 +301,8 @@ class Client {
     const name = a?.tool ?? a?.uri ?? a?.name;
     let entry = this.#answers.get(`${m} ${name}`);
     // A node may ask as soon as it was greeted, and the extension may still be preparing.
-    for (let tries = 0; entry === undefined && tries < PREPARING_TRIES; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    while (entry === undefined && Date.now() < this.#preparingUntil) {
+      await new Promise((resolve) => setTimeout(resolve, PREPARING_STEP_MS));
       entry = this.#answers.get(`${m} ${name}`);
     }
     if (entry === undefined || a?.[entry.field] !== name) {
