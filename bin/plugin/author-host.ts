@@ -11,7 +11,6 @@ import { listenUnix } from '../../shared/rpc/socket-file.ts';
 export interface AuthorHostOptions {
   readonly manifest: Manifest;
   readonly socket: string;
-  readonly dataDir: string;
   /** The extension's configuration; it is changed by config.set. */
   readonly config: Map<string, unknown>;
   /** The telemetry of this moment, as GET /api/telemetry answers it. */
@@ -129,7 +128,7 @@ export class AuthorHost {
       throw new Error(`unknown method ${method}`);
     if (capability !== null && !this.#grants.has(capability))
       throw new Error(`capability_denied: ${capability}`);
-    const { manifest, config, dataDir, onEvent } = this.#options;
+    const { manifest, config, onEvent } = this.#options;
     const key = memberOf(args, 'key');
     const topic = memberOf(args, 'topic');
     switch (method) {
@@ -139,20 +138,16 @@ export class AuthorHost {
           plugin_id: manifest.id,
           version: manifest.version,
           profile: 'drone',
-          data_dir: dataDir,
           grants: [...this.#grants],
           config: Object.fromEntries(config),
         };
       case 'config.get':
-        return key === undefined
-          ? Object.fromEntries(config)
-          : typeof key === 'string'
-            ? (config.get(key) ?? null)
-            : null;
+        if (typeof key !== 'string') return { values: Object.fromEntries(config) };
+        return { value: config.get(key) ?? null };
       case 'config.set':
-        if (typeof key !== 'string' || key === '') throw new Error('invalid_arguments: key');
+        if (typeof key !== 'string' || key === '') throw new Error('config.set: /key must be string');
         config.set(key, memberOf(args, 'value'));
-        return null;
+        return { set: true };
       case 'event.publish':
       case 'state.publish':
         if (typeof topic !== 'string' || !mayPublish(manifest.id, topic, this.#grants))
@@ -161,28 +156,29 @@ export class AuthorHost {
           `${method === 'event.publish' ? 'event' : 'state'} ${topic} ${show(memberOf(args, 'payload'))}`,
         );
         if (method === 'event.publish') this.#publish(topic, memberOf(args, 'payload'));
-        return null;
+        return { published: true };
       case 'event.subscribe':
         this.#subscribe(memberOf(args, 'topics'));
-        return null;
+        return { topics: [...this.#topics] };
       case 'telemetry.subscribe':
         this.#telemetry(memberOf(args, 'rate_hz'), memberOf(args, 'fields'));
-        return null;
+        return { subscribed: true };
       case 'telemetry.extend':
         onEvent(`telemetry is extended by ${show(memberOf(args, 'fields'))}`);
         return null;
       case 'ping':
-        return null;
+        return { pong: true };
       default:
         throw new Error(`not_available: ${method} needs a node`);
     }
   }
 
   #subscribe(topics: unknown): void {
-    if (!Array.isArray(topics)) throw new Error('invalid_arguments: topics');
+    if (!Array.isArray(topics)) throw new Error('event.subscribe: /topics must be array');
+    this.#topics.clear();
     for (const topic of topics) {
       if (typeof topic !== 'string' || !maySubscribe(this.#options.manifest.id, topic, this.#grants))
-        throw new Error('capability_denied: event.subscribe');
+        throw new Error(`capability_denied: event.subscribe ${String(topic)}`);
       this.#topics.add(topic);
     }
   }

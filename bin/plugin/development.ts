@@ -68,7 +68,6 @@ async function runOnce(
   const host = new AuthorHost({
     manifest,
     socket,
-    dataDir,
     config,
     telemetry,
     onEvent: (sentence) => onLine(`> ${sentence}`),

@@ -51,7 +51,6 @@ export async function tryExtension(folder: string, manifest: Manifest): Promise<
   const host = new AuthorHost({
     manifest,
     socket: places.socket,
-    dataDir: places.dataDir,
     config: new Map(),
     telemetry: () => Promise.resolve(TELEMETRY),
     onEvent: note,

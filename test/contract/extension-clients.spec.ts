@@ -42,13 +42,11 @@ node.tool("echo", lambda args: args)
 node.tool("fail", fail)
 node.tool("denied", lambda _: attempt("mavlink.send", lambda error: error.code))
 node.tool("unknown", lambda _: attempt("no.such", str))
-node.on("event", lambda event: node.publish("heard", event["payload"]))
-node.on("telemetry", lambda telemetry: node.publish("telemetry", telemetry))
-node.call("event.subscribe", {"topics": ["plugin.org.example.demo.hi"]})
-node.call("telemetry.subscribe", {"rate_hz": 10, "fields": ["mode"]})
+node.subscribe(["plugin.org.example.demo.hi"], lambda payload, topic: node.publish("heard", payload))
+node.telemetry(lambda telemetry: node.publish("telemetry", telemetry), rate_hz=10, fields=["mode"])
 node.publish("hi", {"number": 2 ** 40, "negative": -5, "float": 1.5, "text": "é" * 100, "none": None, "list": [True, False]})
-node.call("config.set", {"key": "key", "value": [1, 2]})
-node.publish("config", node.call("config.get"))
+node.set_config("key", [1, 2])
+node.publish("config", node.get_config())
 print("ready", flush=True)
 node.run()
 `;
@@ -110,7 +108,6 @@ for (const [runtime, entrypoint, source] of [
       host = new AuthorHost({
         manifest,
         socket,
-        dataDir,
         config: new Map<string, unknown>([['first', 'a']]),
         telemetry: () => Promise.resolve({ mode: 'AUTO', armed: false }),
         onEvent: push(seen),

@@ -45,6 +45,7 @@ class Extension {
   #http = null;
   #stopping = null;
   #onStop = [];
+  #topics = new Set();
   #closed;
 
   constructor(client, hello) {
@@ -55,6 +56,12 @@ class Extension {
     this.dataDir = hello.data_dir ?? process.env.SVC_PLUGIN_DATA;
     this.grants = new Set(hello.grants ?? []);
     this.config = hello.config ?? {};
+    client.on('grants', ({ grants }) => {
+      this.grants = new Set(grants);
+    });
+    client.on('config', ({ values }) => {
+      this.config = values;
+    });
     const end = () => void this.close().then(() => process.exit(0));
     process.once('SIGTERM', end);
     process.once('SIGINT', end);
@@ -73,7 +80,7 @@ class Extension {
     return this.#client.call(method, args, timeoutMs);
   }
 
-  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `config`, `grants`. */
+  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `config`, `grants`. */
   on(name, listener) {
     this.#client.on(name, listener);
     return this;
@@ -102,12 +109,14 @@ class Extension {
     return name.includes('.') ? name : this.topic(name);
   }
 
-  async subscribe(topics, listener) {
+  subscribe(topics, listener) {
     const wanted = new Set(topics);
+    for (const topic of wanted) this.#topics.add(topic);
     this.on('event', (event) => {
-      if (wanted.has(event.topic)) listener(event.payload, event.topic);
+      if (wanted.has(event.topic)) return listener(event.payload, event.topic);
     });
-    return this.call('event.subscribe', { topics: [...wanted] });
+    // It replaces what was subscribed before.
+    return this.call('event.subscribe', { topics: [...this.#topics] });
   }
 
   async telemetry({ rateHz = 1, fields } = {}, listener) {
@@ -128,8 +137,9 @@ class Extension {
     return this.call('mavlink.send', { frame });
   }
 
-  getConfig(key) {
-    return this.call('config.get', key === undefined ? {} : { key });
+  async getConfig(key) {
+    const { value, values } = await this.call('config.get', key === undefined ? {} : { key });
+    return key === undefined ? values : value;
   }
 
   setConfig(key, value) {

@@ -4,10 +4,9 @@ import { page } from './page.mjs';
 import { connect } from './sdk/svc-extension.mjs';
 
 const METRES_PER_DEGREE = 111_320;
-const CONFIG_MS = 5000;
 
 const node = await connect();
-let fence = fenceOf(node.config);
+const fence = () => fenceOf(node.config); // it may be changed while this runs
 /** @type {{ lat: number, lon: number } | null} */
 let home = null;
 /** @type {ReturnType<typeof positionIn>} */
@@ -15,20 +14,20 @@ let position = null;
 /** @type {boolean | null} */
 let wasInside = null;
 
-const status = () => check(fence, home, position);
+const status = () => check(fence(), home, position);
 
-node.tool('geofence_status', () => ({ ...status(), fence }));
+node.tool('geofence_status', () => ({ ...status(), fence: fence() }));
 node.tool('geofence_check', ({ lat, lon, alt_rel: height }) => {
   if (typeof lat !== 'number' || typeof lon !== 'number' || typeof height !== 'number')
     throw new Error('lat, lon and alt_rel must be numbers');
-  return { ...check(fence, home, { lat, lon, alt_rel: height }), fence };
+  return { ...check(fence(), home, { lat, lon, alt_rel: height }), fence: fence() };
 });
 
 await node.telemetry({ rateHz: 2, fields: ['position', 'home'] }, async (telemetry) => {
   position = positionIn(telemetry.position);
   home = positionIn(telemetry['home']);
   const now = status();
-  await node.publishState('status', { ...now, fence });
+  await node.publishState('status', { ...now, fence: fence() });
   // An event for each crossing; what is not known crosses nothing.
   if (now.inside === null || now.inside === wasInside) return;
   if (wasInside !== null || !now.inside)
@@ -44,24 +43,15 @@ await node.serve((request, response) => {
   }
   if (path === '/status.json') {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ ...status(), fence }));
+    response.end(JSON.stringify({ ...status(), fence: fence() }));
     return;
   }
   const offset = home === null || position === null ? null : offsetOf(home, position);
   response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-  response.end(page(fence, status(), offset));
+  response.end(page(fence(), status(), offset));
 });
 
-const timer = setInterval(() => {
-  node.getConfig().then(
-    (config) => {
-      fence = fenceOf(/** @type {Record<string, unknown>} */ (config ?? {}));
-    },
-    (error) => console.error(`the configuration cannot be read: ${error.message}`),
-  );
-}, CONFIG_MS);
-node.onStop(() => clearInterval(timer));
-console.log(`watching a radius of ${fence.radius_m} m and a height of ${fence.height_m} m`);
+console.log(`watching ${JSON.stringify(fence())}`);
 
 /**
  * @param {{ lat: number, lon: number }} from

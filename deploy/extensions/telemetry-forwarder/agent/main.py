@@ -15,7 +15,7 @@ def main():
     sockets = {}
 
     def on_telemetry(telemetry):
-        state["address"] = node.call("config.get", {"key": "address"})
+        state["address"] = node.config.get("address")  # it may be changed while this runs
         if state["address"] is None:
             state["error"] = "no address is configured"
             return
@@ -41,8 +41,7 @@ def main():
 
     rate = node.config.get("rate_hz")
     rate = rate if isinstance(rate, (int, float)) and 0 < rate <= 10 else 5
-    node.on("telemetry", on_telemetry)
-    node.call("telemetry.subscribe", {"rate_hz": rate, "fields": FIELDS})
+    node.telemetry(on_telemetry, rate_hz=rate, fields=FIELDS)
     print("sending %s times a second to %s" % (rate, state["address"] or "nobody yet"), flush=True)
     node.run()
 

@@ -10,8 +10,7 @@ def main():
         if height is not None:  # not known is not zero
             node.publish_state("height", {"metres": height})
 
-    node.on("telemetry", on_telemetry)
-    node.call("telemetry.subscribe", {"rate_hz": 1, "fields": ["position"]})
+    node.telemetry(on_telemetry, rate_hz=1, fields=["position"])
     print("%s %s runs on a %s" % (node.id, node.version, node.profile), flush=True)
     node.run()
 
