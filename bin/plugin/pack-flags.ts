@@ -1,11 +1,9 @@
 import type { KeyObject } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { Flags } from '@oclif/core';
-import { parseManifest } from '../../shared/plugins/manifest.ts';
 import type { Packed } from '../../shared/plugins/pack.ts';
-import { PluginRefusal } from '../../shared/plugins/refusal.ts';
 import { readPrivateKey, requireSigner } from './keys.ts';
+import { readManifestOf } from './manifest-file.ts';
 
 /** What `pack` and `sign` print with --json. */
 export interface PackResult extends Packed {
@@ -31,11 +29,6 @@ export async function signWith(
 
 /** `<id>-<version>.svcplug` in the current folder. @throws PluginRefusal manifest_invalid */
 export async function defaultOutput(folder: string): Promise<string> {
-  const file = join(folder, 'manifest.yaml');
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new PluginRefusal('manifest_invalid', `${resolve(file)} cannot be read.`, {}, { cause: error });
-  });
-  const { manifest, violations } = parseManifest(text);
-  if (manifest === null) throw new PluginRefusal('manifest_invalid', `${file} is invalid.`, { violations });
-  return `${manifest.id}-${manifest.version}.svcplug`;
+  const { id, version } = await readManifestOf(folder);
+  return `${id}-${version}.svcplug`;
 }

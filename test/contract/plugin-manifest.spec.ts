@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { higher, SCOPES } from '../../shared/auth/scopes.ts';
 import {
@@ -9,6 +11,7 @@ import {
 } from '../../shared/plugins/capabilities.ts';
 import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
 import { MANIFEST } from '../support/extension.ts';
+import { ROOT } from '../support/node.ts';
 
 /** The manifest with a part of its text replaced. */
 function changed(from: string, to: string): string {
@@ -277,6 +280,22 @@ describe('the capabilities of extensions', () => {
       expect(riskReason(capability), id).to.match(/^[A-Z].*\.$/);
       expect(capability.label, id).to.match(/^[a-z]/);
     }
+  });
+
+  it('stand in docs/extensions.md as they are', async () => {
+    const text = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
+    const rows = [
+      ...text.matchAll(/^\| `([a-z_.-]+)` \| ([a-z, ]+) \| (low|medium|high|critical) \| (\w+) \| (.*) \|$/gm),
+    ];
+    expect(rows.map(([, ...row]) => row)).to.deep.equal(
+      Object.entries(CAPABILITIES).map(([id, { halves, risk, class: scope, label }]) => [
+        id,
+        halves.join(', '),
+        risk,
+        scope,
+        label,
+      ]),
+    );
   });
 
   it('raise the class of a tool, and nothing lowers it', () => {

@@ -60,9 +60,9 @@ export interface Extension {
   readonly profile: 'drone' | 'ground-station';
   /** The only folder that can be written to; it survives an update. */
   readonly dataDir: string;
-  /** The capabilities that were granted when it connected. They may be taken away at any moment. */
+  /** The capabilities that are granted now. They may be taken away at any moment. */
   readonly grants: ReadonlySet<string>;
-  /** Its configuration when it connected. */
+  /** Its configuration now: what was set for this node before what was set for all. */
   readonly config: { readonly [key: string]: Value };
 
   call(method: string, args?: { readonly [name: string]: Value }, timeoutMs?: number): Promise<Value>;
@@ -81,7 +81,7 @@ export interface Extension {
     options: { readonly rateHz?: number; readonly fields?: readonly string[] },
     listener: (telemetry: Telemetry) => unknown,
   ): Promise<Value>;
-  /** Needs `telemetry.extend`. */
+  /** Needs `telemetry.extend`. A node that does not have it answers `unknown method`. */
   extendTelemetry(fields: { readonly [name: string]: Value }): Promise<Value>;
   /** Whole MAVLink frames, by message id. Needs `mavlink.read`. */
   mavlink(
@@ -90,6 +90,7 @@ export interface Extension {
   ): Promise<Value>;
   /** Needs `mavlink.write`. */
   sendMavlink(frame: Uint8Array): Promise<Value>;
+  /** One value, null where there is none; without a key all of them. */
   getConfig(key?: string): Promise<Value>;
   setConfig(key: string, value: Value): Promise<Value>;
   /** Needs `mission.read`. */

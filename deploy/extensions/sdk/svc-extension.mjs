@@ -11,6 +11,8 @@ const HEADER_BYTES = 4;
 const MAX_PENDING = 256;
 const CALL_MS = 10_000;
 const STOP_MS = 5_000;
+const PREPARING_MS = 1_000;
+const PREPARING_STEP_MS = 50;
 
 /** The node's own words for why it did not do what was asked: `code`, or `code: detail`. */
 export class NodeError extends Error {
@@ -43,6 +45,7 @@ class Extension {
   #http = null;
   #stopping = null;
   #onStop = [];
+  #topics = new Set();
   #closed;
 
   constructor(client, hello) {
@@ -53,6 +56,12 @@ class Extension {
     this.dataDir = hello.data_dir ?? process.env.SVC_PLUGIN_DATA;
     this.grants = new Set(hello.grants ?? []);
     this.config = hello.config ?? {};
+    client.on('grants', ({ grants }) => {
+      this.grants = new Set(grants);
+    });
+    client.on('config', ({ values }) => {
+      this.config = values;
+    });
     const end = () => void this.close().then(() => process.exit(0));
     process.once('SIGTERM', end);
     process.once('SIGINT', end);
@@ -71,7 +80,7 @@ class Extension {
     return this.#client.call(method, args, timeoutMs);
   }
 
-  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `config`, `grants`. */
+  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `config`, `grants`. */
   on(name, listener) {
     this.#client.on(name, listener);
     return this;
@@ -100,12 +109,14 @@ class Extension {
     return name.includes('.') ? name : this.topic(name);
   }
 
-  async subscribe(topics, listener) {
+  subscribe(topics, listener) {
     const wanted = new Set(topics);
+    for (const topic of wanted) this.#topics.add(topic);
     this.on('event', (event) => {
-      if (wanted.has(event.topic)) listener(event.payload, event.topic);
+      if (wanted.has(event.topic)) return listener(event.payload, event.topic);
     });
-    return this.call('event.subscribe', { topics: [...wanted] });
+    // It replaces what was subscribed before.
+    return this.call('event.subscribe', { topics: [...this.#topics] });
   }
 
   async telemetry({ rateHz = 1, fields } = {}, listener) {
@@ -126,8 +137,9 @@ class Extension {
     return this.call('mavlink.send', { frame });
   }
 
-  getConfig(key) {
-    return this.call('config.get', key === undefined ? {} : { key });
+  async getConfig(key) {
+    const { value, values } = await this.call('config.get', key === undefined ? {} : { key });
+    return key === undefined ? values : value;
   }
 
   setConfig(key, value) {
@@ -209,6 +221,7 @@ class Client {
   #pending = new Map();
   #listeners = new Map();
   #answers = new Map();
+  #preparingUntil = Date.now() + PREPARING_MS;
 
   constructor(socket, timeoutMs) {
     this.#socket = socket;
@@ -296,7 +309,12 @@ class Client {
 
   async #request({ id, m, a }) {
     const name = a?.tool ?? a?.uri ?? a?.name;
-    const entry = this.#answers.get(`${m} ${name}`);
+    let entry = this.#answers.get(`${m} ${name}`);
+    // A node may ask as soon as it was greeted, and the extension may still be preparing.
+    while (entry === undefined && Date.now() < this.#preparingUntil) {
+      await new Promise((resolve) => setTimeout(resolve, PREPARING_STEP_MS));
+      entry = this.#answers.get(`${m} ${name}`);
+    }
     if (entry === undefined || a?.[entry.field] !== name) {
       const err = m === 'tool.invoke' ? `tool_not_found: ${name}` : `not_found: ${m} ${name}`;
       this.#send({ v: 1, t: 'response', id, err });

@@ -2,8 +2,7 @@
 
     import svc_extension
     node = svc_extension.connect()
-    node.on("telemetry", print)
-    node.call("telemetry.subscribe", {"rate_hz": 2})
+    node.telemetry(print, rate_hz=2)
     node.run()
 
 Handlers run one after the other in the thread of `run`, and may call the node.
@@ -46,7 +45,7 @@ def connect(path=None, plugin_id=None, timeout=CALL_S):
 
 
 class Extension:
-    """id, version, profile, data_dir, grants (a set) and config are those of the moment of the connection."""
+    """id, version, profile, data_dir; grants (a set) and config (a dict) are kept as they are now."""
 
     def __init__(self, connection, plugin_id, timeout):
         self._socket = connection
@@ -57,6 +56,7 @@ class Extension:
         self._pending = {}
         self._handlers = {}
         self._answers = {}
+        self._topics = set()
         self._work = queue.Queue(MAX_EVENTS)
         self._stopping = threading.Event()
         self._failed = False
@@ -89,7 +89,7 @@ class Extension:
         return result
 
     def on(self, name, handler):
-        """Events by the name of their frame: event, telemetry, mavlink, config, grants."""
+        """Events by the name of their frame: event, telemetry, mavlink, mavlink_ended, config, grants."""
         self._handlers.setdefault(name, []).append(handler)
 
     def tool(self, name, handler):
@@ -109,6 +109,48 @@ class Extension:
     def publish_state(self, name, payload):
         """What GET /api/plugins/{id}/state shows; publish it again at least every 10 s."""
         return self.call("state.publish", {"topic": self._topic(name), "payload": payload})
+
+    def subscribe(self, topics, handler):
+        """handler(payload, topic); needs event.subscribe."""
+        wanted = set(topics)
+        self._topics |= wanted  # the node replaces what was subscribed before
+
+        def on_event(event):
+            if event["topic"] in wanted:
+                handler(event["payload"], event["topic"])
+
+        self.on("event", on_event)
+        return self.call("event.subscribe", {"topics": sorted(self._topics)})
+
+    def telemetry(self, handler, rate_hz=1, fields=None):
+        """handler(telemetry), as GET /api/telemetry answers; needs telemetry.read."""
+        self.on("telemetry", handler)
+        args = {"rate_hz": rate_hz}
+        if fields is not None:
+            args["fields"] = fields
+        return self.call("telemetry.subscribe", args)
+
+    def mavlink(self, handler, messages=None):
+        """handler(frame), bytes of whole MAVLink frames by message id; needs mavlink.read."""
+        self.on("mavlink", lambda event: handler(event["frame"]))
+        return self.call("mavlink.subscribe", {} if messages is None else {"messages": messages})
+
+    def send_mavlink(self, frame):
+        """Needs mavlink.write."""
+        return self.call("mavlink.send", {"frame": frame})
+
+    def get_config(self, key=None):
+        """One value, None where there is none; without a key all of them."""
+        if key is None:
+            return self.call("config.get")["values"]
+        return self.call("config.get", {"key": key})["value"]
+
+    def set_config(self, key, value):
+        return self.call("config.set", {"key": key, "value": value})
+
+    def read_mission(self, part="mission"):
+        """part: mission, fence or rally; needs mission.read."""
+        return self.call("mission.read", {"part": part})
 
     def _topic(self, name):
         return name if "." in name else "plugin.%s.%s" % (self.id, name)
@@ -143,6 +185,10 @@ class Extension:
     def _handle(self, message):
         args = message.get("a")
         if message["t"] == "event":
+            if message.get("m") == "grants":
+                self.grants = set(args["grants"])
+            elif message.get("m") == "config":
+                self.config = args["values"]
             for handler in self._handlers.get(message.get("m"), []):
                 handler(args)
             return
