@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
-import { type NodePlace, openAnswer, requestNode } from '../shared/http/node-request.ts';
+import { type NodePlace, openAnswer, requestNode, type Upload } from '../shared/http/node-request.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import { demoDirectories, GROUND } from './places.ts';
@@ -68,6 +68,8 @@ export interface Work {
   readonly body?: unknown;
   /** Sent as text/plain. */
   readonly text?: string | undefined;
+  /** Sent as it comes. */
+  readonly upload?: Upload | undefined;
   readonly onProgress: OnProgress;
 }
 
@@ -76,9 +78,9 @@ export interface Work {
  * @throws ApiError as callNode
  */
 export async function workNode(address: NodeAddress, work: Work): Promise<unknown> {
-  const { method, path, body, text, onProgress } = work;
+  const { method, path, body, text, upload, onProgress } = work;
   const headers = { ...headersFor(address), accept: 'text/event-stream' };
-  const request = { method, path, headers, body, text, timeoutMs: 0 };
+  const request = { method, path, headers, body, text, upload, timeoutMs: 0 };
   const answer = await openAnswer(placeOf(address), request).catch((error: unknown) => {
     throw failedCall(error, address, undefined);
   });

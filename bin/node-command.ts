@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Errors, Flags } from '@oclif/core';
 import { ApiError, messageOf } from '../shared/errors.ts';
+import type { Upload } from '../shared/http/node-request.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
+import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode, type Work, workNode } from './local-client.ts';
 import { demoFolder, nodePaths } from './places.ts';
@@ -22,6 +24,12 @@ export const nodeFlag = Flags.custom({
     );
   },
 })({ summary: 'another demo node of this checkout: ground', helpGroup: 'GLOBAL', exclusive: ['host'] });
+
+/** Long work, as a command asks for it. */
+interface ShownWork extends Omit<Work, 'onProgress' | 'upload'> {
+  /** @param show told how much is sent */
+  readonly upload?: (show: OnProgress) => Upload;
+}
 
 /**
  * A command about a node: the one on this machine, or with --host another one. Exit codes: exit-codes.ts.
@@ -48,18 +56,16 @@ export abstract class NodeCommand extends Command {
   }
 
   /** Long work: shows its progress on a terminal until the answer is there. */
-  protected async work(work: Omit<Work, 'onProgress'>): Promise<unknown> {
+  protected async work({ upload, ...work }: ShownWork): Promise<unknown> {
     const { stderr } = process;
     let shown = false;
+    const onProgress: OnProgress = (progress) => {
+      if (!stderr.isTTY) return;
+      stderr.write(`${CLEAR_LINE}${progressLine(progress)}`);
+      shown = true;
+    };
     try {
-      return await workNode(this.address, {
-        ...work,
-        onProgress: ({ done, total, text }) => {
-          if (!stderr.isTTY) return;
-          stderr.write(`${CLEAR_LINE}${text} ${Math.round(done)} of ${total ?? '?'}`);
-          shown = true;
-        },
-      });
+      return await workNode(this.address, { ...work, upload: upload?.(onProgress), onProgress });
     } finally {
       if (shown) stderr.write(CLEAR_LINE);
     }
@@ -132,6 +138,16 @@ export abstract class NodeCommand extends Command {
     }
     return super.catch(error);
   }
+}
+
+const BAR = 24;
+
+/** `sending [#####     ] 21 %`, or with what is known of it. */
+function progressLine({ done, total, text }: Progress): string {
+  if (total === null || total <= 0) return done === 0 ? `${text}…` : `${text} ${Math.round(done)}`;
+  const part = Math.min(1, done / total);
+  const bar = '#'.repeat(Math.round(part * BAR)).padEnd(BAR);
+  return `${text} [${bar}] ${Math.round(part * 100)} %`;
 }
 
 function exitCode(error: ApiError): number {

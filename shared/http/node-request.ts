@@ -5,10 +5,18 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { pipeline, type Readable } from 'node:stream';
 import { ApiError } from '../errors.ts';
 
 /** Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. */
 export type NodePlace = { readonly socketPath: string } | { readonly baseUrl: string };
+
+export interface Upload {
+  readonly type: string;
+  /** Bytes. */
+  readonly length: number;
+  readonly content: Readable;
+}
 
 export interface NodeRequest {
   readonly method: string;
@@ -18,6 +26,8 @@ export interface NodeRequest {
   readonly body?: unknown;
   /** Sent as text/plain instead of a JSON body. */
   readonly text?: string | undefined;
+  /** Sent as it comes, instead of a JSON body. */
+  readonly upload?: Upload | undefined;
   /** How long the answer may take, ms; 0 for one that is read while it comes. */
   readonly timeoutMs: number;
   /** Aborts earlier; its reason is thrown. */
@@ -58,7 +68,7 @@ export async function requestNode(place: NodePlace, request: NodeRequest): Promi
 
 /** The answer as it comes, once its head is there. @throws the system's own error where nobody answers */
 export async function openAnswer(place: NodePlace, request: NodeRequest): Promise<IncomingMessage> {
-  const { method, path, headers, body, text, signal, onSending } = request;
+  const { method, path, headers, body, text, upload, signal, onSending } = request;
   const payload = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const type = text === undefined ? 'application/json' : 'text/plain';
   const options: RequestOptions = {
@@ -70,6 +80,7 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
       ...(payload === undefined
         ? {}
         : { 'content-type': type, 'content-length': Buffer.byteLength(payload) }),
+      ...(upload === undefined ? {} : { 'content-type': upload.type, 'content-length': upload.length }),
     },
     ...(signal === undefined ? {} : { signal }),
   };
@@ -79,7 +90,12 @@ export async function openAnswer(place: NodePlace, request: NodeRequest): Promis
     if (onSending !== undefined)
       req.on('socket', (socket) => (socket.connecting ? socket.once('connect', onSending) : onSending()));
     req.on('response', resolve);
-    req.end(payload);
+    if (upload === undefined) req.end(payload);
+    else {
+      pipeline(upload.content, req, (error) => {
+        if (error !== undefined && error !== null) reject(error); // the answer may be there already, and counts
+      });
+    }
   });
 }
 

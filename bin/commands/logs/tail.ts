@@ -1,10 +1,8 @@
 import { Flags } from '@oclif/core';
-import { LineSplitter } from '../../../shared/rpc/lines.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { queryOf, recordFlags } from '../../log-flags.ts';
+import { followLog, lineOf } from '../../log-stream.ts';
 import { NodeCommand } from '../../node-command.ts';
-
-const MAX_LINE_CHARS = 1024 * 1024;
 
 export default class LogsTailCommand extends NodeCommand {
   static override summary = 'Follow the log until Ctrl-C.';
@@ -21,25 +19,11 @@ export default class LogsTailCommand extends NodeCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(LogsTailCommand);
     const query = queryOf({ level: flags.level, service: flags.source, replay: flags.replay });
-    const lines = new LineSplitter(MAX_LINE_CHARS);
-    for await (const chunk of this.stream(`/api/logs/stream${query}`)) {
-      lines.push(chunk, (line) => {
-        if (line.startsWith('data: ')) this.show(line.slice('data: '.length));
-      });
-    }
+    await followLog(this.stream(`/api/logs/stream${query}`), (entry, text) => {
+      if (this.jsonEnabled())
+        process.stdout.write(`${text}\n`); // a line each, as they come
+      else this.log(lineOf(entry));
+    });
     this.error('The node ended the stream.', { exit: EXIT.refused });
-  }
-
-  private show(text: string): void {
-    if (this.jsonEnabled()) {
-      process.stdout.write(`${text}\n`); // a line each, as they come
-      return;
-    }
-    const entry = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    if (entry['kind'] === 'lagged') this.log(`… ${String(entry['dropped'])} entries were skipped`);
-    else
-      this.log(
-        `${String(entry['timestamp'])} ${String(entry['level']).padEnd(5)} ${String(entry['logger']).padEnd(14)} ${String(entry['message'])}`,
-      );
   }
 }

@@ -1,0 +1,18 @@
+import { type Installed, PluginNodeCommand } from '../../plugin-node-command.ts';
+
+export default class PluginList extends PluginNodeCommand {
+  static override summary = 'The extensions of the node.';
+  static override examples = ['<%= config.bin %> plugin list'];
+
+  async run(): Promise<readonly Installed[]> {
+    const { installs } = (await this.api('GET', '/api/plugins')) as {
+      readonly installs: readonly Installed[];
+    };
+    if (installs.length === 0) this.log('No extension is installed.');
+    for (const { plugin_id: id, version, status, signer_id: signer, failure_reason: reason } of installs)
+      this.log(
+        `${id.padEnd(36)} ${version.padEnd(10)} ${status.padEnd(12)} signed by ${signer ?? 'nobody'}${reason === null ? '' : `; ${reason}`}`,
+      );
+    return installs;
+  }
+}
