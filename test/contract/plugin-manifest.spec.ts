@@ -285,7 +285,9 @@ describe('the capabilities of extensions', () => {
   it('stand in docs/extensions.md as they are', async () => {
     const text = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
     const rows = [
-      ...text.matchAll(/^\| `([a-z_.-]+)` \| ([a-z, ]+) \| (low|medium|high|critical) \| (\w+) \| (.*) \|$/gm),
+      ...text.matchAll(
+        /^\| `([a-z_.-]+)` \| ([a-z, ]+) \| (low|medium|high|critical) \| (\w+) \| (.*) \|$/gm,
+      ),
     ];
     expect(rows.map(([, ...row]) => row)).to.deep.equal(
       Object.entries(CAPABILITIES).map(([id, { halves, risk, class: scope, label }]) => [
