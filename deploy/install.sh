@@ -52,6 +52,9 @@ exec /opt/svc/node_modules/.bin/node /opt/svc/bin/svc.js "$@"
 COMMAND
 chmod 0755 "$new/bin/svc"
 cp -R "$root/package.json" "$root/README.md" "$root/SECURITY.md" "$root/LICENSE" "$root/docs" "$new/"
+# `svc plugin init` and `sdk` write from here.
+mkdir "$new/deploy"
+cp -R "$root/deploy/extensions" "$new/deploy/"
 # The user svc must be able to read it, whatever the umask of the checkout was.
 chmod -R u=rwX,go=rX "$new"
 sync -f "$new"

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PluginRefusal } from '../../shared/plugins/refusal.ts';
@@ -40,6 +41,11 @@ export async function writeProject(folder: string, kind: Kind, id: string, name:
   if ((await readdir(folder)).length > 0)
     throw new PluginRefusal('usage_error', `${folder} is not empty. Name a new folder.`);
   const template = join(SOURCES, 'templates', kind);
+  if (!existsSync(template))
+    throw new PluginRefusal(
+      'host_io_error',
+      `${template} is missing: this installation of svc is incomplete.`,
+    );
   await cp(template, folder, { recursive: true });
   await writeFile(join(folder, '.gitignore'), '*.svcplug\n*.pem\n__pycache__/\nnode_modules/\n');
   for (const path of await readdir(folder, { recursive: true })) {

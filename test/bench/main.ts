@@ -1,8 +1,9 @@
-/** `npm run bench [-- flight-data|front|framing|link|logs|missions|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- extensions|flight-data|front|framing|link|logs|missions|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/node.ts';
+import { benchExtensions } from './extensions.ts';
 import { benchFlightData } from './flight-data.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
@@ -15,6 +16,7 @@ import { benchThinVideo } from './thin-video.ts';
 import { benchVideo } from './video.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
+  extensions: benchExtensions,
   'flight-data': benchFlightData,
   framing: benchFraming,
   front: benchFront,

@@ -286,7 +286,7 @@ describe('the capabilities of extensions', () => {
     const text = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
     const rows = [
       ...text.matchAll(
-        /^\| `([a-z_.-]+)` \| ([a-z, ]+) \| (low|medium|high|critical) \| (\w+) \| (.*) \|$/gm,
+        /^\| `([a-z0-9_.-]+)` \| ([a-z, ]+) \| (low|medium|high|critical) \| (\w+) \| (.*) \|$/gm,
       ),
     ];
     expect(rows.map(([, ...row]) => row)).to.deep.equal(

@@ -55,6 +55,14 @@ describe('deploy/install.sh', function () {
         encoding: 'utf8',
       });
       expect(JSON.parse(status)).to.be.an('object');
+      const svc = (...args: string[]) =>
+        execFileSync(join(dest, node), [join(dest, 'opt/svc/bin/svc.js'), 'plugin', ...args], {
+          cwd: dest,
+          env,
+          stdio: 'pipe',
+        });
+      svc('init', 'demo');
+      svc('test', 'demo');
     } finally {
       const gone = once(supervisor, 'exit');
       supervisor.kill('SIGTERM');
