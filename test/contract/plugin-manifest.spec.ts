@@ -4,12 +4,14 @@ import { expect } from 'chai';
 import { higher, SCOPES } from '../../shared/auth/scopes.ts';
 import {
   CAPABILITIES,
+  capabilityOf,
   mayPublish,
   maySubscribe,
   riskReason,
   toolClass,
 } from '../../shared/plugins/capabilities.ts';
 import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
+import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
 import { MANIFEST } from '../support/extension.ts';
 import { ROOT } from '../support/node.ts';
 
@@ -298,6 +300,11 @@ describe('the capabilities of extensions', () => {
         label,
       ]),
     );
+  });
+
+  it('are what methods of the socket need, by ids of the half that has a socket', () => {
+    for (const [method, id] of Object.entries(METHOD_CAPABILITIES))
+      if (id !== null) expect(capabilityOf(id, 'agent'), method).to.not.equal(null);
   });
 
   it('raise the class of a tool, and nothing lowers it', () => {

@@ -87,7 +87,7 @@ describe('extensions, as their authors and operators use them', function () {
       async () => plugins.call('GET', `${base}/state`),
       ({ body }) => JSON.stringify(body).includes('"inside":true'),
     );
-    const page = await plugins.call('GET', `${base}/x/page`);
+    const page = await plugins.call('GET', `${base}/x/index.html`);
     expect(page.headers.get('content-type')).to.include('text/html');
     expect(page.headers.get('content-security-policy')).to.include('sandbox');
     const invoke = async (tool: string, args: object) =>

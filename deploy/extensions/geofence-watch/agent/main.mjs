@@ -37,7 +37,7 @@ await node.telemetry({ rateHz: 2, fields: ['position', 'home'] }, async (telemet
 
 await node.serve((request, response) => {
   const path = (request.url ?? '/').split('?', 1)[0];
-  if (request.method !== 'GET' || (path !== '/page' && path !== '/status.json')) {
+  if (request.method !== 'GET' || !['/', '/index.html', '/status.json'].includes(path ?? '')) {
     response.writeHead(404).end();
     return;
   }

@@ -33,7 +33,7 @@ export function page(fence, status, offset) {
   <tr><td>height<td>${shown(status.height_m)} of ${fence.height_m} m
   <tr><td>to the border<td>${shown(status.margin_m)} m
 </table>
-<p><a href="?">Now</a>
+<p><a href="index.html">Now</a>
 `;
 }
 

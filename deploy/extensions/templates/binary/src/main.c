@@ -59,28 +59,29 @@ static int finish(int fd) {
     return 0;
 }
 
-int main(int argc, char **argv) {
-    /* <program> <id> --socket <path> */
-    if (argc != 4 || strcmp(argv[2], "--socket") != 0 || strlen(argv[3]) >= sizeof(((struct sockaddr_un *)0)->sun_path)) {
-        fprintf(stderr, "usage: %s ID --socket PATH\n", argv[0]);
+int main(void) {
+    const char *id = getenv("SVC_PLUGIN_ID");
+    const char *path = getenv("SVC_PLUGIN_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (id == NULL || path == NULL || strlen(path) >= sizeof address.sun_path) {
+        fputs("SVC_PLUGIN_ID and SVC_PLUGIN_SOCKET are not set: run this with `svc plugin dev`, or on a node\n", stderr);
         return 2;
     }
     struct sigaction action = {.sa_handler = on_term};
     sigaction(SIGTERM, &action, NULL);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, argv[3]);
+    strcpy(address.sun_path, path);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        perror(argv[3]);
+        perror(path);
         return 1;
     }
     begin(1, "hello", 2);
-    text("plugin_id"), text(argv[1]);
+    text("plugin_id"), text(id);
     text("sdk"), text("none");
     if (finish(fd) != 0) return 1;
 
     char topic[256];
-    snprintf(topic, sizeof topic, "plugin.%s.beat", argv[1]);
+    snprintf(topic, sizeof topic, "plugin.%s.beat", id);
     for (uint8_t count = 0; !stopping; count++) {
         begin((uint8_t)(2 + count % 100), "event.publish", 2);
         text("topic"), text(topic);
