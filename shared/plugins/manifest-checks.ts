@@ -144,7 +144,7 @@ function checkMcp(half: Half, part: unknown, schema: number, { violations, warni
   for (const list of used) {
     const seen = new Set<unknown>();
     for (const [index, item] of listOf(memberOf(contributes, list)).entries()) {
-      const name = memberOf(item, list === 'resources' ? 'uri' : 'name');
+      const name = memberOf(item, 'name');
       if (name !== undefined && seen.has(name))
         violations.push({
           path: `/${half}/contributes/${list}/${index}`,

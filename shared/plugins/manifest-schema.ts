@@ -78,7 +78,10 @@ const TOOLS = {
 const RESOURCE_LIST = {
   type: 'array',
   maxItems: 64,
-  items: { type: 'object', properties: { name: MCP_NAME, uri: { type: 'string', maxLength: 512 } } },
+  items: {
+    type: 'object',
+    properties: { name: MCP_NAME, title: TEXT, description: TEXT, uri: { type: 'string', maxLength: 512 } },
+  },
 } as const;
 const PROMPTS = {
   type: 'array',

@@ -11,7 +11,6 @@ export const METHOD_CAPABILITIES: Readonly<Record<string, string | null>> = {
   'event.subscribe': null,
   'state.publish': null,
   'telemetry.subscribe': 'telemetry.read',
-  'telemetry.extend': 'telemetry.extend',
   'mavlink.subscribe': 'mavlink.read',
   'mavlink.send': 'mavlink.write',
   'mission.read': 'mission.read',

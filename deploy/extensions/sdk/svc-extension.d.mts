@@ -81,8 +81,6 @@ export interface Extension {
     options: { readonly rateHz?: number; readonly fields?: readonly string[] },
     listener: (telemetry: Telemetry) => unknown,
   ): Promise<Value>;
-  /** Needs `telemetry.extend`. A node that does not have it answers `unknown method`. */
-  extendTelemetry(fields: { readonly [name: string]: Value }): Promise<Value>;
   /** Whole MAVLink frames, by message id. Needs `mavlink.read`. */
   mavlink(
     options: { readonly messages?: readonly number[] },
@@ -101,8 +99,6 @@ export interface Extension {
   stopRecording(): Promise<Value>;
   /** Answers a tool of the manifest; AI clients see it with `mcp.expose`. */
   tool(name: string, handler: (args: { readonly [name: string]: unknown }) => unknown): this;
-  resource(uri: string, handler: (uri: string) => unknown): this;
-  prompt(name: string, handler: (args: { readonly [name: string]: unknown }) => unknown): this;
   /** Serves `/api/plugins/{id}/x/…`; the request's path is what follows `x`. Needs `http: true` in the manifest. */
   serve(handler: RequestListener): Promise<Server>;
   /** Something to end on SIGTERM, within 5 s altogether. */

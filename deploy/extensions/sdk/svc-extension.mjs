@@ -124,10 +124,6 @@ class Extension {
     return this.call('telemetry.subscribe', { rate_hz: rateHz, ...(fields && { fields }) });
   }
 
-  extendTelemetry(fields) {
-    return this.call('telemetry.extend', { fields });
-  }
-
   async mavlink({ messages } = {}, listener) {
     this.on('mavlink', ({ frame }) => listener(frame));
     return this.call('mavlink.subscribe', messages ? { messages } : {});
@@ -161,16 +157,6 @@ class Extension {
   /** Answers a tool of the manifest. What the handler returns, or the promise of it, is the result. */
   tool(name, handler) {
     this.#client.answer('tool.invoke', 'tool', name, ({ arguments: args }) => handler(args ?? {}));
-    return this;
-  }
-
-  resource(uri, handler) {
-    this.#client.answer('resource.read', 'uri', uri, () => handler(uri));
-    return this;
-  }
-
-  prompt(name, handler) {
-    this.#client.answer('prompt.get', 'name', name, ({ arguments: args }) => handler(args ?? {}));
     return this;
   }
 

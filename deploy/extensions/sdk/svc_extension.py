@@ -96,12 +96,6 @@ class Extension:
         """Answers a tool of the manifest: handler(arguments) returns the result."""
         self._answers[("tool.invoke", name)] = lambda a: handler(a.get("arguments") or {})
 
-    def resource(self, uri, handler):
-        self._answers[("resource.read", uri)] = lambda a: handler(a.get("uri"))
-
-    def prompt(self, name, handler):
-        self._answers[("prompt.get", name)] = lambda a: handler(a.get("arguments") or {})
-
     def publish(self, name, payload):
         """Publishes an event; a name without a dot is one of its own."""
         return self.call("event.publish", {"topic": self._topic(name), "payload": payload})

@@ -1,5 +1,6 @@
 import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
 import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
+import { METHOD_CAPABILITIES } from '../../../../shared/plugins/methods.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { compileValidator, createAjv, type Validator } from '../../../../shared/schemas/validator.ts';
 import type { Session } from './session.ts';
@@ -9,8 +10,6 @@ import type { Session } from './session.ts';
 type Args = Readonly<Record<string, unknown>>;
 
 interface Method {
-  /** What has to be granted; null: nothing, or it depends on the arguments. */
-  readonly capability: string | null;
   readonly schema: JsonSchema;
   readonly run: (session: Session, args: Args) => unknown;
 }
@@ -29,10 +28,9 @@ export function denied(capability: string): Error {
 }
 
 const METHODS: Readonly<Record<string, Method>> = {
-  ping: { capability: null, schema: object({}), run: () => ({ pong: true }) },
+  ping: { schema: object({}), run: () => ({ pong: true }) },
 
   'event.publish': {
-    capability: null,
     schema: object({ topic, payload: {} }, ['topic']),
     run: ({ host }, { topic: name, payload }) => {
       if (!mayPublish(host.id, String(name), host.grants())) throw denied('event.publish');
@@ -41,7 +39,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'event.subscribe': {
-    capability: 'event.subscribe',
     schema: object({ topics: { type: 'array', maxItems: MAX_TOPICS, items: topic } }, ['topics']),
     run: (session, { topics }) => {
       for (const name of topics as readonly string[])
@@ -52,7 +49,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'telemetry.subscribe': {
-    capability: 'telemetry.read',
     schema: object({
       rate_hz: { type: 'number', exclusiveMinimum: 0, maximum: 10 },
       fields: { type: 'array', maxItems: 64, items: { type: 'string', maxLength: 64 } },
@@ -66,7 +62,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'mavlink.subscribe': {
-    capability: 'mavlink.read',
     schema: object({
       messages: { type: 'array', maxItems: 64, items: { type: 'integer', minimum: 0, maximum: 16_777_215 } },
     }),
@@ -76,7 +71,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'mavlink.send': {
-    capability: 'mavlink.write',
     schema: object({ frame: {} }, ['frame']),
     run: (session, { frame }) => {
       if (!(frame instanceof Uint8Array)) throw new Error('frame: the bytes of one MAVLink frame');
@@ -85,22 +79,18 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'mission.read': {
-    capability: 'mission.read',
     schema: object({ part: { enum: MISSION_PARTS } }, ['part']),
     run: async ({ host }, { part }) => host.vehicle.mission(part as MissionPart),
   },
   'recording.start': {
-    capability: 'recording.write',
     schema: object({}),
     run: async ({ host }) => host.recording.start(),
   },
   'recording.stop': {
-    capability: 'recording.write',
     schema: object({}),
     run: async ({ host }) => host.recording.stop(),
   },
   'config.get': {
-    capability: null,
     schema: object({ key: { type: 'string', maxLength: 128 } }),
     run: async ({ host }, { key }) => {
       const values = await host.settings.read();
@@ -109,7 +99,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'config.set': {
-    capability: null,
     schema: object({ key: { type: 'string', minLength: 1, maxLength: 128 }, value: {} }, ['key', 'value']),
     run: async ({ host }, { key, value }) => {
       await host.settings.write(String(key), value, 'drone');
@@ -117,7 +106,6 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   },
   'state.publish': {
-    capability: null,
     schema: object({ topic, payload: {} }, ['topic', 'payload']),
     run: ({ host }, { topic: name, payload }) => {
       host.published.set(String(name), payload);
@@ -140,7 +128,7 @@ export class Methods {
   async call(session: Session, name: string, args: unknown): Promise<unknown> {
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     if (method === undefined) throw new Error(`unknown method ${name}`);
-    const { capability } = method;
+    const capability = METHOD_CAPABILITIES[name] ?? null;
     if (capability !== null && !session.host.grants().has(capability)) {
       session.host.denied(capability);
       throw denied(capability);
