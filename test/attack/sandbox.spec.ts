@@ -123,6 +123,8 @@ describe('the sandbox of extensions in a checkout', function () {
 
   before(async function () {
     const chosen = await chooseSandbox({
+      installed: false,
+      helperSocket: '',
       allowUnsandboxed: false,
       node: process.execPath,
       onProblem: () => undefined,
@@ -393,7 +395,7 @@ time.sleep(600)`,
     const module = join(import.meta.dirname, '../../residual/app/plugins/sandbox/sandbox.ts');
     const host = `
       const { chooseSandbox } = await import(${JSON.stringify(module)});
-      const sandbox = await chooseSandbox({ allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
+      const sandbox = await chooseSandbox({ installed: false, helperSocket: '', allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
       const spec = ${JSON.stringify(spec)};
       const running = await sandbox.start({ ...spec, grants: new Set() }, () => undefined);
       console.log(running.pid);
