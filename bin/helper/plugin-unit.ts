@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { dataLimit } from '../../shared/process/data-limit.ts';
 import type { ParamsOf } from '../../shared/rpc/contract.ts';
 import type { HELPER } from '../../shared/rpc/helper.ts';
 import type { UnitGrant } from '../../shared/rpc/plugin-unit.ts';
@@ -78,6 +79,9 @@ export function renderDropIn(params: PluginStart, machine: Machine): string {
     `MemoryMax=${max_ram_mb}M`,
     `CPUQuota=${max_cpu_percent}%`,
     `TasksMax=${max_pids}`,
+    // Per process and per user; some boards' kernels do not limit the memory of a unit.
+    `LimitDATA=${dataLimit(params.runtime, max_ram_mb)}`,
+    `LimitNPROC=${max_pids}`,
     ...machine.foreignRoots.map((path) => `InaccessiblePaths=-${path}`),
     ...(granted('network.outbound') ? network(params, machine) : []),
     ...(granted('filesystem.host') ? ['BindPaths=-/srv -/mnt -/media'] : []),

@@ -188,6 +188,8 @@ describe('what an extension’s unit gets from its manifest and grants', () => {
       'Environment',
       'ExecStart',
       'InaccessiblePaths',
+      'LimitDATA',
+      'LimitNPROC',
       'MemoryMax',
       'TasksMax',
       'User',

@@ -151,6 +151,7 @@ async function paramsOf(spec: SandboxSpec): Promise<ParamsOf<typeof HELPER, 'plu
 function endedOf({ result, status }: PluginStatus, outOfMemory: boolean): Ended {
   switch (result) {
     case 'success':
+      // Also after a signal with which one is asked to end: systemd forgets which.
       return { exit: 'code 0' };
     case 'oom-kill':
       return { exit: 'out of memory' };
