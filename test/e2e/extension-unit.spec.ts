@@ -12,7 +12,7 @@ import { Machine, noMachines } from '../support/machine.ts';
 const HOST = `
 import { createServer } from 'node:net';
 import { mkdirSync, rmSync } from 'node:fs';
-import { chooseSandbox } from '/opt/svc/dist/residual/app/plugins/sandbox/sandbox.js';
+const { chooseSandbox } = await import("/opt/svc/dist/residual/app/plugins/sandbox/sandbox.js");
 const { forget, ...given } = JSON.parse(process.argv[2]);
 const tell = (message) => console.log(JSON.stringify(message));
 const sandbox = await chooseSandbox({
