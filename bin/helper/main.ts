@@ -15,6 +15,8 @@ import { operationMethods } from './operations.ts';
 
 /** Where programs are searched; the caller's PATH is ignored. Tests put programs of their own first. */
 const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
+/** Systemd's units that are gone after a restart of the machine. */
+const UNIT_FOLDER = '/run/systemd/system';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 const MAX_LINE_CHARS = 4096;
@@ -48,6 +50,7 @@ async function build(log: Logger): Promise<Program> {
     maxLineChars: MAX_LINE_CHARS,
     methods: operationMethods({
       searchPath: process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH,
+      unitFolder: process.env['SVC_HELPER_UNIT_DIR'] ?? UNIT_FOLDER,
       log,
       onUse: () => idle?.refresh(),
     }),

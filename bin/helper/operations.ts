@@ -7,6 +7,7 @@ import { missing, runProgram } from '../../shared/process/run-program.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+import { PluginOperations, type Run } from './plugin-operations.ts';
 
 type Helper = typeof HELPER;
 
@@ -18,8 +19,11 @@ interface Operation<Params> {
   readonly timeoutMs: number;
 }
 
-/** Everything that runs as root. Every argument is from a fixed set, or cannot be taken for an option. */
-const OPERATIONS: { readonly [M in keyof Helper['methods']]: Operation<ParamsOf<Helper, M>> } = {
+/** The operations that run one program. */
+type Single = 'power' | 'unit_restart' | 'host_name';
+
+/** What runs as root. Every argument is from a fixed set, or cannot be taken for an option. */
+const OPERATIONS: { readonly [M in Single]: Operation<ParamsOf<Helper, M>> } = {
   power: { program: 'systemctl', args: ({ action }) => [action], timeoutMs: 5000 },
   unit_restart: {
     program: 'systemctl',
@@ -33,6 +37,8 @@ const OPERATIONS: { readonly [M in keyof Helper['methods']]: Operation<ParamsOf<
 export interface OperationDeps {
   /** Absolute folders, separated by colons, in which programs are searched. */
   readonly searchPath: string;
+  /** The folder of systemd's run-time units. */
+  readonly unitFolder: string;
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -48,7 +54,7 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
         onUse();
         try {
           const result = await method(params, signal);
-          log.info(`${name}: done`, { params });
+          if (name !== 'plugin_status') log.info(`${name}: done`, { params }); // asked all the time
           return result;
         } catch (error) {
           log.warn(`${name}: ${messageOf(error)}`, { params });
@@ -62,10 +68,15 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
   return Object.fromEntries(logged);
 }
 
-function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
+function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Helper> {
+  const run: Run = async (program, args, timeoutMs) => {
+    const path = await findProgram(program, searchPath);
+    return runProgram(path, args, timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
+  };
+  const plugins = new PluginOperations(run, unitFolder);
   let running: string | null = null;
-  const operation =
-    <Params>(name: string, { program, args, timeoutMs }: Operation<Params>) =>
+  const alone =
+    <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
     async (params: Params): Promise<Done> => {
       // Refused, not queued: the caller knows best whether it still makes sense after the first one.
       if (running !== null)
@@ -73,17 +84,24 @@ function handlers({ searchPath, log }: OperationDeps): Handlers<Helper> {
       running = name;
       try {
         log.info(`${name}: requested`, { params });
-        const path = await findProgram(program, searchPath);
-        await runProgram(path, args(params), timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
+        await work(params);
         return { done: true };
       } finally {
         running = null;
       }
     };
+  const single = <M extends Single>(name: M): ((params: ParamsOf<Helper, M>) => Promise<Done>) => {
+    const { program, args, timeoutMs }: Operation<ParamsOf<Helper, M>> = OPERATIONS[name];
+    return alone(name, async (params) => run(program, args(params), timeoutMs));
+  };
   return {
-    power: operation('power', OPERATIONS.power),
-    unit_restart: operation('unit_restart', OPERATIONS.unit_restart),
-    host_name: operation('host_name', OPERATIONS.host_name),
+    power: single('power'),
+    unit_restart: single('unit_restart'),
+    host_name: single('host_name'),
+    plugin_start: alone('plugin_start', async (params) => plugins.start(params)),
+    plugin_stop: alone('plugin_stop', async ({ id }) => plugins.stop(id)),
+    plugin_status: async ({ id }) => plugins.status(id),
+    plugin_forget: alone('plugin_forget', async ({ id }) => plugins.forget(id)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
+import { PLUGIN_ID_SCHEMA, PLUGIN_START_SCHEMA, type PluginStatus } from './plugin-unit.ts';
 
 /** The answer of a successful operation; a failed one is an error. */
 export interface Done {
@@ -7,8 +8,8 @@ export interface Done {
 }
 
 /**
- * The operations of svc-helper, which runs one program as root for each. It does one at a time and refuses a second with
- * `E_BUSY`. The time-outs include the start of svc-helper by systemd.
+ * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`;
+ * `plugin_status` only asks and is always answered. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
   server: 'svc-helper',
@@ -45,6 +46,13 @@ export const HELPER = {
       shape<Done>(),
       18_000,
     ),
+    /** Writes what its manifest and its grants add to the shipped unit, and starts it anew. Answered when its program runs. */
+    plugin_start: method(PLUGIN_START_SCHEMA, shape<Done>(), 38_000),
+    /** Answered when none of its processes is left. */
+    plugin_stop: method(PLUGIN_ID_SCHEMA, shape<Done>(), 28_000),
+    plugin_status: method(PLUGIN_ID_SCHEMA, shape<PluginStatus>(), 13_000),
+    /** Stops it and removes its data and what was written for it. */
+    plugin_forget: method(PLUGIN_ID_SCHEMA, shape<Done>(), 58_000),
   },
   events: {},
 } as const satisfies Contract;

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { devicesOf } from '../../residual/app/plugins/sandbox/devices.ts';
+import { extensionSocket } from '../../residual/app/plugins/sandbox/extension-socket.ts';
+import { NoSandbox } from '../../residual/app/plugins/sandbox/none.ts';
 import {
   chooseSandbox,
   type RunningExtension,
@@ -123,6 +125,8 @@ describe('the sandbox of extensions in a checkout', function () {
 
   before(async function () {
     const chosen = await chooseSandbox({
+      installed: false,
+      helperSocket: '',
       allowUnsandboxed: false,
       node: process.execPath,
       onProblem: () => undefined,
@@ -393,7 +397,7 @@ time.sleep(600)`,
     const module = join(import.meta.dirname, '../../residual/app/plugins/sandbox/sandbox.ts');
     const host = `
       const { chooseSandbox } = await import(${JSON.stringify(module)});
-      const sandbox = await chooseSandbox({ allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
+      const sandbox = await chooseSandbox({ installed: false, helperSocket: '', allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
       const spec = ${JSON.stringify(spec)};
       const running = await sandbox.start({ ...spec, grants: new Set() }, () => undefined);
       console.log(running.pid);
@@ -449,6 +453,62 @@ time.sleep(600)`,
     await sandbox.forget(spec.id, spec.data);
     expect(await lstat(spec.data).catch(({ code }: NodeJS.ErrnoException) => code)).to.equal('ENOENT');
     expect(await readdir(join(bench.base, 'precious'))).to.deep.equal(['file']);
+  });
+});
+
+describe('an extension’s own socket', () => {
+  it('is connected to as it is; a link, a file or nothing in its place is none', async () => {
+    const base = await tempDir();
+    const path = join(base, 'http.sock');
+    expect(await extensionSocket(path)).to.equal(null);
+    const server = createServer((socket) => socket.end('mine')).listen(path);
+    await once(server, 'listening');
+    const socket = await extensionSocket(path);
+    const [said] = (await once(connect(socket?.path ?? ''), 'data')) as [Buffer];
+    expect(said.toString()).to.equal('mine');
+    await socket?.close();
+    await symlink(path, join(base, 'link.sock'));
+    await writeFile(join(base, 'file.sock'), '');
+    for (const name of ['link.sock', 'file.sock'])
+      expect(await extensionSocket(join(base, name)), name).to.equal(null);
+    server.close();
+    await removeDir(base);
+  });
+});
+
+describe('an extension without a sandbox, where the configuration allows it', () => {
+  it('has the same environment with the node’s folders, is limited in its memory, and ends with its children', async () => {
+    const bench = new Bench(await tempDir());
+    const none = new NoSandbox(process.execPath);
+    const spec = await bench.spec(
+      'org.example.free',
+      `import { spawn } from 'node:child_process';
+       console.log(JSON.stringify(process.env));
+       console.log('child', spawn('sleep', ['600']).pid);`,
+    );
+    const running = await bench.start(none, spec);
+    const pid = Number((await bench.line(/^child/)).split(' ')[1]);
+    await running.stop();
+    expect(await running.ended).to.deep.equal({ exit: 'SIGTERM' });
+    expect(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).to.equal('');
+    expect(JSON.parse(bench.lines[0] ?? '')).to.deep.equal({
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: spec.data,
+      LANG: 'C.UTF-8',
+      SVC_PLUGIN_ID: spec.id,
+      SVC_PLUGIN_SOCKET: join(spec.sockets, 'host.sock'),
+      SVC_PLUGIN_HTTP_SOCKET: join(spec.sockets, 'http.sock'),
+      SVC_PLUGIN_DATA: spec.data,
+      SVC_NODE_PROFILE: 'drone',
+    });
+    const hog = await bench.spec(
+      'org.example.freehog',
+      `const kept = []; setInterval(() => kept.push(Buffer.alloc(4 << 20, 1)), 5);`,
+    );
+    expect(await (await bench.start(none, hog)).ended).to.deep.equal({ exit: 'out of memory' });
+    await none.forget(spec.id, spec.data);
+    expect(await lstat(spec.data).catch(({ code }: NodeJS.ErrnoException) => code)).to.equal('ENOENT');
+    await removeDir(bench.base);
   });
 });
 

@@ -7,10 +7,14 @@ import { RpcClient } from '../../shared/rpc/rpc.ts';
 import { ROOT } from './node.ts';
 import { removeDir, tempDir } from './temp.ts';
 
-/** Keeps what it was asked for, an argument in brackets; waits for ever where a pipe `began` lies beside it, once that was read. */
+/**
+ * Keeps what it was asked for, an argument in brackets, and answers `show` with the file of that name beside it; waits for ever
+ * where a pipe `began` lies beside it, once that was read.
+ */
 const PROGRAM = `#!/bin/sh
 here=$(dirname "$0")
 { printf '%s' "$(basename "$0")"; printf ' [%s]' "$@"; echo; } >> "$here/asked"
+[ "$1" != show ] || cat "$here/show"
 [ ! -p "$here/began" ] || { echo $$ > "$here/began"; exec sleep 600; }
 `;
 
@@ -19,12 +23,15 @@ export class LoneHelper {
   readonly base: string;
   readonly bin: string;
   readonly socket: string;
+  /** Systemd's run-time units. */
+  readonly units: string;
   stderr = '';
   #process: ChildProcess | null = null;
 
   private constructor(base: string) {
     this.base = base;
     this.bin = join(base, 'bin');
+    this.units = join(base, 'units');
     this.socket = pathsFrom({ SVC_RUN_DIR: join(base, 'run') }).helperSocket;
   }
 
@@ -32,13 +39,18 @@ export class LoneHelper {
   static async prepare(): Promise<LoneHelper> {
     const helper = new LoneHelper(await tempDir());
     await mkdir(helper.bin);
+    await mkdir(helper.units);
     for (const name of ['systemctl', 'hostnamectl'])
       await writeFile(join(helper.bin, name), PROGRAM, { mode: 0o755 });
     return helper;
   }
 
   get env(): Readonly<Record<string, string>> {
-    return { SVC_RUN_DIR: join(this.base, 'run'), SVC_HELPER_PATH: `${this.bin}:/usr/bin:/bin` };
+    return {
+      SVC_RUN_DIR: join(this.base, 'run'),
+      SVC_HELPER_PATH: `${this.bin}:/usr/bin:/bin`,
+      SVC_HELPER_UNIT_DIR: this.units,
+    };
   }
 
   /** @param env beside its own @returns null once it serves, else its exit code */

@@ -4,10 +4,10 @@ import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Calls, Client } from '../../../shared/rpc/contract.ts';
+import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { unitName } from '../../../shared/units.ts';
 import { refusesWhile } from '../edge/armed.ts';
-import type { Helper } from '../node/helper.ts';
 import { listUnits, restartUnit } from '../node/systemd.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
+import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { UNITS } from '../../../shared/units.ts';
-import type { Helper } from './helper.ts';
 
 const SHOW_MS = 3000;
 const PROOF_MS = 5000;

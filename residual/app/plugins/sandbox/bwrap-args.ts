@@ -1,4 +1,5 @@
 import { lstat, readlink } from 'node:fs/promises';
+import { dataLimit } from '../../../../shared/process/data-limit.ts';
 import { commandLine, environment, INSIDE } from './inside.ts';
 import type { SandboxSpec } from './types.ts';
 
@@ -7,19 +8,11 @@ export const FD = { info: 3, gate: 4, resolv: 5 } as const;
 
 /** Of what an extension may write outside of its data: these are memory of the machine. */
 const TMP_BYTES = 16 * 1024 * 1024;
-const MIB = 1024 * 1024;
-const MAX_FILE_BYTES = 1024 * MIB;
+const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 const MAX_FILES = 1024;
 const NICENESS = 10;
 /** Bubblewrap's own process inside, which collects orphans, counts with the extension's. */
 const OWN_PROCESSES = 1;
-/**
- * What a runtime reserves without using it, MiB, and what RLIMIT_DATA counts nevertheless: V8's range for compiled code (which
- * depends on the machine), stacks of threads, arenas. Measured; what is really used is limited for all processes together.
- */
-const RESERVED_MIB = 256;
-const CODE_RANGE_MIB = process.arch === 'x64' ? 512 : 128;
-
 /**
  * Waits for the host before it becomes the extension. Only then does every process inside end with the host: while bubblewrap
  * sets itself up, its first process would outlive it.
@@ -101,11 +94,10 @@ function hostFolders(): readonly string[] {
 
 /** Set inside the namespaces, where they count the extension's processes and not those of the whole user. */
 function limits({ runtime, resources }: SandboxSpec): readonly string[] {
-  const reserved = runtime === 'node' ? CODE_RANGE_MIB + RESERVED_MIB : RESERVED_MIB;
   return [
     'prlimit',
     `--nproc=${resources.max_pids + OWN_PROCESSES}`,
-    `--data=${(resources.max_ram_mb + reserved) * MIB}`,
+    `--data=${dataLimit(runtime, resources.max_ram_mb)}`,
     `--fsize=${MAX_FILE_BYTES}`,
     `--nofile=${MAX_FILES}`,
     '--core=0',

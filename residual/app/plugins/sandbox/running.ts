@@ -14,7 +14,7 @@ const LIMITS = {
 } as const;
 
 /** What a runtime writes when it could get no more memory. */
-const OUT_OF_MEMORY =
+export const OUT_OF_MEMORY =
   /heap out of memory|process out of memory|Array buffer allocation failed|Failed to allocate memory|std::bad_alloc|MemoryError|Cannot allocate memory/;
 /** Shells and bubblewrap tell of a signal by this exit code and more. */
 const EXIT_OF_SIGNAL = 128;
@@ -104,8 +104,10 @@ export class RunningChild implements RunningExtension {
     if (code === 0) return 'code 0';
     if (this.#outOfMemory) return 'out of memory';
     if (signal !== null) return signal;
-    const number = (code ?? 0) - EXIT_OF_SIGNAL;
-    const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
-    return name ?? `code ${code ?? 'unknown'}`;
+    return signalName((code ?? 0) - EXIT_OF_SIGNAL) ?? `code ${code ?? 'unknown'}`;
   }
+}
+
+export function signalName(number: number): string | null {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }

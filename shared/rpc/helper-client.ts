@@ -1,7 +1,7 @@
-import { ApiError } from '../../../shared/errors.ts';
-import { type Calls, callsTo } from '../../../shared/rpc/contract.ts';
-import { HELPER } from '../../../shared/rpc/helper.ts';
-import { RpcClient } from '../../../shared/rpc/rpc.ts';
+import { ApiError } from '../errors.ts';
+import { type Calls, callsTo } from './contract.ts';
+import { HELPER } from './helper.ts';
+import { RpcClient } from './rpc.ts';
 
 export type Helper = Calls<typeof HELPER>;
 
