@@ -63,12 +63,13 @@ const SHELL = 'exec >/run/svc-extension/stdout 2>/run/svc-extension/stderr || ex
 
 /** What an extension's manifest and grants add to `svc-plugin@.service`, as the text of a drop-in. Pure. */
 export function renderDropIn(params: PluginStart, machine: Machine): string {
-  const { id, grants, max_ram_mb, max_cpu_percent, max_pids, http, profile } = params;
+  const { id, installed_at: at, grants, max_ram_mb, max_cpu_percent, max_pids, http, profile } = params;
   const granted = (grant: UnitGrant): boolean => grants.includes(grant);
   return [
     '# Written by svc-helper from the verified manifest and the grants.',
     '[Service]',
     `User=${userOf(id)}`,
+    `BindReadOnlyPaths=/var/lib/svc/plugins/${id}/${at}:/extension`,
     `BindReadOnlyPaths=${machine.node}:${NODE}`,
     'ExecStart=',
     // A shell opens its output, as the extension's own user: systemd would open as root what the node's user has put there. An
@@ -90,7 +91,7 @@ export function renderDropIn(params: PluginStart, machine: Machine): string {
   ].join('\n');
 }
 
-function command({ runtime, entrypoint, max_ram_mb }: PluginStart): string {
+function command({ id, runtime, entrypoint, max_ram_mb }: PluginStart): string {
   const program = `/extension/${entrypoint}`;
   switch (runtime) {
     case 'node': {
@@ -100,7 +101,7 @@ function command({ runtime, entrypoint, max_ram_mb }: PluginStart): string {
     case 'python':
       return `/usr/bin/python3 ${program}`;
     case 'binary':
-      return program;
+      return `${program} ${id} --socket /run/svc-extension/host.sock`;
   }
 }
 

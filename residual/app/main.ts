@@ -47,6 +47,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   const plugins = await openPlugins({
     config,
     paths,
+    installed: import.meta.dirname.startsWith('/opt/svc/'),
     recording: video.recording,
     logs: async (call) => logs.handlers['logs.get'](call),
     log,

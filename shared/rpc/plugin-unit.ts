@@ -34,6 +34,7 @@ export const PLUGIN_START_SCHEMA = {
   type: 'object',
   required: [
     'id',
+    'installed_at',
     'runtime',
     'entrypoint',
     'http',
@@ -47,6 +48,8 @@ export const PLUGIN_START_SCHEMA = {
   ],
   properties: {
     id: ID,
+    /** When it was installed, Unix time in ms: the name of the folder with its files. */
+    installed_at: { type: 'integer', minimum: 0, maximum: 9_007_199_254_740_991 },
     runtime: { enum: ['node', 'binary', 'python'] },
     entrypoint: {
       type: 'string',

@@ -249,6 +249,21 @@ describe('an extension’s own HTTP API', () => {
     };
     await exactly(silent, 'not declared');
     await exactly('org.example.never', 'not installed');
+    const linking = 'org.example.linking';
+    const { controlSocket } = plugins.node.paths;
+    await plugins.run({
+      id: linking,
+      agent: AGENT,
+      files: {
+        'agent/main.mjs': `import { symlinkSync } from 'node:fs';\nsymlinkSync('${controlSocket}', process.env.SVC_PLUGIN_HTTP_SOCKET);\nconsole.log('linked');\nsetInterval(() => 0, 1e6);\n`,
+      },
+    });
+    await plugins.until(
+      'it has made the link',
+      async () => plugins.call('GET', `/api/plugins/${linking}/logs`),
+      ({ body }) => JSON.stringify(body).includes('linked'),
+    );
+    await exactly(linking, 'a link to the node’s own socket');
     await plugins.call('GET', `${base}/die`); // answered by nobody
     await serving(); // it was started again
     await plugins.done('POST', `/api/plugins/${id}/disable`, {});

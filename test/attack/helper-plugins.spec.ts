@@ -13,6 +13,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const PLAIN: PluginStart = {
   id: 'org.example.thermal-cam',
   runtime: 'node',
+  installed_at: 1,
   entrypoint: 'agent/main.mjs',
   http: true,
   profile: 'drone',

@@ -26,7 +26,7 @@ if (forget) {
   mkdirSync(sockets, { recursive: true });
   await new Promise((resolve) => createServer((socket) => socket.on('error', () => undefined).end('welcome')).listen(sockets + '/host.sock', resolve));
   const spec = {
-    runtime: 'node', entrypoint: 'main.mjs', install: '/var/lib/svc/plugins/' + given.id, data: '/none', sockets,
+    runtime: 'node', entrypoint: 'main.mjs', install: '/var/lib/svc/plugins/' + given.id + '/1', data: '/none', sockets,
     resources: { max_ram_mb: 96, max_cpu_percent: 50, max_pids: 12 }, listenPorts: [], profile: 'drone', http: true, closedDevices: [],
     ...given, grants: new Set(given.grants),
   };
@@ -81,7 +81,7 @@ describe('an extension as a unit, on a booted Debian 12', function () {
   after(async () => machine?.destroy());
 
   async function install(id: string, files: Readonly<Record<string, string>>): Promise<void> {
-    const folder = join(machine.root, 'var/lib/svc/plugins', id);
+    const folder = join(machine.root, 'var/lib/svc/plugins', id, '1');
     await mkdir(folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) {
       await writeFile(join(folder, name), text);

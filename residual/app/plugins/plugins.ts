@@ -39,6 +39,8 @@ export interface Plugins {
 export interface PluginsOptions {
   readonly config: Config;
   readonly paths: Paths;
+  /** Whether this node was installed, so that extensions are units of the machine. */
+  readonly installed: boolean;
   readonly recording: Recording;
   /** GET /api/logs. */
   readonly logs: Handler<(typeof logsRows)[0]>;
@@ -46,7 +48,14 @@ export interface PluginsOptions {
 }
 
 /** The extension part of the residual: archives, records, the processes of extensions, their sockets. */
-export async function openPlugins({ config, paths, recording, logs, log }: PluginsOptions): Promise<Plugins> {
+export async function openPlugins({
+  config,
+  paths,
+  installed,
+  recording,
+  logs,
+  log,
+}: PluginsOptions): Promise<Plugins> {
   const { profile } = config.agent;
   const topics = new Topics();
   const vehicle = new Vehicle(paths.linkSocket, topics);
@@ -70,6 +79,8 @@ export async function openPlugins({ config, paths, recording, logs, log }: Plugi
     store,
     installer,
     sandbox: await chooseSandbox({
+      installed,
+      helperSocket: paths.helperSocket,
       allowUnsandboxed: config.plugins.allow_unsandboxed,
       node: process.execPath,
       onProblem: (sentence) => log.warn(sentence),

@@ -1,16 +1,15 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline, Readable } from 'node:stream';
 import { ApiError } from '../../../../shared/errors.ts';
 import { type Call, Reply } from '../../../../shared/routes/handler.ts';
 import type { Row } from '../../../../shared/routes/row.ts';
+import { ExtensionAgent } from './extension-agent.ts';
 import { answerHeaders, protocolAnswered, protocolsFor, requestHeaders } from './headers.ts';
 
 /** How long an extension may take for the first byte of its answer, after the body; as svc-control waits. */
 const ANSWER_MS = { read: 30_000, write: 120_000 } as const;
-const IDLE_MS = 30_000;
 const UPGRADE_MS = 10_000;
-const MAX_SOCKETS = 16;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** What passes through: of a call, its target, headers and body. */
@@ -55,10 +54,9 @@ export class PassThrough {
     if (socketPath === null) return notServing(id);
     const { body } = call;
     const req = request({
-      socketPath,
       method,
       path: targetOf(call),
-      agent: this.#agentOf(id),
+      agent: this.#agentOf(id, socketPath),
       headers: requestHeaders(call.headers),
       maxHeaderSize: MAX_HEADER_BYTES,
     });
@@ -84,9 +82,8 @@ export class PassThrough {
     }
     const protocols = protocolsFor(client.headers);
     const req = request({
-      socketPath,
       path: targetOf(call),
-      agent: false,
+      agent: this.#agentOf(id, socketPath),
       timeout: UPGRADE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       headers: {
@@ -117,10 +114,10 @@ export class PassThrough {
     req.end();
   }
 
-  #agentOf(id: string): Agent {
+  #agentOf(id: string, path: string): Agent {
     let agent = this.#agents.get(id);
     if (agent === undefined) {
-      agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 4, timeout: IDLE_MS });
+      agent = new ExtensionAgent(path);
       this.#agents.set(id, agent);
     }
     return agent;

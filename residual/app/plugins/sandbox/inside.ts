@@ -45,6 +45,6 @@ export function commandLine(spec: SandboxSpec, places: Places): readonly [string
     case 'python':
       return ['/usr/bin/python3', entrypoint];
     case 'binary':
-      return [entrypoint];
+      return [entrypoint, spec.id, '--socket', `${places.sockets}/host.sock`];
   }
 }

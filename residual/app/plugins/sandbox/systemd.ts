@@ -24,12 +24,14 @@ const BUSY = { pauseMs: 500, tries: 60 } as const;
 const POLL_MS = { first: 100, longest: 5000 } as const;
 /** From the start of the shell that opens its output. */
 const OPEN_MS = 5000;
+/** Unix time, ms. */
+const FOLDER = /^\d{1,16}$/;
 /** The longest path of a socket. */
 const MAX_SOCKET_PATH = 107;
 
 /**
  * Runs each extension as an instance of `svc-plugin@.service`, by way of svc-helper. The folders of its specification have to be
- * where the unit looks for them: `plugins/ID` below the state directory and below the run directory.
+ * where the unit looks for them: `plugins/ID/INSTALLED_AT` below the state directory, `plugins/ID` below the run directory.
  */
 export class SystemdSandbox implements Sandbox {
   readonly kind = 'systemd';
@@ -42,7 +44,7 @@ export class SystemdSandbox implements Sandbox {
   }
 
   refusal({ id, grants, install, sockets }: SandboxSpec): string | null {
-    if (basename(install) !== id || basename(sockets) !== id)
+    if (basename(dirname(install)) !== id || !FOLDER.test(basename(install)) || basename(sockets) !== id)
       return `${id} is not in a folder of its name, where its unit looks for it.`;
     if (Buffer.byteLength(join(sockets, 'host.sock')) > MAX_SOCKET_PATH)
       return `${id} is too long a name: its socket's path would be longer than ${MAX_SOCKET_PATH} bytes.`;
@@ -133,10 +135,11 @@ async function openSockets(sockets: string): Promise<void> {
 }
 
 async function paramsOf(spec: SandboxSpec): Promise<ParamsOf<typeof HELPER, 'plugin_start'>> {
-  const { id, runtime, entrypoint, http, resources, listenPorts, grants, closedDevices } = spec;
+  const { id, install, runtime, entrypoint, http, resources, listenPorts, grants, closedDevices } = spec;
   const devices = await Promise.all(closedDevices.map(async (path) => realpath(path).catch(() => null)));
   return {
     id,
+    installed_at: Number(basename(install)),
     runtime,
     entrypoint,
     http,
