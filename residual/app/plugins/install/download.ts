@@ -78,7 +78,7 @@ async function follow(first: string, hosts: readonly string[], signal: AbortSign
     if (location === null || answer.status < 300 || answer.status >= 400)
       throw failed(url.href, new Error(`it answered ${answer.status}`));
     if (hops >= MAX_REDIRECTS) throw failed(first, new Error('too many redirects'));
-    url = allowed(URL.parse(location, url)?.href ?? '', hosts);
+    url = allowed(URL.parse(location, url.href)?.href ?? '', hosts);
   }
 }
 
