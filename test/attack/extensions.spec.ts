@@ -52,7 +52,7 @@ const server = createServer((req, res) => {
       return;
     }
     case '/half':
-      res.writeHead(200, { 'content-length': '1000' });
+      res.writeHead(200, { 'content-length': url.searchParams.get('of') });
       res.write('x'.repeat(10));
       return void setImmediate(() => res.socket.destroy());
     case '/die':
@@ -171,7 +171,9 @@ describe('an extension’s own HTTP API', () => {
       const { status, body } = await plugins.call('GET', `${base}/${path}`);
       expect([status, body['code']], path).to.deep.equal([502, 'E_UPSTREAM']);
     }
-    const half = await plugins.node.fetch(`${base}/half`, { headers: PluginNode.headers });
+    const small = await plugins.call('GET', `${base}/half?of=1000`);
+    expect([small.status, small.body['code']]).to.deep.equal([502, 'E_UPSTREAM']);
+    const half = await plugins.node.fetch(`${base}/half?of=1000000`, { headers: PluginNode.headers });
     const cut = await half.text().then(
       () => 'whole',
       () => 'cut',

@@ -18,9 +18,10 @@ import type { PassedCall, PassThrough } from './http/pass-through.ts';
 import { downloadArchive } from './install/download.ts';
 import type { Installer } from './install/installer.ts';
 import { receiveArchive, withIncoming } from './install/upload.ts';
-import { type Lifecycle, type Source, toolFailure } from './lifecycle.ts';
+import type { Lifecycle, Source } from './lifecycle.ts';
 import { grantedOf, type InstallRecord } from './record.ts';
 import type { PluginStore } from './store.ts';
+import { toolFailure } from './tool-failure.ts';
 import { FRAME_POLICY, halvesOf, manifestView, mediaTypeOf, openFile } from './views.ts';
 
 export interface PluginDeps {

@@ -1,8 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import semver from 'semver';
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { messageOf } from '../../../shared/errors.ts';
 import { type Manifest, parseManifest, requestedPermissions } from '../../../shared/plugins/manifest.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -14,7 +13,7 @@ import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
 import { launchOf, type Places, shapesSandbox } from './launch.ts';
-import { type Grants, grantedOf, type InstallRecord, isOn } from './record.ts';
+import { checkReplaces, FRESH, grantedOf, granting, type InstallRecord, isOn, kept } from './record.ts';
 import type { Sandbox } from './sandbox/types.ts';
 import { PluginSettings } from './settings.ts';
 import { notInstalled, type PluginStore } from './store.ts';
@@ -135,7 +134,7 @@ export class Lifecycle {
           failure_reason: null,
           last_words: [],
           sandbox: null,
-          permissions: grants(permissions, at),
+          permissions: granting(permissions, at),
         };
         await store
           .change(id, () => record)
@@ -395,63 +394,5 @@ export class Lifecycle {
     const after = await this.#options.store.change(id, (record) => record && { ...record, ...change });
     if (after === null) throw notInstalled(id);
     return after;
-  }
-}
-
-/** What an update keeps of the version before. */
-const FRESH = {
-  auto_update: true,
-  pinned_version: null,
-  last_update_check_at: null,
-  last_update_attempt: null,
-  reenable_pending: false,
-  model_status: null,
-  service_status: null,
-} as const;
-
-function kept(old: InstallRecord): Pick<InstallRecord, keyof typeof FRESH> {
-  const { auto_update, pinned_version, last_update_check_at, last_update_attempt } = old;
-  return { ...FRESH, auto_update, pinned_version, last_update_check_at, last_update_attempt };
-}
-
-function grants(permissions: readonly string[], at: number): Grants {
-  return Object.fromEntries(
-    permissions.map((id) => [id, { granted: true, granted_at: at, revoked_at: null }]),
-  );
-}
-
-/** @throws PluginRefusal for an older version, another signer, and what is pinned */
-function checkReplaces(old: InstallRecord, version: string, signer: string | null): void {
-  if (semver.lt(version, old.version))
-    throw new PluginRefusal(
-      'host_io_error',
-      `${old.version} is installed, and ${version} is older. Remove it first, if you want the older one.`,
-    );
-  if (old.signer_id !== signer)
-    throw new PluginRefusal(
-      'refused',
-      `What is installed was signed by ${old.signer_id ?? 'nobody'}, this by ${signer ?? 'nobody'} (signer_change). Remove it first, if you trust the new one.`,
-    );
-  if (old.pinned_version !== null && old.pinned_version !== version)
-    throw new PluginRefusal('refused', `It is pinned to ${old.pinned_version}.`);
-}
-
-/** What the extension answered, as the routes have it. */
-export function toolFailure(error: unknown, id: string, tool: string): ApiError {
-  const words = messageOf(error);
-  const kind = words.split(':', 1)[0] ?? '';
-  switch (kind) {
-    case 'plugin_not_running':
-    case 'plugin_disconnected':
-    case 'it hung up':
-      return new ApiError('E_NOT_FOUND', `The extension ${id} does not run.`, { kind });
-    case 'tool_not_found':
-      return new ApiError('E_NOT_FOUND', `${id} has no tool ${tool}.`, { kind });
-    case 'capability_denied':
-      return new ApiError('E_CAPABILITY', `${id}: ${words}.`, { kind });
-    case 'tool_timeout':
-      return new ApiError('E_TIMEOUT', `${id} did not answer in time.`, { kind });
-    default:
-      return new ApiError('E_BAD_REQUEST', `${id} refused: ${words}`, { kind: 'tool_failed' });
   }
 }

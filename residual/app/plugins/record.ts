@@ -1,4 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
+import semver from 'semver';
+import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import { record, STATUSES } from '../../../shared/schemas/plugins.ts';
 
 /** What the node keeps of each installed extension, in `plugin-state.json`. */
@@ -26,4 +28,42 @@ export function grantedOf({ permissions }: Pick<InstallRecord, 'permissions'>): 
 /** Whether it should run, when the node starts: a failed one waits for a person. */
 export function isOn({ status }: InstallRecord): boolean {
   return status === 'enabled' || status === 'running';
+}
+
+/** What an update keeps of the version before. */
+export const FRESH = {
+  auto_update: true,
+  pinned_version: null,
+  last_update_check_at: null,
+  last_update_attempt: null,
+  reenable_pending: false,
+  model_status: null,
+  service_status: null,
+} as const;
+
+export function kept(old: InstallRecord): Pick<InstallRecord, keyof typeof FRESH> {
+  const { auto_update, pinned_version, last_update_check_at, last_update_attempt } = old;
+  return { ...FRESH, auto_update, pinned_version, last_update_check_at, last_update_attempt };
+}
+
+export function granting(permissions: readonly string[], at: number): Grants {
+  return Object.fromEntries(
+    permissions.map((id) => [id, { granted: true, granted_at: at, revoked_at: null }]),
+  );
+}
+
+/** @throws PluginRefusal for an older version, another signer, and what is pinned */
+export function checkReplaces(old: InstallRecord, version: string, signer: string | null): void {
+  if (semver.lt(version, old.version))
+    throw new PluginRefusal(
+      'host_io_error',
+      `${old.version} is installed, and ${version} is older. Remove it first, if you want the older one.`,
+    );
+  if (old.signer_id !== signer)
+    throw new PluginRefusal(
+      'refused',
+      `What is installed was signed by ${old.signer_id ?? 'nobody'}, this by ${signer ?? 'nobody'} (signer_change). Remove it first, if you trust the new one.`,
+    );
+  if (old.pinned_version !== null && old.pinned_version !== version)
+    throw new PluginRefusal('refused', `It is pinned to ${old.pinned_version}.`);
 }

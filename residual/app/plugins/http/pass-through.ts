@@ -10,6 +10,7 @@ import { answerHeaders, protocolAnswered, protocolsFor, requestHeaders } from '.
 /** How long an extension may take for the first byte of its answer, after the body; as svc-control waits. */
 const ANSWER_MS = { read: 30_000, write: 120_000 } as const;
 const UPGRADE_MS = 10_000;
+const SMALL_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** What passes through: of a call, its target, headers and body. */
@@ -63,7 +64,11 @@ export class PassThrough {
     try {
       const res = await answerOf(req, body instanceof Readable ? body : null);
       const { 'content-type': mediaType, ...headers } = answerHeaders(res.headers, baseOf(id));
-      return new Reply(res.statusCode ?? 502, res, mediaType ?? 'application/octet-stream', headers);
+      const size = Number(res.headers['content-length'] ?? Number.NaN);
+      // One buffer costs half of what a stream costs.
+      const content = size <= SMALL_BYTES && method !== 'HEAD' ? await smallBody(res) : res;
+      if (content === null) throw malformed(id);
+      return new Reply(res.statusCode ?? 502, content, mediaType ?? 'application/octet-stream', headers);
     } catch (error) {
       if (error instanceof ApiError) throw error;
       const { code = '' } = error as NodeJS.ErrnoException;
@@ -148,6 +153,21 @@ async function answerOf(req: ClientRequest, body: Readable | null): Promise<Inco
   });
   req.on('error', () => undefined); // from now on an error ends the answer, which the caller of this sees
   return res;
+}
+
+/** All of a body whose announced length is small; null if it breaks off or does not come. */
+async function smallBody(res: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  const late = setTimeout(() => res.destroy(), ANSWER_MS.read);
+  return new Promise((resolve) => {
+    res.on('data', (chunk: Buffer) => chunks.push(chunk));
+    res.once('end', () => resolve(Buffer.concat(chunks)));
+    res.once('error', () => resolve(null));
+    res.once('close', () => {
+      clearTimeout(late);
+      resolve(null);
+    });
+  });
 }
 
 /** The path after `/x`, with the query: the same characters that came in, since nothing in them is encoded. */
