@@ -25,11 +25,11 @@ const answer = (description: string, schema: JsonSchema) => ({ ...REFUSALS, ...j
 /** To start one waits until its processes run, or have ended again. */
 const starting = { limits: LIMITS.slow } as const;
 /** An upload: up to 64 MiB in, streamed; the extension answers as it likes. */
-const through = {
-  limits: LIMITS.upload,
-  bodyKind: 'stream',
-  responses: media('what it answers', '*/*'),
+const PASSED = {
+  ...media('what it answers', '*/*'),
+  503: { description: 'it does not serve', mediaType: 'application/json', schema: plugins.notServing },
 } as const;
+const through = { limits: LIMITS.upload, bodyKind: 'stream', responses: PASSED } as const;
 
 export const pluginsRows = [
   row('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions', {
@@ -140,7 +140,7 @@ export const pluginsRows = [
       ...starting,
       body: plugins.invoke,
       fails: ['E_BAD_REQUEST', 'E_CAPABILITY', 'E_TIMEOUT'],
-      responses: json('what the tool returned', plugins.invoked),
+      responses: answer('what the tool returned', plugins.invoked),
     },
   ),
   row(
@@ -148,7 +148,7 @@ export const pluginsRows = [
     'GET /api/plugins/{id}/x/{*path}',
     'key read ok -',
     'pass through to the extension',
-    { limits: LIMITS.stream, responses: media('what it answers', '*/*') },
+    { limits: LIMITS.stream, responses: PASSED },
   ),
   row(
     'plugins.id.x.path.post',

@@ -319,6 +319,14 @@ export const invoked = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** The answer for an extension that does not serve HTTP. */
+export const notServing = {
+  type: 'object',
+  required: ['detail'],
+  properties: { detail: text },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** The refusals of the lifecycle routes; `code` and `kind` are in shared/plugins/refusal.ts. */
 export const refusal = {
   type: 'object',

@@ -149,11 +149,13 @@ describe('an extension’s own HTTP API', () => {
     expect(widen.headers.get('x-own')).to.equal('kept');
     const redirects: readonly [string, string | null][] = [
       ['/seen?a=1', `${base}/seen?a=1`],
-      ['seen', 'seen'],
+      ['seen', `${base}/seen`],
       ['https://evil.example/', null],
       ['//evil.example/', null],
       ['/\\evil.example', null],
-      ['../../../config', null],
+      ['../../../config', `${base}/config`],
+      ['%2e%2e/%2E%2E/config', `${base}/config`],
+      ['\\config', `${base}/config`],
       ['javascript:alert(1)', null],
       [`/../../../../config`, `${base}/config`],
     ];

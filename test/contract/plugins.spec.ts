@@ -196,6 +196,49 @@ describe('extensions', () => {
     expect(permissions['mission.read']?.revoked_at).to.be.a('number');
   });
 
+  it('a grant that this machine cannot give stops it and says why; without it, it runs again', async () => {
+    const id = 'org.example.listener';
+    const listen = 'network.listen';
+    await plugins.run({ id, agent: [...AGENT, `permissions: [{id: ${listen}, required: false}]`] });
+    await plugins.done('POST', `/api/plugins/${id}/grant`, { permission_id: listen });
+    const stopped = await plugins.record(id);
+    expect(stopped.status).to.equal('enabled');
+    expect(stopped.failure_reason).to.include(listen);
+    await plugins.done('DELETE', `/api/plugins/${id}/perms/${listen}`);
+    expect(await plugins.record(id)).to.include({ status: 'running', failure_reason: null });
+  });
+
+  it('a ground half: its files and texts, for a sandboxed frame, and nothing beside them', async () => {
+    const id = 'org.example.page';
+    await plugins.run({
+      id,
+      agent: null,
+      lines: ['gcs:', '  entrypoint: gcs/plugin.bundle.js', '  locales: [en]'],
+      files: {
+        'gcs/plugin.bundle.js': 'export default 1;\n',
+        'gcs/style.css': 'p { color: red }\n',
+        'locales/en.json': '{"title":"Page"}',
+      },
+    });
+    expect(await plugins.record(id)).to.include({ status: 'enabled', sandbox: null });
+    const script = await plugins.call('GET', `/api/plugins/${id}/gcs/plugin.bundle.js`);
+    expect([script.status, script.body['text']]).to.deep.equal([200, 'export default 1;\n']);
+    expect(script.headers.get('content-type')).to.include('text/javascript');
+    expect(script.headers.get('content-security-policy')).to.include(
+      "sandbox allow-scripts; default-src 'none'",
+    );
+    expect((await plugins.call('GET', `/api/plugins/${id}/gcs/style.css`)).status).to.equal(200);
+    expect(await plugins.done('GET', `/api/plugins/${id}/locales/en`)).to.deep.equal({ title: 'Page' });
+    for (const path of ['gcs/none.js', 'gcs/manifest.yaml', 'locales/de', 'gcs/locales/en.json']) {
+      const { status, body } = await plugins.call('GET', `/api/plugins/${id}/${path}`);
+      expect([status, body['kind']], path).to.deep.equal([404, 'not_found']);
+    }
+    for (const path of ['gcs/../manifest.yaml', 'gcs/%2e%2e/manifest.yaml', 'gcs//plugin.bundle.js']) {
+      const { status } = await plugins.call('GET', `/api/plugins/${id}/${path}`);
+      expect(status, path).to.be.oneOf([400, 404]);
+    }
+  });
+
   it('one that keeps ending is given up, with its last words', async () => {
     const id = 'org.example.crash';
     await plugins.run({ id, files: { 'agent/main.mjs': "console.error('no sensor');\nprocess.exit(3);\n" } });

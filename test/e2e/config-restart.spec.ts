@@ -12,16 +12,18 @@ import { ROWS } from '../../shared/routes/table.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { folderHas, telemetry } from '../support/events.ts';
+import { formWith, makeExtension } from '../support/extensions.ts';
 import { TestNode } from '../support/node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { RtspCamera } from '../support/rtsp-camera.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { UdpReceiver } from '../support/udp-receiver.ts';
 
-/** Keys whose effect needs a vehicle of its own, and which spec starts svc-link with them and sees it. */
+/** Keys whose effect needs a vehicle or a machine of its own, and which spec sees it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
+  'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {
@@ -314,6 +316,23 @@ describe('each config key is in force once what the answer names was restarted',
     await video(({ state }) => state === 'running');
     expect((await node.post('/api/video/record/start', {})).body).to.include({ code: 'E_DISK_FULL' });
     await removeDir(`/dev/shm${directory}`);
+  });
+
+  it('plugins.require_signed, plugins.url_hosts', async () => {
+    const kindOf = async (answer: Promise<Response>) =>
+      ((await (await answer).json()) as { kind?: string }).kind;
+    const form = await formWith(await makeExtension({}));
+    const install = async () => node.fetch('/api/plugins/install', { method: 'POST', body: form });
+    expect(await kindOf(install())).to.equal('signature_missing');
+    await apply('plugins.require_signed', false);
+    expect((await install()).status).to.equal(200);
+    const body = JSON.stringify({ url: 'https://localhost:1/a', expected_sha256: '0'.repeat(64) });
+    const headers = { 'content-type': 'application/json' };
+    const fetched = async () =>
+      node.fetch('/api/plugins/install_from_url', { method: 'POST', headers, body });
+    expect(await kindOf(fetched())).to.equal('url_invalid');
+    await apply('plugins.url_hosts', ['localhost:1']);
+    expect(await kindOf(fetched())).to.equal('download_failed');
   });
 
   it('agent.profile, and features.ground-station on one', async () => {

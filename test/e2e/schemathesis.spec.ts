@@ -25,10 +25,16 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
   'services.name.restart.post': 'would end the node under the run',
   'system.reboot.post': 'would end the machine under the run',
   'system.shutdown.post': 'would end the machine under the run',
+  'plugins.id.x.path.get': 'no extension is there that could answer',
+  'plugins.id.x.path.post': 'no extension is there that could answer',
+  'plugins.id.x.path.put': 'no extension is there that could answer',
+  'plugins.id.x.path.patch': 'no extension is there that could answer',
+  'plugins.id.x.path.delete': 'no extension is there that could answer',
 };
 
 // Left out: what is about several requests, which this run does not link. Which commands and modes there are depends on the
-// vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2).
+// vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2), nor what an
+// archive holds and which addresses are allowed (9.1).
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false
@@ -36,7 +42,15 @@ use_after_free.enabled = false
 ensure_resource_availability.enabled = false
 object_level_authorization.enabled = false
 
-${['command.post', 'mission.put', 'fence.put', 'rally.put']
+${[
+  'command.post',
+  'mission.put',
+  'fence.put',
+  'rally.put',
+  'plugins.parse.post',
+  'plugins.install.post',
+  'plugins.install-from-url.post',
+]
   .map(
     (id) => `[[operations]]
 include-operation-id = "${id}"

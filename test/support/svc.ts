@@ -10,6 +10,8 @@ export interface CliAnswer {
 }
 
 const TIMEOUT_MS = 60_000;
+/** The OpenAPI document, for people, has more than a mebibyte. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Runs the `svc` command about the node with these files, as this user. */
 export async function svc(paths: Paths, ...args: readonly string[]): Promise<CliAnswer> {
@@ -24,7 +26,7 @@ export async function svc(paths: Paths, ...args: readonly string[]): Promise<Cli
     execFile(
       process.execPath,
       [join(ROOT, 'bin/svc.js'), ...args],
-      { env, timeout: TIMEOUT_MS },
+      { env, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : error.code;
         if (typeof code === 'number') resolve({ code, stdout, stderr });

@@ -6,7 +6,17 @@ import type { Pass } from './decide.ts';
 const MAX_NAMES = 20;
 const MAX_CHARS = 200;
 /** Members of a body that name the changed thing; never the one with the value. */
-const NAMING = ['key', 'cmd', 'name', 'interface', 'id', 'token_id', 'profile', 'scope'] as const;
+const NAMING = [
+  'key',
+  'cmd',
+  'name',
+  'interface',
+  'id',
+  'token_id',
+  'permission_id',
+  'profile',
+  'scope',
+] as const;
 /** Commands that bring a vehicle down must work even if the disk is broken. */
 const NEVER_HELD: ReadonlySet<string> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);

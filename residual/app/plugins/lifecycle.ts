@@ -140,6 +140,7 @@ export class Lifecycle {
           .change(id, () => record)
           .catch(async (error: unknown) => {
             await rm(installer.folderOf(record), { recursive: true, force: true });
+            if (old !== null && isOn(old)) await this.#beginAgain(old);
             throw error;
           });
         // From here on it is installed; what is left of the old version is swept at the next start at the latest.
@@ -199,9 +200,7 @@ export class Lifecycle {
     for (const record of await this.#options.store.all()) {
       if (!isOn(record)) continue;
       if (this.#closed) return;
-      await this.#turn(record.plugin_id)
-        .run(async () => this.#begin(record))
-        .catch((error: unknown) => this.#options.log.error(`${record.plugin_id}: ${messageOf(error)}`));
+      await this.#turn(record.plugin_id).run(async () => this.#beginAgain(record));
     }
   }
 
@@ -254,6 +253,7 @@ export class Lifecycle {
   async #begin(record: InstallRecord): Promise<void> {
     const { installer, sandbox, places, log } = this.#options;
     const { plugin_id: id } = record;
+    if (this.#closed) throw new PluginRefusal('refused', 'The node is stopping.');
     const problem = await this.#checkFiles(record);
     if (problem !== null) throw new PluginRefusal('refused', `${id} is not started: ${problem}.`);
     const manifest = await this.manifestOf(record);
@@ -312,6 +312,20 @@ export class Lifecycle {
       sandbox: sandbox.kind,
     });
     log.info(`${id} ${record.version} runs (${sandbox.kind})`);
+  }
+
+  /** Of one that is on. If it cannot be started, its record says why, and it is tried again when the node starts. */
+  async #beginAgain(record: InstallRecord): Promise<InstallRecord> {
+    const { plugin_id: id } = record;
+    try {
+      await this.#begin(record);
+    } catch (error) {
+      this.#options.log.error(`${id}: ${messageOf(error)}`);
+      const found = await this.#options.store.get(id);
+      if (isOn(found) && !this.#closed)
+        await this.#update(id, { status: 'enabled', failure_reason: messageOf(error) });
+    }
+    return this.#options.store.get(id);
   }
 
   #hosted({ plugin_id: id, version }: InstallRecord): Hosted {
@@ -382,11 +396,9 @@ export class Lifecycle {
       const extension = this.#running.get(id);
       extension?.recheck();
       extension?.tell('grants', { grants: [...grantedOf(now)].toSorted() });
-      if (extension !== undefined && shapesSandbox(permission)) {
-        await this.#stop(id);
-        await this.#begin(now);
-      }
-      return now;
+      if (!isOn(now) || !shapesSandbox(permission)) return now;
+      await this.#stop(id);
+      return this.#beginAgain(now);
     });
   }
 

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { contained, every } from '../../../shared/async/every.ts';
 import { detectBoard } from '../../../shared/board.ts';
@@ -143,6 +143,7 @@ export async function openPlugins({
       await lifecycle.stop();
       passThrough.stop();
       vehicle.stop();
+      await rm(paths.pluginSockets, { recursive: true, force: true });
     },
   };
 }

@@ -107,8 +107,13 @@ function protocolsOf(headers: IncomingHttpHeaders): readonly string[] {
 /**
  * The headers for the caller.
  * @param base the path under which the caller sees the extension, `/api/plugins/<id>/x`
+ * @param path what was asked for, as the extension knows it
  */
-export function answerHeaders(headers: IncomingHttpHeaders, base: string): Record<string, string> {
+export function answerHeaders(
+  headers: IncomingHttpHeaders,
+  base: string,
+  path: string,
+): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || NOT_ANSWERED.has(name)) continue;
@@ -118,20 +123,16 @@ export function answerHeaders(headers: IncomingHttpHeaders, base: string): Recor
   for (const name of ['location', 'content-location']) {
     const target = kept[name];
     if (target === undefined) continue;
-    const own = ownTarget(target, base);
+    const own = ownTarget(target, base, path);
     if (own === null) delete kept[name];
     else kept[name] = own;
   }
   return { ...kept, 'content-security-policy': SANDBOX, 'x-content-type-options': 'nosniff' };
 }
 
-/** Where a redirect leads, if that is the extension itself; null for another host or another part of the node. */
-function ownTarget(target: string, base: string): string | null {
+/** Where a redirect leads, if that is the extension itself: nothing in it climbs out. Null for another host. */
+function ownTarget(target: string, base: string, path: string): string | null {
   const here = 'http://extension.invalid';
-  const url = URL.parse(target, `${here}/`);
-  if (url === null || url.origin !== here) return null;
-  // Relative ones stay as they are: they are resolved against the path that was asked for, and may still not climb out.
-  if (!target.startsWith('/'))
-    return /(?:^|\/)\.\.(?:\/|$)/.test(url.pathname) || target.includes('..') ? null : target;
-  return `${base}${url.pathname}${url.search}${url.hash}`;
+  const url = URL.parse(target, `${here}${path}`);
+  return url === null || url.origin !== here ? null : `${base}${url.pathname}${url.search}${url.hash}`;
 }

@@ -63,7 +63,11 @@ export class PassThrough {
     });
     try {
       const res = await answerOf(req, body instanceof Readable ? body : null);
-      const { 'content-type': mediaType, ...headers } = answerHeaders(res.headers, baseOf(id));
+      const { 'content-type': mediaType, ...headers } = answerHeaders(
+        res.headers,
+        baseOf(id),
+        targetOf(call),
+      );
       const size = Number(res.headers['content-length'] ?? Number.NaN);
       // One buffer costs half of what a stream costs.
       const content = size <= SMALL_BYTES && method !== 'HEAD' ? await smallBody(res) : res;
