@@ -249,7 +249,7 @@ describe('where svc-helper’s socket has to be', () => {
     if (spawnSync('systemd-socket-activate', ['--version']).status !== 0) return this.skip();
     const names = Object.entries(helper.env).map(([name, value]) => `--setenv=${name}=${value}`);
     const main = join(ROOT, 'bin/helper/main.ts');
-    const command = [process.execPath, main, '--idle-ms', '400'];
+    const command = [process.execPath, main, '--idle-ms', '2000'];
     const activated = spawn('systemd-socket-activate', ['-l', helper.socket, ...names, ...command], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
