@@ -54,6 +54,8 @@ async function build(log: Logger): Promise<Program> {
       log,
       onUse: () => idle?.refresh(),
     }),
+    // Whoever has connected is about to ask.
+    onConnection: () => idle?.refresh(),
     onError: (error) => log.warn(`request: ${messageOf(error)}`),
   });
   return { services: [named('rpc', server)] };

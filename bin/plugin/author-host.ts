@@ -163,9 +163,6 @@ export class AuthorHost {
       case 'telemetry.subscribe':
         this.#telemetry(memberOf(args, 'rate_hz'), memberOf(args, 'fields'));
         return { subscribed: true };
-      case 'telemetry.extend':
-        onEvent(`telemetry is extended by ${show(memberOf(args, 'fields'))}`);
-        return null;
       case 'ping':
         return { pong: true };
       default:

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
+import { entrypointOf } from '../../shared/plugins/entrypoint.ts';
 import type { AgentHalf, Manifest } from '../../shared/plugins/manifest.ts';
 import { PluginRefusal } from '../../shared/plugins/refusal.ts';
 
@@ -93,42 +94,16 @@ async function commandOf(
   agent: AgentHalf,
   { folder, socket }: ExtensionPlaces,
 ): Promise<string[]> {
-  const entry = resolve(folder, agent.entrypoint);
+  const entry = resolve(folder, entrypointOf(agent));
   switch (agent.runtime) {
     case 'node':
       return [process.execPath, entry];
     case 'python':
-      if (agent.entrypoint.includes(':'))
-        throw new PluginRefusal(
-          'usage_error',
-          'module:Class is not run here; name a .py file as the entrypoint.',
-        );
       return ['python3', entry];
-    case 'binary': {
-      const program = agent.entrypoint.startsWith('bin:')
-        ? join(folder, binaryFor(agent, agent.entrypoint.slice('bin:'.length)))
-        : entry;
-      await chmod(program, 0o755); // as a node does
-      return [program, id, '--socket', socket];
-    }
+    case 'binary':
+      await chmod(entry, 0o755); // as a node does
+      return [entry, id, '--socket', socket];
     default:
       throw new Error(`unknown runtime ${String(agent.runtime satisfies never)}`);
   }
-}
-
-/** Of this machine. */
-function binaryFor(agent: AgentHalf, name: string): string {
-  const names = [
-    process.arch,
-    process.arch === 'x64' ? 'x86_64' : 'aarch64',
-    process.arch === 'x64' ? 'amd64' : 'arm64',
-  ];
-  for (const arch of names) {
-    const path = agent.binaries[name]?.[`${arch}-linux`];
-    if (path !== undefined) return path;
-  }
-  throw new PluginRefusal(
-    'incompatible',
-    `agent.binaries.${name} has nothing for ${names.join(', ')} on Linux.`,
-  );
 }

@@ -48,6 +48,8 @@ export interface RpcServerOptions {
   readonly methods: Readonly<Record<string, RpcMethod>>;
   /** Events that a new client gets at once, so that it never waits for the next change. */
   readonly greeting?: () => ReadonlyArray<readonly [event: string, data: unknown]>;
+  /** A client has connected. */
+  readonly onConnection?: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -86,6 +88,7 @@ export class RpcServer {
 
   #accept(socket: Socket): void {
     this.#clients.add(socket);
+    this.#options.onConnection?.();
     const gone = new AbortController();
     const splitter = new LineSplitter(this.#options.maxLineChars ?? MAX_LINE_CHARS);
     // EPIPE, ECONNRESET: the peer hung up, which it may do at any time.

@@ -14,7 +14,14 @@ import {
   signerOf,
   verifySignature,
 } from '../../shared/plugins/signature.ts';
-import { FILES, type Files, MANIFEST, type RawEntry, rawZip, writeArchive } from '../support/extension.ts';
+import {
+  FILES,
+  type Files,
+  MANIFEST,
+  type RawEntry,
+  rawZip,
+  writeArchive,
+} from '../support/foreign-archives.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const MIB = 1024 * 1024;

@@ -12,7 +12,7 @@ import {
 } from '../../shared/plugins/capabilities.ts';
 import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
 import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
-import { MANIFEST } from '../support/extension.ts';
+import { MANIFEST } from '../support/foreign-archives.ts';
 import { ROOT } from '../support/node.ts';
 
 /** The manifest with a part of its text replaced. */

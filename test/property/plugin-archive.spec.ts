@@ -8,7 +8,7 @@ import { openArchive } from '../../shared/plugins/archive.ts';
 import { encodeFrame, FrameReader, type IpcMessage, MAX_FRAME_BYTES } from '../../shared/plugins/frames.ts';
 import { PluginRefusal } from '../../shared/plugins/refusal.ts';
 import { digestOf, type FileDigest, signDigest, signerOf } from '../../shared/plugins/signature.ts';
-import { FILES, writeArchive } from '../support/extension.ts';
+import { FILES, writeArchive } from '../support/foreign-archives.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');

@@ -1,7 +1,6 @@
-import { arch } from 'node:os';
 import { join } from 'node:path';
+import { entrypointOf } from '../../../shared/plugins/entrypoint.ts';
 import type { AgentHalf, Manifest } from '../../../shared/plugins/manifest.ts';
-import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import { grantedOf, type InstallRecord } from './record.ts';
 import type { SandboxSpec } from './sandbox/types.ts';
 
@@ -48,25 +47,3 @@ export function launchOf(
 export function httpSocketOf({ sockets }: Pick<SandboxSpec, 'sockets'>): string {
   return join(sockets, 'http.sock');
 }
-
-function entrypointOf({ entrypoint, binaries }: AgentHalf): string {
-  if (entrypoint.startsWith('bin:')) {
-    const name = entrypoint.slice('bin:'.length);
-    const kinds = new Map(Object.entries(binaries[name] ?? {}));
-    const path = kinds.get(`${arch()}-linux`) ?? kinds.get(`${MACHINES[arch()] ?? arch()}-linux`);
-    if (path !== undefined) return path;
-    throw new PluginRefusal(
-      'incompatible',
-      `It brings ${name} for ${[...kinds.keys()].join(', ') || 'no machine'}; this one is ${arch()}-linux.`,
-    );
-  }
-  if (entrypoint.includes(':'))
-    throw new PluginRefusal(
-      'incompatible',
-      `Its entry point ${entrypoint} is a class for another host. This one starts a file.`,
-    );
-  return entrypoint;
-}
-
-/** Other names of Node's own. */
-const MACHINES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64', arm: 'armv7' };
