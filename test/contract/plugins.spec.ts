@@ -239,6 +239,27 @@ describe('extensions', () => {
     }
   });
 
+  it('MAVLink: it hears the messages that it asked for, and what it sends is refused without the grant', async () => {
+    const id = 'org.example.frames';
+    await plugins.run({
+      id,
+      agent: [...AGENT, 'permissions: [mavlink.read, {id: mavlink.write, required: false}]'],
+      grants: ['mavlink.read'],
+      files: await withSdk(`
+        const heartbeat = { frame: null, sent: null };
+        await svc.mavlink({ messages: [0] }, async (frame) => {
+          heartbeat.frame = [...frame.subarray(0, 1), frame[7]];
+          heartbeat.sent = await svc.sendMavlink(frame).then(() => 'sent', (error) => error.message);
+          await svc.publishState('heartbeat', heartbeat);
+        });`),
+    });
+    const seen = async () => JSON.stringify((await plugins.call('GET', `/api/plugins/${id}/state`)).body);
+    const text = await plugins.until('a heartbeat', seen, (value) => value.includes('"frame"'));
+    expect(text).to.include('"frame":[253,0]').and.to.include('capability_denied: mavlink.write');
+    await plugins.done('POST', `/api/plugins/${id}/grant`, { permission_id: 'mavlink.write' });
+    await plugins.until('sent', seen, (value) => value.includes('"sent":"sent"'));
+  });
+
   it('one that keeps ending is given up, with its last words', async () => {
     const id = 'org.example.crash';
     await plugins.run({ id, files: { 'agent/main.mjs': "console.error('no sensor');\nprocess.exit(3);\n" } });
