@@ -18,6 +18,12 @@ export interface Paths {
   readonly deviceId: string;
   /** The secret that both ends of the radio share since they were bound. */
   readonly relaySecret: string;
+  /** The bound radios of the other ends, with the secrets of their relays. */
+  readonly radioPairs: string;
+  /** Keys in wfb-ng's own form, a file for each bound radio. */
+  readonly radioKeys: string;
+  /** A change of the radio's channel that has not been proved yet. */
+  readonly radioChange: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -81,6 +87,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
     relaySecret: join(etc, 'relay.secret'),
+    radioPairs: join(etc, 'radio-pairs.json'),
+    radioKeys: join(etc, 'radio-keys'),
+    radioChange: join(state, 'radio-change.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),

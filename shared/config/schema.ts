@@ -12,6 +12,7 @@ import { loggingConfig } from './logging.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
 import { pluginsConfig } from './plugins.ts';
+import { radioConfig } from './radio.ts';
 import { securityConfig } from './security.ts';
 import { videoConfig } from './video.ts';
 
@@ -28,6 +29,7 @@ export const configSchema = {
     mavlink: mavlinkConfig,
     mcp: mcpConfig,
     plugins: pluginsConfig,
+    radio: radioConfig,
     security: securityConfig,
     video: videoConfig,
   },
