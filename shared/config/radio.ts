@@ -21,7 +21,8 @@ export const radioConfig = section({
     minimum: 0,
     maximum: 65_535,
     default: 0,
-    description: 'TCP port of the JSON API of wfb-ng on 127.0.0.1; 0: 8102 on a drone, 8103 on a ground station',
+    description:
+      'TCP port of the JSON API of wfb-ng on 127.0.0.1; 0: 8102 on a drone, 8103 on a ground station',
     ...LINKS,
     ...CONTROL,
   },
@@ -85,7 +86,8 @@ export const radioConfig = section({
     uniqueItems: true,
     items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$' },
     default: [],
-    description: 'network interfaces of the radio; empty: every card with a driver that wfb-ng is known to work with',
+    description:
+      'network interfaces of the radio; empty: every card with a driver that wfb-ng is known to work with',
     ...CONTROL,
   },
   adaptive: {
@@ -117,7 +119,8 @@ export const radioConfig = section({
       format: 'ip-address',
       maxLength: 64,
       default: '10.5.0.2',
-      description: 'address of the drone in the tunnel; on a ground station with several, of the one in slot 0',
+      description:
+        'address of the drone in the tunnel; on a ground station with several, of the one in slot 0',
       ...LINKS,
       ...CONTROL,
     },
