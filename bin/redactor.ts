@@ -13,6 +13,7 @@ const SECRET_MEMBERS = [
   { file: 'pairing', members: ['api_key'] },
   { file: 'dashboardPin', members: ['pin_hash', 'salt'] },
   { file: 'mcpToken', members: ['salt'] },
+  { file: 'radioPairs', members: ['own_secret', 'relay_secret'] },
 ] as const;
 
 export interface Redactor {
@@ -42,7 +43,6 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
     ...(await Promise.all(
       SECRET_MEMBERS.map(async ({ file, members }) => read(paths[file], (text) => membersOf(text, members))),
     )),
-    await read(paths.relaySecret, (text) => [text.trim()]),
     // A broken config may contain a password too; the last good copy most likely has it.
     configSecrets((await loadConfig(paths)).config),
   ];
@@ -67,10 +67,12 @@ function formsOf(secret: string): readonly string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
 }
 
+/** At whatever depth. */
 function membersOf(text: string, members: readonly string[]): readonly string[] {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
-    members.includes(name) && typeof member === 'string' ? [member] : [],
-  );
+  const found: string[] = [];
+  JSON.parse(text, (name, value: unknown) => {
+    if (members.includes(name) && typeof value === 'string') found.push(value);
+    return value;
+  });
+  return found;
 }

@@ -16,8 +16,6 @@ export interface Paths {
   /** The scoped tokens' salt, denylist and registry. */
   readonly mcpToken: string;
   readonly deviceId: string;
-  /** The secret that both ends of the radio share since they were bound. */
-  readonly relaySecret: string;
   /** The bound radios of the other ends, with the secrets of their relays. */
   readonly radioPairs: string;
   /** Keys in wfb-ng's own form, a file for each bound radio. */
@@ -86,7 +84,6 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
-    relaySecret: join(etc, 'relay.secret'),
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),

@@ -9,6 +9,7 @@ import {
   type RequestHead,
   settle,
 } from '../../front/control/edge/decide.ts';
+import { RELAY_CALLER_HEADER } from '../../front/control/edge/relay.ts';
 import { rowValidator } from '../../front/control/edge/row-validator.ts';
 import { classifyAddress } from '../../shared/auth/address.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
@@ -99,7 +100,6 @@ export default class ExplainCommand extends NodeCommand {
       target: args.target,
       rawHeaders: headers,
       upgrade,
-      bodyHash: flags.as === 'relay' ? '' : null,
       peer:
         flags.as === 'local'
           ? {
@@ -110,7 +110,8 @@ export default class ExplainCommand extends NodeCommand {
               trusted: () => flags.as === 'onbox',
             }
           : {
-              kind: 'tcp',
+              kind: flags.as === 'relay' ? 'relay' : 'tcp',
+              ground: 'explained',
               address:
                 flags.as === 'onbox'
                   ? 'loopback'
@@ -196,6 +197,7 @@ export default class ExplainCommand extends NodeCommand {
       profileKeys: new Set(keysWith('x-profile')),
       credentials: pretend(flags.as),
       validate: rowValidator(ROWS),
+      pilot: null,
     };
   }
 }
@@ -225,7 +227,7 @@ function credentialHeaders(caller: string, wrong: (why: string) => never): strin
     case 'ticket':
       return ['Sec-WebSocket-Protocol', `${TICKET_PROTOCOL}, explained`];
     case 'relay':
-      return ['x-svc-relayed', '1', 'x-svc-relay-ticket', 'explained'];
+      return [RELAY_CALLER_HEADER, 'key explained *'];
     default:
       if (!caller.startsWith('token:') || scopesOf(caller).length === 0)
         wrong(`unknown caller ${caller}: ${CALLERS.join(', ')}`);
@@ -244,7 +246,6 @@ function pretend(caller: string): CredentialChecks {
     ...NO_OTHER_CREDENTIALS,
     session: () => as('session'),
     ticket: () => as('ticket'),
-    relay: () => as('relay'),
     token: () => as('token', scopesOf(caller)),
   };
 }

@@ -30,13 +30,11 @@ const SECRET_FILES = [
   { name: 'PIN file', key: 'dashboardPin', advice: 'Set the PIN again with the pairing key.' },
   { name: 'token store', key: 'mcpToken', advice: 'Run `sudo svc mcp revoke --all`, then mint new tokens.' },
   { name: 'sessions', key: 'sessions', advice: 'Remove it: everybody signs in again.' },
+  { name: 'bound radios', key: 'radioPairs', advice: 'Remove it, and bind the radios again.' },
   { name: 'locks of peers', key: 'peerLocks', advice: 'Remove it, and restart the node.' },
 ] as const;
 /** Secrets that are not JSON. */
-const RAW_SECRETS = [
-  { name: 'key of the audit', key: 'auditKey' },
-  { name: 'relay secret', key: 'relaySecret' },
-] as const;
+const RAW_SECRETS = [{ name: 'key of the audit', key: 'auditKey' }] as const;
 
 /** The user of the node: the owner of its state folder. Null if there is none yet. */
 async function ownerOf(path: string): Promise<number | null> {

@@ -3,13 +3,14 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { Handler } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { createFastExpress, type FastExpress } from './fast-express.ts';
+import type { ResidualProxy } from './forward/residual-proxy.ts';
 import { body } from './middleware/body.ts';
 import { type EdgeParts, edge } from './middleware/edge.ts';
 import { errors } from './middleware/errors.ts';
 import { native } from './middleware/native.ts';
 import { settle } from './middleware/settle.ts';
 import type { PrincipalWatch } from './principal-watch.ts';
-import type { ResidualProxy } from './residual-proxy/residual-proxy.ts';
+import type { RelayProxy } from './relay/relay-proxy.ts';
 
 export interface AppParts extends EdgeParts {
   /** By row id. */
@@ -17,17 +18,20 @@ export interface AppParts extends EdgeParts {
   readonly principalWatch: PrincipalWatch;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
+  /** Null on a node that is no ground station. */
+  readonly relay: RelayProxy | null;
   readonly log: Logger;
 }
 
 /** The front, in the order in which a request walks through it. */
 export function createApp(parts: AppParts): FastExpress {
-  const { state, records, handlers, principalWatch, proxy, log } = parts;
+  const { state, records, handlers, principalWatch, proxy, relay, log } = parts;
   const fast = createFastExpress();
   const { app } = fast;
   app.use(edge(parts));
   app.use(body());
   app.use(settle(state, records));
+  if (relay !== null) app.use(relay.middleware);
   app.use(native(handlers, principalWatch));
   app.use(proxy?.middleware ?? notBuilt);
   app.use(errors(log));

@@ -1,18 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../../shared/auth/principal.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { readPrivateSync } from '../../shared/files/private-file.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import type { CredentialChecks } from './edge/decide.ts';
 import { ticketIn } from './edge/headers.ts';
-import { RelayTickets } from './edge/relay.ts';
+import { groundOf } from './edge/relay.ts';
+import type { BoundRadios } from './radio/bound-radios.ts';
 import { PairingStore } from './stores/pairing.ts';
 import { PinStore } from './stores/pin.ts';
 import { SessionStore } from './stores/sessions.ts';
 import { TicketStore, ticketIssuer, ticketScopes } from './stores/tickets.ts';
 import { TokenStore } from './stores/tokens.ts';
+
+const NO_KEY = Buffer.alloc(0);
 
 export interface CredentialOptions {
   readonly paths: Paths;
@@ -20,6 +22,7 @@ export interface CredentialOptions {
   readonly deviceId: string;
   /** Whether scoped tokens are honoured. */
   readonly acceptTokens: boolean;
+  readonly radios: Pick<BoundRadios, 'relaySecret'>;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -37,9 +40,10 @@ export class Credentials {
   readonly sessions: SessionStore;
   readonly tickets: TicketStore;
   readonly tokens: TokenStore;
-  readonly #relay: RelayTickets;
+  readonly #radios: Pick<BoundRadios, 'relaySecret'>;
 
-  constructor({ paths, rows, deviceId, acceptTokens, now, monotonic, log }: CredentialOptions) {
+  constructor({ paths, rows, deviceId, acceptTokens, radios, now, monotonic, log }: CredentialOptions) {
+    this.#radios = radios;
     const revoke = async (): Promise<void> => {
       this.tickets.revokeAll();
       await this.sessions.revokeAll();
@@ -76,7 +80,6 @@ export class Credentials {
       now,
       log,
     });
-    this.#relay = new RelayTickets(() => relaySecret(paths.relaySecret, log), now);
   }
 
   /** The checks that `decide` calls. */
@@ -85,7 +88,6 @@ export class Credentials {
       session: (value) => this.sessions.check(value),
       ticket: (value, scope) => this.tickets.check(value, scope),
       token: (value) => this.tokens.verify(value),
-      relay: (ticket, request) => this.#relay.check(ticket, request),
     };
   }
 
@@ -107,13 +109,13 @@ export class Credentials {
   spend(principal: Principal, headers: IncomingHttpHeaders): boolean {
     if (principal.kind === 'ticket')
       return this.tickets.consume(ticketIn(headers['sec-websocket-protocol'] ?? '') ?? '');
-    if (principal.kind === 'relay') this.#relay.use(String(headers['x-svc-relay-ticket']));
     return true;
   }
 
   /** @returns a check whether the caller's credential is still valid; it may be called again and again */
   holds(principal: Principal): () => boolean {
     const { keyHash } = this.pairing;
+    const secret = this.#relaySecretOf(principal);
     const id = ticketIssuer(principal) ?? principal.id;
     switch (principal.kind) {
       case 'local':
@@ -122,8 +124,12 @@ export class Credentials {
         return () => true;
       case 'gate':
         return () => !this.pairing.paired;
-      case 'key':
       case 'relay':
+        // While the drone itself stays paired, and its radio is bound to that ground station by that key.
+        return () =>
+          this.pairing.keyHash === keyHash &&
+          secret?.equals(this.#relaySecretOf(principal) ?? NO_KEY) === true;
+      case 'key':
       case 'session':
       case 'ticket':
       case 'token':
@@ -132,19 +138,15 @@ export class Credentials {
     }
   }
 
+  #relaySecretOf({ id }: Principal): Buffer | null {
+    const ground = groundOf(id);
+    return ground === null ? null : this.#radios.relaySecret(ground);
+  }
+
   #stillHolds(id: string): boolean {
+    const ground = groundOf(id);
+    if (ground !== null) return this.#radios.relaySecret(ground) !== null;
     if (id.startsWith('session:')) return this.sessions.holds(id);
     return !id.startsWith('mct_') || this.tokens.holds(id);
-  }
-}
-
-/** The relay secret while a radio pair is bound; a file that others can read or write is not used. */
-function relaySecret(file: string, log: Logger): Buffer | null {
-  try {
-    const text = readPrivateSync(file);
-    return text === null ? null : Buffer.from(text.trim(), 'hex');
-  } catch (error) {
-    log.warn(`relay secret: ${messageOf(error)}`);
-    return null;
   }
 }

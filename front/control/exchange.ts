@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import type { Pass, RequestHead } from './edge/decide.ts';
@@ -11,7 +10,7 @@ export interface Exchange extends Record<string, unknown> {
   origin: Origin;
   /** Set by `edge`, completed by `settle`. */
   pass: Pass;
-  /** The body's bytes where `edge` or `body` has read them, else undefined. */
+  /** The body's bytes where `body` has read them, else undefined. */
   raw?: Buffer;
   /** The parsed body of a JSON row. */
   body?: unknown;
@@ -22,25 +21,21 @@ export interface Exchange extends Record<string, unknown> {
 /** One middleware of the front. */
 export type Step = (req: Request, res: Response<unknown, Exchange>, next: NextFunction) => void;
 
-/**
- * The arguments of `decide` for a request.
- * @param body the body's bytes if a relay ticket is bound to them, else null
- */
+/** The arguments of `decide` for a request. */
 export function headOf(
   req: IncomingMessage,
   origin: Origin,
   budgets: Pick<PeerBudgets, 'limitedFor' | 'lockedFor'>,
   upgrade: boolean,
-  body: Buffer | null,
 ): RequestHead {
   return {
     method: req.method ?? '',
     target: req.url ?? '',
     rawHeaders: req.rawHeaders,
     upgrade,
-    bodyHash: body === null ? null : hash('sha256', body, 'hex'),
     peer: {
       kind: origin.kind,
+      ...(origin.ground === null ? {} : { ground: origin.ground }),
       address: origin.address,
       limitedFor: budgets.limitedFor(origin.peer),
       lockedFor: budgets.lockedFor(origin.peer),

@@ -32,6 +32,7 @@ import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
+import { ResidualProxy } from './forward/residual-proxy.ts';
 import { configHandlers } from './native/config.ts';
 import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
@@ -44,8 +45,11 @@ import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PrincipalWatch } from './principal-watch.ts';
+import { PairStore } from './radio/pair-store.ts';
 import { Records } from './records.ts';
-import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
+import { RelayClient } from './relay/relay-client.ts';
+import { RelayListener } from './relay/relay-listener.ts';
+import { RelayProxy } from './relay/relay-proxy.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
@@ -87,11 +91,13 @@ async function build(init: Init, log: Logger): Promise<Program> {
 
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
+  const radios = new PairStore(paths.radioPairs, log);
   const credentials = new Credentials({
     paths,
     rows: ROWS,
     deviceId: id,
     acceptTokens: config.mcp.token_accept_enabled,
+    radios,
     now: Date.now,
     monotonic,
     log,
@@ -136,6 +142,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
     validate: rowValidator(ROWS),
+    pilot: null,
   };
 
   let openApi: string | null = null;
@@ -188,6 +195,19 @@ async function build(init: Init, log: Logger): Promise<Program> {
     proof === null
       ? null
       : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, principalWatch, log });
+  const ground = profile === 'ground-station';
+  const { tunnel, relay_port: relayPort } = config.radio;
+  const relayClient = ground
+    ? new RelayClient({
+        ownId: id,
+        radios,
+        addressOf: (slot) => ({ host: slot === 0 ? tunnel.drone : `10.5.${slot}.2`, port: relayPort }),
+        now: monotonic,
+        log,
+      })
+    : null;
+  const relay =
+    relayClient === null ? null : new RelayProxy({ client: relayClient, now: monotonic, principalWatch });
   const front = new FrontServer({
     state,
     budgets,
@@ -202,6 +222,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ),
     sockets,
     proxy,
+    relay,
     origins: new Origins(
       createOnBoxRule({ ownUid: process.getuid?.() ?? 0, group: 'svc', log }),
       SERVER_LIMITS.maxConnections,
@@ -214,6 +235,17 @@ async function build(init: Init, log: Logger): Promise<Program> {
     log,
   });
 
+  const relayListener = ground
+    ? null
+    : new RelayListener({
+        host: tunnel.drone,
+        port: relayPort,
+        radios,
+        createServer: (tls, admit) => front.relayServer(tls, admit),
+        onTunnel: () => undefined,
+        now: monotonic,
+        log,
+      });
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
   const advertiser = new Advertiser({
     port: () => front.port,
@@ -230,11 +262,14 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const services = [
     named('audit', audit),
     { name: 'peer locks', start: async () => budgets.restore(await locks.read()), stop: () => locks.stop() },
+    named('bound radios', radios),
     named('credentials', credentials),
     named('system monitor', monitor),
     named('vehicle', vehicle),
     named('supervisor client', supervisor),
     named('proxy', proxy ?? {}),
+    named('relay client', relayClient ?? {}),
+    named('relay', relay ?? {}),
     {
       name: 'server',
       async start() {
@@ -245,6 +280,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       stop: () => front.stop(),
       stopMs: drainMs + 1000,
     },
+    named('relay listener', relayListener ?? {}),
     named('open sockets', sockets),
     named('principal watch', principalWatch),
     // Requests are served already, but a ready process should know the vehicle.

@@ -1,4 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { ApiError } from '../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../shared/http/answer.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
@@ -27,7 +29,7 @@ export interface FrontOptions extends AppParts, UpgradeParts {
 export class FrontServer {
   readonly #options: FrontOptions;
   readonly #fast: ReturnType<typeof createApp>;
-  readonly #servers: Server[] = [];
+  readonly #servers: (Server | TlsServer)[] = [];
   #draining = false;
   #port = 0;
 
@@ -51,14 +53,33 @@ export class FrontServer {
     await listenUnix(this.#createServer('unix'), path);
   }
 
+  /**
+   * A server for the ground station's relay, which does not listen yet.
+   * @param admit says which ground station has proved itself on a connection, null for none: it is closed then
+   */
+  relayServer(tls: TlsOptions, admit: (socket: TLSSocket) => string | null): TlsServer {
+    const server = this.#create((options, serve) => createTlsServer({ ...options, ...tls }, serve));
+    server.on('secureConnection', (socket) => {
+      const ground = admit(socket);
+      if (ground !== null) this.#options.origins.admitRelay(socket, ground);
+    });
+    return server;
+  }
+
   /** @param kind `unix` for control.sock */
-  #createServer(kind: Peer['kind']): Server {
+  #createServer(kind: Exclude<Peer['kind'], 'relay'>): Server {
+    const server = this.#create(createServer);
+    server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
+    return server;
+  }
+
+  #create<S extends Server | TlsServer>(create: (options: ServerOptions, serve: RequestListener) => S): S {
     const { app, options } = this.#fast;
     const serve: RequestListener = (req, res) => {
       if (this.#draining) res.setHeader('connection', 'close');
       app(req, res);
     };
-    const server = createServer(
+    const server = create(
       {
         ...options,
         maxHeaderSize: SERVER_LIMITS.maxHeaderBytes,
@@ -76,7 +97,6 @@ export class FrontServer {
     server.maxHeadersCount = SERVER_LIMITS.maxHeaders;
     server.maxConnections = SERVER_LIMITS.maxConnections;
     server.maxRequestsPerSocket = SERVER_LIMITS.maxRequestsPerSocket;
-    server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
     // Without this listener node always answers "100 Continue"; the body must wait for the decision.
     server.on('checkContinue', serve);
     server.on('checkExpectation', (_req, res) =>

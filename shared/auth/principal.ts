@@ -8,7 +8,7 @@ import type { Scope } from './scopes.ts';
  *   onbox      a trusted process on this machine, by its socket's user, on rows that grant it
  *   gate       let in by the unpaired gate, before there is a key
  *   session    a dashboard session;  ticket  a WebSocket ticket;  token  a scoped token
- *   relay      a ground station's operator through the radio link
+ *   relay      a caller of a ground station, which vouches for it through the radio link
  */
 export const PRINCIPAL_KINDS = [
   'anonymous',
@@ -29,6 +29,8 @@ export interface Principal {
   readonly id: string;
   /** Granted scopes of a token; null for every other kind, which has no scope check. */
   readonly scopes: readonly Scope[] | null;
+  /** Of kind `relay`: what the ground station says that its caller is. */
+  readonly stated?: PrincipalKind;
 }
 
 export const ANONYMOUS: Principal = Object.freeze({ kind: 'anonymous', id: 'anonymous', scopes: null });

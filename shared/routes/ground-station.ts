@@ -1,8 +1,8 @@
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS, PARAM } from './row-parts.ts';
+import { LIMITS, media, PARAM } from './row-parts.ts';
 
-const { later } = domain({
+const { row, later } = domain({
   lane: 'front',
   feature: 'ground-station',
   profiles: 'G',
@@ -138,19 +138,28 @@ export const groundStationRows = [
     'factory reset',
     { bodyKind: 'json' },
   ),
-  later(
+  row(
     'ground-station.relay-proxy.device-id.path.any',
     'ANY /api/v1/ground-station/relay-proxy/{device_id}/{*path}',
     'key inner ok inner link',
     'forward to a linked drone; classes are those of the inner route',
-    { limits: LIMITS.upload, bodyKind: 'stream' },
+    {
+      limits: LIMITS.upload,
+      bodyKind: 'stream',
+      responses: media("the drone's own answer, whatever its status", '*/*'),
+      fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    },
   ),
-  later(
+  row(
     'ground-station.relay-proxy.device-id.path.ws',
     'WS /api/v1/ground-station/relay-proxy/{device_id}/{*path}',
     'ws inner ok inner',
     'the same for WebSockets',
-    { ticket: 'relay:{device_id}' },
+    {
+      ticket: 'relay:{device_id}',
+      responses: media("the drone's own WebSocket", '*/*'),
+      fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    },
   ),
   later(
     'ground-station.drones.get',

@@ -43,8 +43,8 @@ export const ROWS = [
 
 export type AnyRow = (typeof ROWS)[number];
 export type RowId = AnyRow['id'];
-/** Rows that svc-control implements; its set of handlers is typed as exactly these. */
-export type FrontRow = Exclude<Extract<AnyRow, { lane: 'front'; built: true }>, { method: 'WS' }>;
+/** Rows that svc-control implements; its set of handlers is typed as exactly these. The relay's proxy takes every method. */
+export type FrontRow = Exclude<Extract<AnyRow, { lane: 'front'; built: true }>, { method: 'WS' | 'ANY' }>;
 
 /** The only public writes. Adding one here is a security decision. */
 const PUBLIC_WRITES: ReadonlySet<string> = new Set([

@@ -1,114 +1,241 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { RelayTickets, signRelayTicket } from '../../front/control/edge/relay.ts';
+import { WebSocket } from 'ws';
+import { RELAY_CALLER_HEADER, stateCaller, statedCaller } from '../../front/control/edge/relay.ts';
+import type { Principal } from '../../shared/auth/principal.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { bindTo, boundPair, DRONE, GROUND, throughRelay } from '../support/radios.ts';
+import { freePort } from '../support/temp.ts';
 
-const SECRET = randomBytes(32);
-const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
+const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
+const PIN = '8642';
+const AS_KEY = { [RELAY_CALLER_HEADER]: 'key pairing-key *' };
 
-describe('relay tickets', () => {
-  const request = { method: 'GET', target: '/api/status', bodyHash: sha('') };
-  const at = (now: number, secret: Buffer | null = SECRET) =>
-    new RelayTickets(
-      () => secret,
-      () => now * 1000,
-    );
-  const ticket = (issued: number, nonce = 'abcdefgh') =>
-    signRelayTicket(SECRET, 'gs-1', issued, nonce, request);
-
-  it('hold for 30 s on both sides of the clock', () => {
-    const valid = ticket(1000);
-    for (const [now, ok] of [
-      [970, true],
-      [969, false],
-      [1000, true],
-      [1030, true],
-      [1031, false],
-    ] as const) {
-      expect(at(now).check(valid, request) !== null, String(now)).to.equal(ok);
+describe("a ground station's statement about its caller", () => {
+  const principals: readonly Principal[] = [
+    { kind: 'key', id: 'pairing-key', scopes: null },
+    { kind: 'session', id: 'session:ab cd', scopes: null },
+    { kind: 'token', id: 'mct_0123', scopes: ['read', 'flight'] },
+    { kind: 'ticket', id: 'ticket of mct_0123', scopes: ['read'] },
+  ];
+  it('arrives as it was said', () => {
+    for (const principal of principals) {
+      const { kind, id, scopes } = principal;
+      expect(statedCaller('gs-1', stateCaller(principal))).to.deep.equal({
+        kind: 'relay',
+        id: `relay:gs-1/${id}`,
+        scopes,
+        stated: kind,
+      });
     }
   });
-  it('are bound to method, target and body', () => {
-    const tickets = at(1000);
-    const valid = ticket(1000);
-    expect(tickets.check(valid, request)).to.deep.equal({ kind: 'relay', id: 'relay:gs-1', scopes: null });
-    for (const change of [{ method: 'POST' }, { target: '/api/status?a' }, { bodyHash: sha('x') }]) {
-      expect(tickets.check(valid, { ...request, ...change })).to.equal(null);
-    }
-  });
-  it('hold once', () => {
-    const tickets = at(1000);
-    const valid = ticket(1000);
-    tickets.use(valid);
-    expect(tickets.check(valid, request)).to.equal(null);
-    expect(tickets.check(ticket(1000, 'otherone'), request)).to.not.equal(null);
-  });
-  it('are nothing without a bound pair, with another secret, or out of shape', () => {
-    expect(at(1000, null).check(ticket(1000), request)).to.equal(null);
-    expect(at(1000, randomBytes(32)).check(ticket(1000), request)).to.equal(null);
-    for (const text of [
+  it('is nobody where it is not one whole statement', () => {
+    for (const words of [
+      null,
       '',
-      'v1',
-      'v2|gs-1|1000|abcdefgh|00',
-      `${ticket(1000)}|x`,
-      ticket(1000).replace('gs-1', 'gs-2'),
-      ticket(1000).slice(0, -1),
-    ]) {
-      expect(at(1000).check(text, request), text).to.equal(null);
-    }
+      'key',
+      'key pairing-key',
+      'key pairing-key * x',
+      'KEY pairing-key *',
+      'root pairing-key *',
+      'anonymous anonymous *',
+      'relay other *',
+      'token mct_1 *',
+      'token mct_1 ',
+      'token mct_1 everything',
+      'token mct_1 read+root',
+      'key %zz *',
+    ])
+      expect(statedCaller('gs-1', words), String(words)).to.equal(null);
   });
 });
 
-describe('a relayed caller of a real node', () => {
-  let node: TestNode;
+describe('the relay between a ground station and its drone', () => {
+  const pair = boundPair();
+  let drone: TestNode;
+  let ground: TestNode;
+  let port: number;
+  let session: string;
+
   before(async () => {
-    node = await TestNode.start({ pairing: { key: KEY } });
-    await writeFile(node.paths.relaySecret, SECRET.toString('hex'), { mode: 0o600 });
+    port = await freePort();
+    const config = `radio:\n  relay_port: ${port}\n  tunnel:\n    drone: 127.0.0.2\nmcp:\n  token_accept_enabled: true\n`;
+    [drone, ground] = await Promise.all([
+      TestNode.start({ pairing: { key: KEY }, config, prepare: bindTo(DRONE, pair.atDrone) }),
+      TestNode.start({
+        pairing: { key: GROUND_KEY },
+        simulated: false,
+        config: `${config}agent:\n  profile: ground-station\nvideo:\n  source: none\n`,
+        prepare: bindTo(GROUND, pair.atGround),
+      }),
+    ]);
+    await ground.post('/api/dashboard/pin/set', { pin: PIN }, withKey);
+    session = String((await ground.post('/api/dashboard/pin/verify', { pin: PIN })).body['session']);
   });
-  after(async () => node.stop());
+  after(async () => {
+    await Promise.all([drone.stop(), ground.stop()]);
+  });
 
-  let count = 0;
-  const relayed = async (
-    method: string,
-    path: string,
-    body: string | null,
-    forge: { path?: string; body?: string; marked?: boolean } = {},
-  ) => {
-    const ticket = signRelayTicket(SECRET, 'gs-1', Math.floor(Date.now() / 1000), `nonce-${++count}-xx`, {
-      method,
-      target: forge.path ?? path,
-      bodyHash: sha(forge.body ?? body ?? ''),
-    });
-    const headers: Record<string, string> = {
-      'x-svc-relay-ticket': ticket,
-      ...(body === null ? {} : { 'content-type': 'application/json' }),
-    };
-    if (forge.marked !== false) headers['x-svc-relayed'] = '1';
-    const send = async () =>
-      (await node.fetch(path, { method, headers, ...(body === null ? {} : { body }) })).status;
-    return { status: await send(), again: await send() };
-  };
+  const withKey = { 'x-svc-key': GROUND_KEY };
+  const relayed = (path: string): string => `/api/v1/ground-station/relay-proxy/${DRONE}${path}`;
+  const mint = async (node: TestNode, key: string, scopes: readonly string[]): Promise<string> =>
+    String((await node.post('/api/mcp/tokens', { scopes }, { 'x-svc-key': key })).body['token']);
 
-  it('acts as the ground station with a valid ticket, once', async () => {
-    expect(await relayed('GET', '/api/status', null)).to.deep.equal({ status: 200, again: 401 });
-  });
-  it('may send a body that the ticket is bound to', async () => {
-    expect(await relayed('POST', '/api/command', '{"cmd":"dance"}')).to.deep.equal({
-      status: 400,
-      again: 401,
+  describe("on the drone's listener", () => {
+    const ask = async (method: string, path: string, headers = {}, body: string | null = null) =>
+      throughRelay({ port, secret: pair.secret }, method, path, headers, body);
+
+    it('a wrong key, an unknown ground station, plain HTTP and a listener elsewhere get no connection', async () => {
+      const fails = async (secret: Buffer, identity: string, host = '127.0.0.2') =>
+        throughRelay({ host, port, secret, identity }, 'GET', '/api/ping', AS_KEY).then(
+          () => 'an answer',
+          (error: NodeJS.ErrnoException) => error.code,
+        );
+      expect(await fails(Buffer.alloc(32, 1), GROUND)).to.be.oneOf(['EPROTO', 'ECONNRESET']);
+      expect(await fails(pair.secret, 'somebody')).to.be.oneOf(['EPROTO', 'ECONNRESET']);
+      expect(await fails(pair.secret, GROUND, '127.0.0.1')).to.equal('ECONNREFUSED');
+      const plain = connect(port, '127.0.0.2');
+      let answer = '';
+      plain.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+      plain.write('GET /api/ping HTTP/1.1\r\nhost: x\r\n\r\n');
+      await once(plain, 'close').catch(() => undefined);
+      expect(answer).to.not.include('HTTP/1.1 200');
     });
-    expect(
-      (await relayed('POST', '/api/command', '{"cmd":"arm"}', { body: '{"cmd":"land"}' })).status,
-    ).to.equal(401);
-    expect((await relayed('GET', '/api/status', null, { path: '/api/ping' })).status).to.equal(401);
+    it('the caller counts who is stated, and nobody else: no key, no session, no token of the drone itself', async () => {
+      expect((await ask('GET', '/api/status', AS_KEY)).status).to.equal(200);
+      expect((await ask('GET', '/api/status')).status).to.equal(401);
+      expect((await ask('GET', '/api/status', { 'x-svc-key': KEY })).status).to.equal(401);
+      const token = await mint(drone, KEY, ['read']);
+      expect((await ask('GET', '/api/status', { 'x-svc-mcp-token': token })).status).to.equal(401);
+    });
+    it('B12 what arrives there is relayed, also without the mark: forbidden rows stay forbidden', async () => {
+      for (const headers of [AS_KEY, { ...AS_KEY, 'x-svc-relayed': '1' }])
+        expect(
+          (await ask('POST', '/api/pairing/unpair', headers, '{"force":true}')).body, // E5
+        ).to.include({ code: 'E_RELAY_FORBIDDEN' });
+    });
+    it('E3 the pairing claim is refused through it', async () => {
+      expect((await ask('POST', '/api/pairing/claim', AS_KEY, '{"user_id":"x"}')).body).to.include({
+        code: 'E_RELAY_FORBIDDEN',
+      });
+    });
+    it('stated scopes are the scopes; a keyonly row needs a stated key', async () => {
+      const reads = { [RELAY_CALLER_HEADER]: 'token mct_1 read' };
+      expect((await ask('GET', '/api/status', reads)).status).to.equal(200);
+      expect((await ask('POST', '/api/command', reads, '{"cmd":"land"}')).body).to.include({
+        code: 'E_SCOPE',
+      });
+      const write = JSON.stringify({ key: 'mavlink.endpoints', value: [] });
+      const put = async (who: string) =>
+        (await ask('PUT', '/api/config', { [RELAY_CALLER_HEADER]: who }, write)).body['code'];
+      expect(await put('session s1 *')).to.equal('E_SCOPE');
+      expect(await put('token mct_1 admin')).to.equal('E_SCOPE');
+    });
+    it('the statement means nothing on the other listeners', async () => {
+      expect((await drone.json('/api/status', { headers: AS_KEY })).status).to.equal(401);
+    });
   });
-  it('is nobody when the ticket comes without the mark, and never gets to a forbidden route', async () => {
-    expect((await relayed('GET', '/api/status', null, { marked: false })).status).to.equal(401);
-    expect((await relayed('POST', '/api/pairing/unpair', '{"force":true}')).status).to.equal(403); // E5
-  });
-  it('a body beyond the bound is refused before anything else', async () => {
-    expect((await relayed('POST', '/api/command', 'x'.repeat(70_000))).status).to.equal(413);
+
+  describe("through the ground station's proxy", () => {
+    it('key, session and token reach the drone, each with its own rights, and the drone writes down both names', async () => {
+      const token = await mint(ground, GROUND_KEY, ['read']);
+      for (const headers of [
+        withKey,
+        { 'x-svc-dashboard-session': session },
+        { 'x-svc-mcp-token': token },
+      ] as Record<string, string>[]) {
+        const { status, body } = await ground.json(relayed('/api/pairing/info'), { headers });
+        expect([status, body['device_id']], JSON.stringify(body)).to.deep.equal([200, DRONE]);
+      }
+      expect((await ground.json(relayed('/api/status'))).status).to.equal(401);
+      const armed = await ground.post(relayed('/api/command'), { cmd: 'arm' }, { 'x-svc-mcp-token': token });
+      expect(armed.body).to.include({ code: 'E_SCOPE', required: 'flight' });
+      const landed = await ground.post(relayed('/api/command'), { cmd: 'land' }, withKey);
+      expect(landed.status, JSON.stringify(landed.body)).to.equal(200);
+      const audit = await readFile(join(drone.paths.auditDir, 'audit.ndjson'), 'utf8');
+      expect(audit).to.include(`relay:${GROUND}/pairing-key`);
+    });
+    it("the drone's answers arrive unchanged: a forbidden row, an unknown path, a bad value", async () => {
+      const forbidden = await ground.post(relayed('/api/pairing/unpair'), { force: true }, withKey);
+      expect([forbidden.status, forbidden.body['code']]).to.deep.equal([403, 'E_RELAY_FORBIDDEN']);
+      const unknown = await ground.json(relayed('/api/nope'), { headers: withKey });
+      expect(unknown.status).to.equal(404);
+      const bad = await ground.post(relayed('/api/command'), { cmd: 'dance' }, withKey);
+      expect([bad.status, bad.body['code']]).to.deep.equal([400, 'E_BAD_REQUEST']);
+    });
+    it('a session does not reach what only a key may do', async () => {
+      const headers = { 'x-svc-dashboard-session': session };
+      const { status } = await ground.post(relayed('/api/dashboard/pin/clear'), {}, headers);
+      expect(status).to.be.oneOf([401, 403]);
+    });
+    it('telemetry comes as a WebSocket, by key and by the ticket of this drone only', async () => {
+      const open = async (headers: Record<string, string>, protocols: string[] = []) => {
+        const socket = new WebSocket(
+          `ws://127.0.0.1:${ground.port}${relayed('/api/telemetry/ws')}`,
+          protocols,
+          {
+            headers,
+          },
+        );
+        const failed = new Promise<string>((resolve) => {
+          socket.once('unexpected-response', (_req, res) => resolve(String(res.statusCode)));
+          socket.once('error', (error) => resolve(error.message));
+        });
+        const message = await Promise.race([once(socket, 'message').then(([data]) => String(data)), failed]);
+        socket.terminate();
+        return message;
+      };
+      expect(JSON.parse(await open(withKey))).to.be.an('object');
+      const ticket = async (scope: string) =>
+        String((await ground.post('/api/_ws/ticket', { scope }, withKey)).body['ticket']);
+      expect(JSON.parse(await open({}, ['svc-ws-ticket', await ticket(`relay:${DRONE}`)]))).to.be.an(
+        'object',
+      );
+      expect(await open({}, ['svc-ws-ticket', await ticket('relay:other')])).to.equal('401');
+      expect(await open({})).to.equal('401');
+    });
+    it('bodies stream both ways: a picture, an export of the log', async () => {
+      const get = async (path: string) => fetch(`${ground.url}${relayed(path)}`, { headers: withKey });
+      const log = await get('/api/logs/export?service=svc-control');
+      expect([log.status, log.headers.get('content-type')]).to.deep.equal([200, 'application/x-ndjson']);
+      const info = await get('/openapi.json');
+      expect(((await info.json()) as { openapi: string }).openapi).to.match(/^3\.1/);
+    });
+    it('B8 a body that is cut off in the middle spoils nothing for the next caller', async () => {
+      for (let round = 0; round < 5; round++) {
+        const socket = connect(ground.port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.write(
+          `POST ${relayed('/api/plugins/install')} HTTP/1.1\r\nhost: x\r\nx-svc-key: ${GROUND_KEY}\r\n` +
+            'content-type: multipart/form-data; boundary=x\r\ncontent-length: 1000\r\n\r\n--x\r\n',
+        );
+        await new Promise<void>((resolve) => socket.once('ready', () => setImmediate(resolve)));
+        socket.destroy();
+        const { status, body } = await ground.json(relayed('/api/pairing/info'), { headers: withKey });
+        expect([status, body['device_id']]).to.deep.equal([200, DRONE]);
+      }
+    });
+    it('a drone that is not bound is not found; a key that no longer holds ends at once', async () => {
+      const { status, body } = await ground.json('/api/v1/ground-station/relay-proxy/nobody/api/status', {
+        headers: withKey,
+      });
+      expect([status, body['code']]).to.deep.equal([404, 'E_NOT_FOUND']);
+    });
+    it('says within 2 s that the drone does not answer, and why', async () => {
+      process.kill(drone.pid('svc-control'), 'SIGSTOP');
+      try {
+        const at = performance.now();
+        const { status, body } = await ground.json(relayed('/api/status'), { headers: withKey });
+        expect([status, body['code']]).to.deep.equal([504, 'E_TIMEOUT']);
+        expect(body['detail']).to.match(/did not answer within 2 s through the radio.*Its last answer/);
+        expect(performance.now() - at).to.be.below(3500);
+      } finally {
+        process.kill(drone.pid('svc-control'), 'SIGCONT');
+      }
+    });
   });
 });

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { bindTo, boundPair, DRONE } from '../support/radios.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 // As JSON and as an address it is written otherwise.
 const PASSWORD = 'hunter22"camera/x';
 const FORMS = [PASSWORD, JSON.stringify(PASSWORD).slice(1, -1), encodeURIComponent(PASSWORD)];
-const RELAY_SECRET = 'relay-secret-of-this-pair';
 
 interface Bundle {
   readonly files: readonly string[];
@@ -32,11 +32,13 @@ describe('svc support-bundle', () => {
       const token = String(minted.body['token']);
       const pin = JSON.parse(await readFile(node.paths.dashboardPin, 'utf8')) as Record<string, unknown>;
       const { salt } = JSON.parse(await readFile(node.paths.mcpToken, 'utf8')) as { salt: string };
-      await writeFile(node.paths.relaySecret, RELAY_SECRET, { mode: 0o600 });
+      const { secret, atDrone } = boundPair();
+      await bindTo(DRONE, atDrone)(node.paths);
       const secrets = [
         KEY,
         ...FORMS,
-        RELAY_SECRET,
+        secret.toString('hex'),
+        atDrone.own_secret,
         salt,
         token,
         token.split('.')[1] ?? '',
@@ -74,7 +76,7 @@ describe('svc support-bundle', () => {
       ]);
       await node.stop({ keep: true });
       // What a camera's own library might say; without a node, the log's file is taken.
-      const said = [KEY, token, ...FORMS, RELAY_SECRET, salt, pin['pin_hash'], pin['salt']].map((secret) =>
+      const said = [KEY, token, ...FORMS, secret, salt, pin['pin_hash'], pin['salt']].map((secret) =>
         JSON.stringify({ level: 'error', msg: `rtsp://pilot:${String(secret)}@cam` }),
       );
       await mkdir(node.paths.logDir, { recursive: true });

@@ -8,8 +8,10 @@ import { KEY } from '../support/edge.ts';
 import { MATRIX_ROWS } from '../support/matrix.ts';
 import { TestNode } from '../support/node.ts';
 import { CREDENTIALS, type Credential, oracle } from '../support/oracle.ts';
+import { bindTo, boundPair, DRONE } from '../support/radios.ts';
 import { RealCredentials } from '../support/real-credentials.ts';
 import { sendRow } from '../support/send-row.ts';
+import { freePort } from '../support/temp.ts';
 
 const features = enabledFeatures(parseConfig('', 'defaults'));
 // An address that is not this machine's: with a loopback Host a caller from here, run by root, would be trusted on-box.
@@ -18,9 +20,16 @@ const ELSEWHERE = '192.168.1.7:8080';
 describe('C1 every row with every real credential, over real sockets', () => {
   let node: TestNode;
   let credentials: RealCredentials;
+  let relay: number;
+  const pair = boundPair();
 
   before(async () => {
-    node = await TestNode.start({ pairing: { key: KEY }, config: 'mcp:\n  token_accept_enabled: true\n' });
+    relay = await freePort();
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      config: `mcp:\n  token_accept_enabled: true\nradio:\n  relay_port: ${relay}\n  tunnel:\n    drone: 127.0.0.2\n`,
+      prepare: bindTo(DRONE, pair.atDrone),
+    });
     credentials = await RealCredentials.of(node, true);
   });
   after(async () => node.stop());
@@ -28,17 +37,24 @@ describe('C1 every row with every real credential, over real sockets', () => {
   const headersOf = async (credential: Credential, row: Row): Promise<Record<string, string>> =>
     credentials.headersOf(credential, row, ELSEWHERE);
 
+  const send = async (credential: Credential, row: Row) =>
+    sendRow(
+      credential === 'relay' ? { port: relay, secret: pair.secret } : node.port,
+      row,
+      await headersOf(credential, row),
+    );
+
   for (const credential of CREDENTIALS) {
     it(credential, async () => {
       for (const row of MATRIX_ROWS) {
         const wanted = oracle({ row, credential, from: 'loopback', paired: true, features });
         // A token of secret_read holds read as well: it may not be minted alone.
         const mayRead = credential === 'token:secret_read' && row.scope === 'read';
-        let answer = await sendRow(node.port, row, await headersOf(credential, row));
+        let answer = await send(credential, row);
         // A relayed caller is not exempt from the budget of 60 a second.
         while (answer.body['code'] === 'E_RATE_LIMITED') {
           await wait(1000);
-          answer = await sendRow(node.port, row, await headersOf(credential, row));
+          answer = await send(credential, row);
         }
         const { status, body } = answer;
         const { code } = body;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../front/control/edge/decide.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
+import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
@@ -222,12 +223,12 @@ describe('decide: the order of docs/contract.md 4', () => {
       expect(verdict({ target: '/api/status', headers: [token] }, state)).to.equal('E_UNAUTHENTICATED');
       expect(asked).to.equal(1);
     });
-    it('until the next issue no session, ticket, token or relay ticket opens anything', () => {
+    it('until the next issue no session, ticket, token or statement of a caller opens anything', () => {
       const offers = [
         ['x-svc-dashboard-session', 's'],
         ['x-svc-mcp-token', 't'],
         ['Sec-WebSocket-Protocol', 'svc-ws-ticket, t'],
-        ['x-svc-relay-ticket', 'v1|a|1|n|00'],
+        ['x-svc-relay-caller', 'key pairing-key *'],
       ] as const;
       for (const offer of offers)
         expect(verdict({ target: '/api/status', headers: [offer] })).to.equal('E_UNAUTHENTICATED');
@@ -388,6 +389,7 @@ describe('decide: the order of docs/contract.md 4', () => {
   describe('inner routes through the relay proxy', () => {
     const ground = edgeState({
       profile: 'ground-station',
+      features: new Set(FEATURES),
       credentials: { ...trusting(['flight']), session: () => null },
     });
     const through = (method: string, path: string) =>
@@ -401,7 +403,7 @@ describe('decide: the order of docs/contract.md 4', () => {
         {},
       );
     it('a token is judged by the class of the inner row', () => {
-      expect(through('POST', 'api/command')).to.equal('E_NOT_IMPLEMENTED');
+      expect(through('POST', 'api/command')).to.equal('pass');
       expect(through('GET', 'api/status')).to.equal('E_SCOPE');
       expect(through('GET', 'api/nope')).to.equal('E_NOT_FOUND');
     });

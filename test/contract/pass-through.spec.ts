@@ -7,9 +7,9 @@ import { expect } from 'chai';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Origins } from '../../front/control/edge/origins.ts';
 import { PeerBudgets } from '../../front/control/edge/rate.ts';
+import { ResidualProxy } from '../../front/control/forward/residual-proxy.ts';
 import { PrincipalWatch } from '../../front/control/principal-watch.ts';
 import { Records } from '../../front/control/records.ts';
-import { ResidualProxy } from '../../front/control/residual-proxy/residual-proxy.ts';
 import { FrontServer } from '../../front/control/server.ts';
 import { OpenSockets } from '../../front/control/sockets/open-sockets.ts';
 import { createResidualServer, type UpgradeHandler } from '../../residual/app/server.ts';
@@ -88,6 +88,7 @@ describe('through the front to the residual', () => {
       sockets: new OpenSockets(log, principalWatch),
       principalWatch,
       proxy,
+      relay: null,
       longestBodyMs: 900_000,
       drainMs: 100,
       log,

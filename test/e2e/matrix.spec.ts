@@ -88,12 +88,14 @@ describe('C1 every row by every credential from every peer class, over real sock
             for (const credential of CREDENTIALS) {
               // Tickets are the key's to ask for; without a pairing there are none.
               if (credential === 'ticket' && !paired) continue;
+              // A relayed caller has one way in, the tunnel; test/contract/credentials.spec.ts goes through it.
+              if (credential === 'relay') continue;
               const rows = await everyRow(node, host, peer, credential, credentials, paired);
               asked += rows;
             }
           }),
         );
-        expect(asked).to.be.greaterThan(PEERS.length * (CREDENTIALS.length - 1) * (MATRIX_ROWS.length - 1));
+        expect(asked).to.be.greaterThan(PEERS.length * (CREDENTIALS.length - 2) * (MATRIX_ROWS.length - 1));
       } finally {
         await Promise.all(hosts.map(async (host) => host.destroy()));
         await node.stop();

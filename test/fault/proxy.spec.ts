@@ -73,7 +73,7 @@ describe('the proxy to the residual', () => {
       'x-svc-mcp-scopes': 'admin',
       x_svc_mcp_scopes: 'admin',
       'x-svc-onbox': '1',
-      'x-svc-relay-ticket': 'r',
+      'x-svc-relay-caller': 'key k *',
       'x-kept': 'yes',
     });
     expect(response.status).to.equal(200);

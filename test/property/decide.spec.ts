@@ -138,7 +138,7 @@ describe('decide: properties', () => {
         'x-svc-principal',
         'x-svc-onbox',
         'x-svc-relayed',
-        'x-svc-relay-ticket',
+        'x-svc-relay-caller',
         'x-forwarded-for',
         'forwarded',
         'x-real-ip',

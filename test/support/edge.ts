@@ -37,6 +37,7 @@ export function edgeState(change: Partial<EdgeState> = {}): EdgeState {
     profileKeys: new Set(['agent.profile']),
     credentials: NO_OTHER_CREDENTIALS,
     validate: () => null,
+    pilot: null,
     ...change,
   };
 }
@@ -48,6 +49,8 @@ export interface Ask {
   readonly from?: AddressClass;
   readonly upgrade?: boolean;
   readonly unix?: boolean;
+  /** The ground station whose relay it arrives through. */
+  readonly ground?: string;
   readonly limitedFor?: number;
   readonly lockedFor?: number;
   /** The process at the other end of a loopback connection is root's. */
@@ -62,9 +65,9 @@ export function head(ask: Ask): RequestHead {
     target: ask.target,
     rawHeaders: [...host, ...headers.flat()],
     upgrade: ask.upgrade ?? false,
-    bodyHash: '',
     peer: {
-      kind: ask.unix === true ? 'unix' : 'tcp',
+      kind: ask.unix === true ? 'unix' : ask.ground === undefined ? 'tcp' : 'relay',
+      ...(ask.ground === undefined ? {} : { ground: ask.ground }),
       address: ask.unix === true ? 'loopback' : (ask.from ?? 'lan'),
       limitedFor: ask.limitedFor ?? null,
       lockedFor: ask.lockedFor ?? null,
@@ -98,6 +101,5 @@ export function trusting(scopes: readonly Scope[] = []): CredentialChecks {
     session: () => as('session'),
     ticket: () => as('ticket'),
     token: () => as('token', scopes),
-    relay: () => as('relay'),
   };
 }

@@ -1,3 +1,4 @@
+import { RELAY_CALLER_HEADER } from '../../front/control/edge/relay.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { isScope } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';
@@ -9,7 +10,7 @@ import type { Credential } from './oracle.ts';
 export const MATRIX_ROWS: readonly Row[] = (ROWS as readonly Row[]).filter(({ scope }) => scope !== 'inner');
 export const MATRIX_FEATURES = new Set(FEATURES.filter((feature) => feature !== 'ground-station'));
 
-/** The headers that carry a credential; every offered session, ticket, token and relay ticket is a valid one here. */
+/** The headers that carry a credential; every offered session, ticket, and token is a valid one here. */
 function headersOf(credential: Credential): readonly (readonly [string, string])[] {
   switch (credential) {
     case 'none':
@@ -24,10 +25,7 @@ function headersOf(credential: Credential): readonly (readonly [string, string])
     case 'ticket':
       return [['Sec-WebSocket-Protocol', 'svc-ws-ticket, t']];
     case 'relay':
-      return [
-        ['x-svc-relayed', '1'],
-        ['x-svc-relay-ticket', 'r'],
-      ];
+      return [[RELAY_CALLER_HEADER, 'key pairing-key *']];
     default:
       return [['x-svc-mcp-token', credential]];
   }
@@ -51,6 +49,7 @@ export function decided(row: Row, credential: Credential, from: AddressClass, pa
       from,
       upgrade,
       trusted: credential === 'onbox',
+      ...(credential === 'relay' ? { ground: 'gs-1' } : {}),
     },
     state,
   );

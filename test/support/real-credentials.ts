@@ -1,15 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { signRelayTicket } from '../../front/control/edge/relay.ts';
+import { readFile } from 'node:fs/promises';
+import { RELAY_CALLER_HEADER } from '../../front/control/edge/relay.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { deriveTokenKey, signToken } from '../../shared/auth/token.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from './edge.ts';
 import type { TestNode } from './node.ts';
 import type { Credential } from './oracle.ts';
-import { harmlessBody, targetOf } from './send-row.ts';
 
-const SECRET = randomBytes(32);
 const PIN = '2468';
 
 /** One of each credential that a running node gives out, and two tokens that no longer hold. */
@@ -17,7 +14,6 @@ export class RealCredentials {
   readonly #node: TestNode;
   readonly #tokens = new Map<string, string>();
   #session = '';
-  #nonce = 0;
 
   private constructor(node: TestNode) {
     this.#node = node;
@@ -27,7 +23,6 @@ export class RealCredentials {
   static async of(node: TestNode, paired: boolean): Promise<RealCredentials> {
     const made = new RealCredentials(node);
     const key: Record<string, string> = paired ? { 'x-svc-key': KEY } : {};
-    await writeFile(node.paths.relaySecret, SECRET.toString('hex'), { mode: 0o600 });
     await node.post('/api/dashboard/pin/set', { pin: PIN }, key);
     made.#session = String((await node.post('/api/dashboard/pin/verify', { pin: PIN })).body['session']);
     if (paired) await made.#mint(key);
@@ -78,16 +73,8 @@ export class RealCredentials {
         const { body } = await this.#node.post('/api/_ws/ticket', { scope }, { 'x-svc-key': KEY });
         return { ...elsewhere, 'sec-websocket-protocol': `svc-ws-ticket, ${String(body['ticket'])}` };
       }
-      case 'relay': {
-        const bodyHash = createHash('sha256')
-          .update(harmlessBody(row) ?? '')
-          .digest('hex');
-        const method = row.method === 'WS' ? 'GET' : row.method;
-        const issued = Math.floor(Date.now() / 1000);
-        const request = { method, target: targetOf(row), bodyHash };
-        const ticket = signRelayTicket(SECRET, 'gs-1', issued, `nonce-${++this.#nonce}-x`, request);
-        return { ...elsewhere, 'x-svc-relayed': '1', 'x-svc-relay-ticket': ticket };
-      }
+      case 'relay':
+        return { host: 'drone', [RELAY_CALLER_HEADER]: 'key pairing-key *' };
       default:
         return { ...elsewhere, 'x-svc-mcp-token': this.#tokens.get(credential) ?? 'eyJ.nothing' };
     }

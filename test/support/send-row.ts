@@ -1,5 +1,6 @@
-import { request } from 'node:http';
+import { type ClientRequest, type RequestOptions, request } from 'node:http';
 import type { Row } from '../../shared/routes/row.ts';
+import { type RelayOptions, relayRequest } from './radios.ts';
 
 /** A target of the row; through the relay proxy one with a route inside. */
 export function targetOf(row: Row): string {
@@ -18,9 +19,15 @@ export interface RowAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Asks for the row over a real socket, with a handshake where it is a WebSocket's. */
+function openRequest(to: number | RelayOptions, options: RequestOptions): ClientRequest {
+  return typeof to === 'number'
+    ? request({ ...options, host: '127.0.0.1', port: to })
+    : relayRequest(to, options);
+}
+
+/** Asks a port of this machine, or a drone's relay, for the row over a real socket, with a handshake where it is a WebSocket's. */
 export async function sendRow(
-  port: number,
+  to: number | RelayOptions,
   row: Row,
   headers: Readonly<Record<string, string>>,
 ): Promise<RowAnswer> {
@@ -37,9 +44,7 @@ export async function sendRow(
       : {};
     const type =
       body === null ? {} : { 'content-type': 'application/json', 'content-length': String(body.length) };
-    const req = request({
-      host: '127.0.0.1',
-      port,
+    const req = openRequest(to, {
       method: socket ? 'GET' : row.method,
       path: targetOf(row),
       headers: { ...upgrade, ...type, ...headers },

@@ -10,6 +10,8 @@ import type { AddressClass } from '../../../shared/auth/address.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
 import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+import { endsFlight } from '../../../shared/flight/pilot.ts';
+import { memberOf } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
@@ -21,12 +23,14 @@ import { isForced, isGuarded, refusesWhile } from './armed.ts';
 import { isOwnOrigin, preflightHeaders } from './cors.ts';
 import { matchesHash } from './credentials.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
-import type { RelayedRequest } from './relay.ts';
+import { statedCaller } from './relay.ts';
 import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
 export interface Peer {
-  /** `unix`: control.sock, whose file mode is the credential. */
-  readonly kind: 'tcp' | 'unix';
+  /** `unix`: control.sock, whose file mode is the credential. `relay`: the bound ground station, through the radio's tunnel. */
+  readonly kind: 'tcp' | 'unix' | 'relay';
+  /** The id of the ground station, proved by its key, where the kind is `relay`. */
+  readonly ground?: string;
   readonly address: AddressClass;
   /** Seconds until this peer may ask again, null while it may. */
   readonly limitedFor: number | null;
@@ -43,8 +47,6 @@ export interface RequestHead {
   /** Name, value, name, value … as it came. */
   readonly rawHeaders: readonly string[];
   readonly upgrade: boolean;
-  /** Hex SHA-256 of the body if the request has a relay ticket, which is bound to it; else null. */
-  readonly bodyHash: string | null;
   readonly peer: Peer;
 }
 
@@ -56,7 +58,6 @@ export interface CredentialChecks {
   session(value: string): Principal | null;
   ticket(value: string, scope: string): Principal | null;
   token(value: string): Principal | null;
-  relay(ticket: string, request: RelayedRequest): Principal | null;
 }
 
 /** Used where no such credential exists: none is valid. */
@@ -64,7 +65,6 @@ export const NO_OTHER_CREDENTIALS: CredentialChecks = {
   session: () => null,
   ticket: () => null,
   token: () => null,
-  relay: () => null,
 };
 
 /** The state of the node at this moment. */
@@ -84,6 +84,13 @@ export interface EdgeState {
   readonly credentials: CredentialChecks;
   /** Violations of the row's body and query schemas, null if both are valid. */
   readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
+  /** The rule of one pilot in command; null where this node has none. */
+  readonly pilot: PilotRule | null;
+}
+
+export interface PilotRule {
+  /** The client that is pilot in command if it is another one than the caller, else null. */
+  otherThan(principal: Principal, clientId: string | null): string | null;
 }
 
 /** The step that gave the answer; `svc explain` prints it. */
@@ -98,6 +105,7 @@ export type Rule =
   | 'row'
   | 'scope'
   | 'feature'
+  | 'pilot'
   | 'armed'
   | 'body';
 
@@ -130,6 +138,8 @@ export interface Pass {
   readonly path: string;
   readonly query: string;
   readonly principal: Principal;
+  /** What the client calls itself. */
+  readonly clientId: string | null;
   readonly cors: string | null;
   /** Whether the armed guard is overridden; known after the body was read. */
   readonly forced: boolean;
@@ -229,7 +239,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
   const found = findRow(request, match, state.matcher);
   const { row } = found;
   // 5. The relay rule, before anything that could pass.
-  if (headers.relayed && (found.policy?.relay === 'forbid' || row?.relay === 'forbid')) {
+  if (isRelayed(request.peer, headers) && (found.policy?.relay === 'forbid' || row?.relay === 'forbid')) {
     return refuse('relay', 'E_RELAY_FORBIDDEN', cors, { row });
   }
   // 6. The unpaired gate.
@@ -240,7 +250,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
       return refuse('public', 'E_REMOTE', cors, { row });
     const principal = knownCaller(request, headers, foreign, found, state);
-    return answer('public', row, found, principal, cors, false, state);
+    return answer('public', row, found, principal, headers, cors, false, state);
   }
   // 8. Budgets. A caller on this machine is exempt, so that a flood never locks out the operator's own shell.
   const counted = !isOnBox(request.peer, headers);
@@ -269,7 +279,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
-  return answer('credential', row, found, principal, cors, counted, state);
+  return answer('credential', row, found, principal, headers, cors, counted, state);
 }
 
 function findRow(
@@ -321,8 +331,13 @@ function rowMethod(request: RequestHead): RowMethod | null {
 
 /** Where the sender is. A proxied or relayed request does not come from its TCP peer; headers can only reduce trust. */
 function standing(peer: Peer, headers: EdgeHeaders): AddressClass {
-  if (headers.relayed) return 'remote';
+  if (isRelayed(peer, headers)) return 'remote';
   return headers.forwarded && peer.address === 'loopback' ? 'remote' : peer.address;
+}
+
+/** The listener decides, whatever the headers say; elsewhere the mark only takes rights away. */
+function isRelayed(peer: Peer, headers: EdgeHeaders): boolean {
+  return peer.kind === 'relay' || headers.relayed;
 }
 
 function isOnBox(peer: Peer, headers: EdgeHeaders): boolean {
@@ -387,11 +402,17 @@ function authenticate(
   request: RequestHead,
   headers: EdgeHeaders,
   foreign: boolean,
-  { row, params }: Found,
+  { row, policy, params }: Found,
   state: EdgeState,
 ): Principal | null {
   const { credentials, pairing } = state;
   if (request.peer.kind === 'unix') return LOCAL_SOCKET;
+  const keyOnly = policy?.access === 'keyonly' || row?.access === 'keyonly';
+  if (request.peer.kind === 'relay') {
+    // The ground station has checked the credential, and forwards none.
+    const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);
+    return caller === null || (keyOnly && !holdsKey(caller)) ? null : caller;
+  }
   if (headers.key !== null && pairing.keyHash !== null && matchesHash(headers.key, pairing.keyHash))
     return PAIRING_KEY;
   if (
@@ -403,13 +424,7 @@ function authenticate(
   ) {
     return { kind: 'onbox', id: 'onbox', scopes: null };
   }
-  if (headers.relayed && headers.relayTicket !== null) {
-    const { method, target, bodyHash } = request;
-    const relay =
-      bodyHash === null ? null : credentials.relay(headers.relayTicket, { method, target, bodyHash });
-    if (relay !== null) return relay;
-  }
-  if (headers.session !== null && row?.access !== 'keyonly') {
+  if (headers.session !== null && !keyOnly) {
     const session = credentials.session(headers.session);
     if (session !== null) return session;
   }
@@ -436,6 +451,7 @@ function answer(
   row: Row,
   found: Found,
   principal: Principal,
+  { clientId }: EdgeHeaders,
   cors: string | null,
   counted: boolean,
   state: EdgeState,
@@ -459,6 +475,7 @@ function answer(
     path: found.path,
     query: found.query,
     principal,
+    clientId,
     cors,
     forced: false,
     counted,
@@ -467,6 +484,8 @@ function answer(
 
 /** Every class that this row could need, depending on the body. `settle` checks the one that it does need. */
 function possibleScopes(policy: Row): readonly Scope[] {
+  // A caller of a ground station's relay was authenticated, also for what the drone shows to anybody.
+  if (policy.access === 'public') return ['read'];
   if (policy.scope === 'none' || policy.scope === 'inner') return [];
   const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
   const named: readonly Scope[] = policy.names.length === 0 ? [] : ['flight', 'destructive'];
@@ -522,13 +541,23 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
       principal,
       detail: `${raised.name} can only be changed by root on the node, not over the API: it ${raised.reason}.`,
     });
-  if (raised?.class === 'keyonly' && !HOLDS_KEY.has(principal.kind))
+  if (raised?.class === 'keyonly' && !holdsKey(principal))
     return lacksScope(policy, row, principal, cors, raised);
   if (principal.scopes !== null) {
     const required = requiredScope(policy, raised, forced);
     if (required === null || !principal.scopes.includes(required))
       return lacksScope(policy, row, principal, cors, raised, required);
   }
+  const pilot = isFlown(policy, body) ? state.pilot?.otherThan(principal, pass.clientId) : null;
+  if (typeof pilot === 'string')
+    return refuse('pilot', 'E_NOT_PIC', cors, {
+      row,
+      principal,
+      detail: `${pilot} is pilot in command. Claim it first, with take_over if that is agreed.`,
+      extras: { claimed_by: pilot },
+    });
+  // The drone guards and checks what it is asked through the relay: it knows its own vehicle, and its own version of the row.
+  if (row.scope === 'inner') return forced ? Object.freeze({ ...pass, forced }) : pass;
   const question = {
     row: policy,
     params: pass.policyParams,
@@ -567,9 +596,21 @@ function isOverridable({ armed, query }: Row): boolean {
  */
 const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
 
+function holdsKey({ kind, stated }: Principal): boolean {
+  return HOLDS_KEY.has(stated ?? kind);
+}
+
+/** Whether it flies or changes the vehicle, which is the pilot's business; what ends a flight is everybody's. */
+function isFlown({ feature, blast, id }: Row, body: unknown): boolean {
+  if (feature !== 'flight' || blast !== 'aircraft') return false;
+  const command = id === 'command.post' ? memberOf(body, 'cmd') : null;
+  return typeof command !== 'string' || !endsFlight(command);
+}
+
 /** The class that a token needs; null if no token is enough. */
 function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
   if (forced) return 'destructive';
+  if (policy.access === 'public') return 'read';
   if (policy.scope === 'none' || policy.scope === 'inner') return null;
   return isScope(raised?.class) ? higher(policy.scope, raised.class) : policy.scope;
 }

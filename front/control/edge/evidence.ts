@@ -1,3 +1,4 @@
+import { endsFlight } from '../../../shared/flight/pilot.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Pass } from './decide.ts';
 
@@ -17,8 +18,6 @@ const NAMING = [
   'profile',
   'scope',
 ] as const;
-/** Commands that bring a vehicle down must work even if the disk is broken. */
-const NEVER_HELD: ReadonlySet<string> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);
 
 /** The config key, parameter, service or command that a request names; empty where it names none. */
@@ -39,7 +38,7 @@ export function needsAudit({ policy, policyParams, row, forced }: Pass, body: un
   if (
     policy.id === 'command.post' &&
     typeof command === 'string' &&
-    NEVER_HELD.has(command.trim().toLowerCase())
+    endsFlight(command) // it must work even if the disk is broken
   )
     return false;
   const raised = raisedByRequest(policy.names, policyParams, body)?.class ?? policy.scope;

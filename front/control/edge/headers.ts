@@ -1,4 +1,6 @@
 import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
+import { CLIENT_ID_HEADER, isClientId } from '../../../shared/flight/pilot.ts';
+import { RELAY_CALLER_HEADER } from './relay.ts';
 
 /**
  * One pass over the raw headers of a request, collecting what the edge needs. It reads the raw list, not Node's merged object,
@@ -17,7 +19,10 @@ export interface EdgeHeaders {
   readonly ticket: string | null;
   /** The request claims to come through a ground station's relay; this can only reduce its rights. */
   readonly relayed: boolean;
-  readonly relayTicket: string | null;
+  /** What a ground station says about its caller; means something on the relay's own listener only. */
+  readonly relayCaller: string | null;
+  /** The name that the client gives itself, for the rule of the pilot in command; null if none or not a name. */
+  readonly clientId: string | null;
   /** The request passed through some proxy, so its TCP peer is not its sender. */
   readonly forwarded: boolean;
   readonly preflight: boolean;
@@ -62,7 +67,8 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let key: Single | null = null;
   let session: Single | null = null;
   let token: Single | null = null;
-  let relayTicket: Single | null = null;
+  let relayCaller: Single | null = null;
+  let clientId: Single | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = headerName(raw[i] ?? '');
     const value = raw[i + 1] ?? '';
@@ -86,8 +92,11 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
       case 'x-svc-relayed':
         relayed = true;
         break;
-      case 'x-svc-relay-ticket':
-        (relayTicket ??= new Single()).add(value);
+      case RELAY_CALLER_HEADER:
+        (relayCaller ??= new Single()).add(value);
+        break;
+      case CLIENT_ID_HEADER:
+        (clientId ??= new Single()).add(value);
         break;
       case 'sec-websocket-protocol':
         ticket = ticketIn(value);
@@ -111,7 +120,8 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     token: token?.value ?? null,
     ticket,
     relayed,
-    relayTicket: relayTicket?.value ?? null,
+    relayCaller: relayCaller?.value ?? null,
+    clientId: isClientId(clientId?.value) ? clientId.value : null,
     forwarded,
     preflight,
     privateNetwork,

@@ -15,6 +15,8 @@ export interface Origin {
   readonly peer: string;
   readonly address: Peer['address'];
   readonly trusted: () => boolean;
+  /** The ground station at the other end of the relay; null on every other listener. */
+  readonly ground: string | null;
 }
 
 // Kept on the socket: classified once per connection, without a WeakMap, which would cost time in garbage collection.
@@ -33,12 +35,13 @@ export class Origins {
   }
 
   /** Called before any byte is read. A connection beyond the limits is closed. */
-  admit(socket: Socket, kind: Peer['kind']): void {
+  admit(socket: Socket, kind: Exclude<Peer['kind'], 'relay'>): void {
     const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
     const origin: Origin = {
       kind,
       ip,
       peer: peerKey(ip),
+      ground: null,
       address:
         kind === 'unix'
           ? 'loopback'
@@ -55,6 +58,19 @@ export class Origins {
       return;
     }
     socket.once('close', () => this.#caps.close(origin.peer));
+  }
+
+  /** A connection of the bound ground station, which has proved itself. Its users share one budget. */
+  admitRelay(socket: Socket, ground: string): void {
+    const ip = plainAddress(socket.remoteAddress ?? '');
+    (socket as Tagged)[ORIGIN] = {
+      kind: 'relay',
+      ip,
+      peer: `relay:${ground}`,
+      ground,
+      address: 'remote',
+      trusted: () => false,
+    };
   }
 
   /** @throws Error for a socket that was never admitted */

@@ -1,86 +1,60 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Principal } from '../../../shared/auth/principal.ts';
+/**
+ * How a ground station states its caller to the drone, on their TLS connection through the tunnel (docs/contract.md 7.3):
+ *   x-svc-relay-caller: <kind> <id> <scopes>
+ * with the id percent-encoded, and scopes separated by `+`, or `*` for a caller that has no scopes to check. It is believed on
+ * the relay's listener alone, where the peer has proved by its pre-shared key that it is the bound ground station.
+ */
+import { PRINCIPAL_KINDS, type Principal, type PrincipalKind } from '../../../shared/auth/principal.ts';
+import { isScope } from '../../../shared/auth/scopes.ts';
+
+export const RELAY_CALLER_HEADER = 'x-svc-relay-caller';
+
+const STATEMENT = /^([a-z]{1,16}) ([A-Za-z0-9._~%:-]{1,256}) (\*|[a-z_]+(?:\+[a-z_]+){0,5})$/;
+/** Whoever is not authenticated at the ground station, or is itself a relayed caller there, is not relayed. */
+const NOT_STATED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['anonymous', 'relay']);
+
+/** @returns null for a caller that is not relayed */
+export function stateCaller({ kind, id, scopes }: Principal): string | null {
+  if (NOT_STATED.has(kind)) return null;
+  return `${kind} ${encodeURIComponent(id)} ${scopes === null ? '*' : scopes.join('+')}`;
+}
 
 /**
- * The ticket with which a ground station vouches for a request that it relays over the radio (docs/contract.md 5):
- *   x-svc-relay-ticket: v1|<ground id>|<issued s>|<nonce>|<hex HMAC-SHA256>
- * over method, path and the SHA-256 of the body, keyed by the secret agreed when the radio pair was bound. 30 s, once.
+ * The principal that a ground station states; its id names both.
+ * @param ground the id of the ground station
+ * @returns null for anything else than one well-formed statement
  */
-
-const LIFE_S = 30;
-const MAX_NONCES = 4096;
-
-export interface RelayedRequest {
-  readonly method: string;
-  readonly target: string;
-  /** Hex SHA-256 of the body; of the empty string if there is no body. */
-  readonly bodyHash: string;
+export function statedCaller(ground: string, statement: string | null): Principal | null {
+  const match = statement === null ? null : STATEMENT.exec(statement);
+  const [, kind, encoded = '', scopeText = ''] = match ?? [];
+  const stated = PRINCIPAL_KINDS.find((known) => known === kind);
+  if (stated === undefined || NOT_STATED.has(stated)) return null;
+  const id = decoded(encoded);
+  const scopes = scopeText === '*' ? null : scopeText.split('+');
+  if (id === null || scopes?.every(isScope) === false) return null;
+  // Only a token, or a ticket that a token asked for, has scopes; a token without them would have every right.
+  if (stated === 'token' && scopes === null) return null;
+  return Object.freeze({
+    kind: 'relay',
+    id: `${relayPrefix(ground)}${id}`,
+    scopes: scopes === null ? null : scopes.filter(isScope),
+    stated,
+  });
 }
 
-/** The text that the HMAC covers: every field that matters, each on its own line. */
-function signedText(groundId: string, issued: string, nonce: string, request: RelayedRequest): string {
-  return ['v1', groundId, issued, nonce, request.method, request.target, request.bodyHash].join('\n');
+function relayPrefix(ground: string): string {
+  return `relay:${ground}/`;
 }
 
-/** @param issuedS wall clock, s since 1970 */
-export function signRelayTicket(
-  secret: Buffer,
-  groundId: string,
-  issuedS: number,
-  nonce: string,
-  request: RelayedRequest,
-): string {
-  const mac = createHmac('sha256', secret)
-    .update(signedText(groundId, String(issuedS), nonce, request))
-    .digest('hex');
-  return `v1|${groundId}|${issuedS}|${nonce}|${mac}`;
+/** The ground station in the id of a relayed principal; null for any other. */
+export function groundOf(id: string): string | null {
+  return /^relay:([^/]+)\//.exec(id)?.[1] ?? null;
 }
 
-/** Verifies tickets and remembers their nonces for as long as they could be used again. */
-export class RelayTickets {
-  readonly #secret: () => Buffer | null;
-  readonly #now: () => number;
-  readonly #used = new Map<string, number>();
-
-  /**
-   * @param secret the agreed secret, null while no radio pair is bound; then no ticket is valid
-   * @param now wall clock, ms
-   */
-  constructor(secret: () => Buffer | null, now: () => number) {
-    this.#secret = secret;
-    this.#now = now;
-  }
-
-  /** The principal of a valid ticket, or null. A ticket stays valid until `use` is called. */
-  check(ticket: string, request: RelayedRequest): Principal | null {
-    const secret = this.#secret();
-    const [version, groundId = '', issued = '', nonce = '', mac = '', ...more] = ticket.split('|');
-    if (secret === null || version !== 'v1' || more.length > 0) return null;
-    if (
-      !/^[A-Za-z0-9._-]{1,64}$/.test(groundId) ||
-      !/^\d{1,12}$/.test(issued) ||
-      !/^[A-Za-z0-9_-]{8,64}$/.test(nonce)
-    )
-      return null;
-    if (Math.abs(this.#now() / 1000 - Number(issued)) > LIFE_S) return null;
-    const expected = createHmac('sha256', secret)
-      .update(signedText(groundId, issued, nonce, request))
-      .digest();
-    const offered = Buffer.from(mac, 'hex');
-    if (offered.length !== expected.length || !timingSafeEqual(offered, expected)) return null;
-    if (this.#used.has(`${groundId}|${nonce}`)) return null;
-    return { kind: 'relay', id: `relay:${groundId}`, scopes: null };
-  }
-
-  /** Uses up a ticket that `check` found valid. */
-  use(ticket: string): void {
-    const [, groundId = '', , nonce = ''] = ticket.split('|');
-    const now = this.#now();
-    for (const [key, at] of this.#used) {
-      // Twice the lifetime: the clock that issued the ticket may be ahead of ours.
-      if (now - at <= 2 * LIFE_S * 1000 && this.#used.size < MAX_NONCES) break;
-      this.#used.delete(key);
-    }
-    this.#used.set(`${groundId}|${nonce}`, now);
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null; // not percent-encoded as UTF-8
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
-import { checkType, hasBody, parseBody, readBody } from '../../../shared/http/body.ts';
+import { checkType, hasBody, readBody } from '../../../shared/http/body.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Step } from '../exchange.ts';
 
@@ -11,7 +11,9 @@ import type { Step } from '../exchange.ts';
  */
 export function body(): Step {
   return (req, res, next) => {
-    const { row } = res.locals.pass;
+    const { row: outer, policy } = res.locals.pass;
+    // Through the relay proxy the body is that of the drone's route.
+    const row = outer.scope === 'inner' ? policy : outer;
     const json = row.bodyKind === 'json';
     if (row.bodyMedia !== null && !json) checkType(req, row.bodyMedia);
     if (!hasBody(req)) {
@@ -19,16 +21,10 @@ export function body(): Step {
       return;
     }
     checkAnnounced(req, row);
-    const { raw } = res.locals;
     const { bodyBytes, bodyMs } = row.limits;
     if (!json) {
       if (!req.complete) limitTime(req, bodyMs, next);
-      if (raw === undefined && req.headers.expect !== undefined) res.writeContinue();
-      next();
-      return;
-    }
-    if (raw !== undefined) {
-      res.locals.body = parseBody(req, raw, row.bodyMedia).value;
+      if (req.headers.expect !== undefined) res.writeContinue();
       next();
       return;
     }
@@ -59,7 +55,6 @@ function limitTime(req: IncomingMessage, bodyMs: number, late: (error: ApiError)
   req.once('close', done);
 }
 
-/** The error for a body that came too late. */
-export function tooSlow(bodyMs: number): ApiError {
+function tooSlow(bodyMs: number): ApiError {
   return new ApiError('E_REQUEST_TIMEOUT', `The body did not arrive within ${bodyMs / 1000} s.`);
 }

@@ -1,16 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import { within } from '../../../shared/async/within.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { sendFailure } from '../../../shared/http/answer.ts';
-import { hasBody, readBytes } from '../../../shared/http/body.ts';
+import { hasBody } from '../../../shared/http/body.ts';
 import { decide, type EdgeState, type Refusal } from '../edge/decide.ts';
 import type { Origins } from '../edge/origins.ts';
 import type { PeerBudgets } from '../edge/rate.ts';
 import { type Exchange, headOf, type Step } from '../exchange.ts';
 import type { Records } from '../records.ts';
-import { tooSlow } from './body.ts';
 
 export interface EdgeParts {
   readonly state: EdgeState;
@@ -21,10 +19,6 @@ export interface EdgeParts {
   readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
 }
 
-// As much as the largest JSON body that any row takes.
-const MAX_RELAYED_BYTES = 64 * 1024;
-const RELAYED_MS = 60_000;
-
 /** The kinds of principal that have a credential of their own. */
 const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
   'key',
@@ -33,17 +27,12 @@ const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
   'ticket',
 ]);
 
-/** Decides by the head alone: target, CORS, row, credential. Synchronous except for a relay ticket. */
+/** Decides by the head alone: target, CORS, row, credential. */
 export function edge(parts: EdgeParts): Step {
   const { state, origins, budgets, records, spend } = parts;
-  const decided = (
-    req: IncomingMessage,
-    res: Response<unknown, Exchange>,
-    early: Buffer | null,
-    next: () => void,
-  ): void => {
+  return (req, res, next) => {
     const origin = origins.of(req.socket);
-    const decision = decide(headOf(req, origin, budgets, false, early), state);
+    const decision = decide(headOf(req, origin, budgets, false), state);
     res.locals.origin = origin;
     switch (decision.kind) {
       case 'preflight':
@@ -60,19 +49,6 @@ export function edge(parts: EdgeParts): Step {
         res.locals.pass = decision;
         next();
     }
-  };
-  return (req, res, next) => {
-    if (req.headers['x-svc-relay-ticket'] === undefined) {
-      decided(req, res, null, next);
-      return;
-    }
-    // A relay ticket is bound to the body, so only here the body is read before the decision, and only a small one.
-    within(readBytes(req, MAX_RELAYED_BYTES), RELAYED_MS, () => tooSlow(RELAYED_MS))
-      .then((raw) => {
-        res.locals.raw = raw;
-        decided(req, res, raw, next);
-      })
-      .catch(next);
   };
 }
 

@@ -8,8 +8,9 @@ import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { decide, settle } from '../edge/decide.ts';
 import { headOf } from '../exchange.ts';
+import type { ResidualProxy } from '../forward/residual-proxy.ts';
 import type { EdgeParts } from '../middleware/edge.ts';
-import type { ResidualProxy } from '../residual-proxy/residual-proxy.ts';
+import type { RelayProxy } from '../relay/relay-proxy.ts';
 import type { OpenSockets } from './open-sockets.ts';
 
 export interface UpgradeParts extends EdgeParts {
@@ -18,6 +19,8 @@ export interface UpgradeParts extends EdgeParts {
   readonly sockets: OpenSockets;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
+  /** Null on a node that is no ground station. */
+  readonly relay: RelayProxy | null;
   readonly log: Logger;
 }
 
@@ -48,9 +51,9 @@ function upgrade(
   head: Buffer,
   draining: boolean,
 ): void {
-  const { state, origins, budgets, records, sockets, socketHandlers, proxy, spend } = parts;
+  const { state, origins, budgets, records, sockets, socketHandlers, proxy, relay, spend } = parts;
   const origin = origins.of(req.socket);
-  const first = decide(headOf(req, origin, budgets, true, Buffer.alloc(0)), state);
+  const first = decide(headOf(req, origin, budgets, true), state);
   const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
   if (decision.kind === 'refuse') {
     records.refused(decision, origin);
@@ -60,7 +63,7 @@ function upgrade(
   if (decision.kind === 'preflight') throw new ApiError('E_NOT_IMPLEMENTED');
   const { row, params, query, principal, forced, counted } = decision;
   const handler = socketHandlers.get(row.id);
-  const behind = row.lane === 'residual' ? proxy : null;
+  const behind = row.scope === 'inner' ? relay : row.lane === 'residual' ? proxy : null;
   if (handler === undefined && behind === null) throw new ApiError('E_NOT_IMPLEMENTED');
   if (draining || (behind ?? sockets).full)
     throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');

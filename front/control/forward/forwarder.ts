@@ -1,36 +1,19 @@
-import { lstatSync } from 'node:fs';
-import {
-  Agent,
-  type ClientRequest,
-  type ClientRequestArgs,
-  request as httpRequest,
-  type IncomingMessage,
-} from 'node:http';
-import { Socket } from 'node:net';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createProxyMiddleware } from 'http-proxy-middleware';
+import { createProxyMiddleware, type Options } from 'http-proxy-middleware';
 import { every } from '../../../shared/async/every.ts';
-import { LOCAL_SOCKET, type Principal } from '../../../shared/auth/principal.ts';
-import {
-  ENDED_ROW,
-  encodeMark,
-  type Mark,
-  PRINCIPAL_HEADER,
-  PROOF_HEADER,
-  TICKET_PROTOCOL,
-} from '../../../shared/auth/principal-mark.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { hasBody, readBytes } from '../../../shared/http/body.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { Row } from '../../../shared/routes/row.ts';
+import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { hasBody } from '../../../shared/http/body.ts';
 import type { Pass } from '../edge/decide.ts';
 import { headerName, ticketIn } from '../edge/headers.ts';
 import type { Step } from '../exchange.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 
 /**
- * Forwards a decided request to the residual over its Unix socket: the same bytes that the decision was about, without the
- * caller's credentials, and with the decision. Never retries (docs/contract.md 4.14).
+ * Forwards decided requests and upgrades to another process or node: the same bytes that the decision was about, without the
+ * caller's credentials. Never retries (docs/contract.md 4.14).
  */
 
 /** Hop-by-hop headers, and credentials outside our namespace (RFC 9110 7.6.1; docs/contract.md 4.3). */
@@ -48,26 +31,27 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
-const SCOPES_HEADER = 'x-svc-mcp-scopes';
-const MAX_SOCKETS = 128;
-// Shorter than the residual's own keep-alive (60 s), so that no request goes out on a socket that the residual is closing.
-const IDLE_MS = 30_000;
 // How late a time-out may come.
 const SWEEP_MS = 250;
 const MAX_UPGRADED = 256;
-const MAX_WATCHED = 1024;
-const CALL_MS = 500;
-const END_TRIES = 5;
-const MAX_ANSWER_BYTES = 64 * 1024;
 
-export interface ResidualProxyOptions {
-  readonly socketPath: string;
-  /** Proves to the residual that we are svc-control. */
-  readonly proof: string;
+export interface ForwarderOptions {
+  readonly agent: Agent;
+  /** Where it goes, by the request where there are several. */
+  readonly target: Pick<Options<IncomingMessage>, 'target' | 'router'>;
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly principalWatch: PrincipalWatch;
-  readonly log: Logger;
+  /** Added to the clean headers of the request. */
+  readonly headers: (pass: Pass) => Readonly<Record<string, string>>;
+  /** From the complete request to the first byte of the answer, ms. */
+  readonly timeoutMs: (pass: Pass) => number;
+  /** The answer to a request that came to nothing. */
+  readonly errorOf: (error: Error, pass: Pass) => ApiError;
+  /** An answer has begun, whatever it says. */
+  readonly onAnswer?: (pass: Pass) => void;
+  /** The error for a request without an answer in time. */
+  readonly lateOf: (pass: Pass) => ApiError;
 }
 
 interface Forwarded {
@@ -86,7 +70,7 @@ interface Forwarded {
 const FORWARDED = Symbol('forwarded');
 type Tagged = IncomingMessage & { [FORWARDED]?: Forwarded | undefined };
 
-/** The caller's headers for the residual. A client's headers with our prefix `x-svc-` are removed. */
+/** The caller's headers, for the next hop. A client's headers with our prefix `x-svc-` are removed. */
 export function cleanHeaders(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const named = namedByConnection(headers.connection);
   const clean: IncomingMessage['headers'] = {};
@@ -107,46 +91,20 @@ function namedByConnection(connection: string | undefined): ReadonlySet<string> 
   return new Set(connection.split(',').map((name) => headerName(name.trim())));
 }
 
-/**
- * Connects only to a socket that is our own: connect(2) would follow a symbolic link to another user's socket, and we would
- * trust its answers (docs/threat-model.md H5). Checked for each new connection, not for each request.
- */
-class OwnSocketAgent extends Agent {
-  override createConnection(
-    options: ClientRequestArgs,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): Duplex | null | undefined {
-    const path = options.socketPath ?? '';
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined || (found.isSocket() && found.uid === process.getuid?.()))
-      return super.createConnection(options, callback);
-    const error = new Error(`${path} is not a socket of ours`);
-    return new Socket().destroy(Object.assign(error, { code: 'ECONNREFUSED' })); // the same error as if nothing listened
-  }
-}
-
-export class ResidualProxy {
-  readonly #options: ResidualProxyOptions;
-  readonly #agent = new OwnSocketAgent({
-    keepAlive: true,
-    maxSockets: MAX_SOCKETS,
-    maxFreeSockets: 64,
-    timeout: IDLE_MS,
-  });
-  readonly #proxy: ReturnType<typeof createProxyMiddleware>;
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #proxy: ReturnType<typeof createProxyMiddleware<IncomingMessage>>;
   /** Requests without an answer yet; one timer checks them all. */
   readonly #waiting = new Set<Forwarded>();
   #sweep: NodeJS.Timeout | null = null;
   /** WebSockets that go through us. */
   #upgraded = 0;
-  /** Principals that may have something open in the residual, by id, oldest first. */
-  readonly #watched = new Map<string, () => void>();
 
-  constructor(options: ResidualProxyOptions) {
+  constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#proxy = createProxyMiddleware({
-      target: { socketPath: options.socketPath, protocol: 'http:', host: 'localhost', port: 80 },
-      agent: this.#agent,
+      ...options.target,
+      agent: options.agent,
       xfwd: false,
       // The library's own plugins answer errors in plain text; ours use the one error body.
       ejectPlugins: true,
@@ -182,7 +140,10 @@ export class ResidualProxy {
           });
           proxy.on('proxyRes', (proxyRes, req, res) => {
             const forwarded = (req as Tagged)[FORWARDED];
-            if (forwarded !== undefined) this.#waiting.delete(forwarded);
+            if (forwarded !== undefined) {
+              this.#waiting.delete(forwarded);
+              options.onAnswer?.(forwarded.pass);
+            }
             // The residual's connection headers are about its connection to us, not about the client's.
             delete proxyRes.headers['keep-alive'];
             proxyRes.headers.connection = res.shouldKeepAlive ? 'keep-alive' : 'close';
@@ -195,23 +156,19 @@ export class ResidualProxy {
     });
   }
 
-  /** Whoever has something open in the residual since before this process began is watched again. */
   start(): void {
     this.#sweep = every(SWEEP_MS, 'proxy', () => this.#endLate());
-    this.#end([], (open) => {
-      for (const principal of open) this.#watch(principal);
-    });
   }
 
   stop(): void {
     if (this.#sweep !== null) clearInterval(this.#sweep);
-    this.#agent.destroy();
+    this.#options.agent.destroy();
   }
 
   /** Forwards a request that has passed decide and settle, and returns the answer. */
   readonly middleware: Step = (req, res, next) => {
     const { pass, raw, announced } = res.locals;
-    const { row, principal } = pass;
+    const { principal, row, policy } = pass;
     if (announced !== undefined) {
       // Only the status of a proxied answer is known; if there is none, the client disconnected before the answer.
       res.once('close', () => {
@@ -231,9 +188,10 @@ export class ResidualProxy {
     req.headers = headers;
     const forwarded = this.#await(req, pass, raw, next);
     if (raw === undefined && hasBody(req)) {
-      forwarded.deadline = this.#deadline(row, row.limits.bodyMs);
+      const { bodyMs } = row.scope === 'inner' ? policy.limits : row.limits;
+      forwarded.deadline = this.#deadline(pass, bodyMs);
       req.once('end', () => {
-        forwarded.deadline = this.#deadline(row, 0);
+        forwarded.deadline = this.#deadline(pass, 0);
       });
     }
     // Already answered (its body came too late), or the client disconnected: later errors have no receiver.
@@ -241,7 +199,6 @@ export class ResidualProxy {
       delete (req as Tagged)[FORWARDED];
       if (this.#waiting.delete(forwarded)) forwarded.request?.destroy();
     });
-    if (row.method !== 'GET') this.#watch(principal);
     void this.#proxy(req, res, () => undefined); // errors are handled by the event, so that each is handled once
   };
 
@@ -280,95 +237,26 @@ export class ResidualProxy {
     raw: Buffer | undefined,
     fail: (error: ApiError) => void,
   ): Forwarded {
-    const deadline = this.#deadline(pass.row, 0);
+    const deadline = this.#deadline(pass, 0);
     const forwarded: Forwarded = { pass, req, raw, fail, deadline, request: null };
     (req as Tagged)[FORWARDED] = forwarded;
     this.#waiting.add(forwarded);
     return forwarded;
   }
 
-  #headersFor(req: IncomingMessage, { row, params, principal, forced }: Pass): IncomingMessage['headers'] {
-    const headers = cleanHeaders(req.headers);
-    headers[PROOF_HEADER] = this.#options.proof;
-    headers[PRINCIPAL_HEADER] = encodeMark({ row: row.id, params, principal, forced });
-    // Only set for a verified token; the client's own header was removed above.
-    if (principal.scopes !== null) headers[SCOPES_HEADER] = principal.scopes.join(',');
-    return headers;
+  #headersFor(req: IncomingMessage, pass: Pass): IncomingMessage['headers'] {
+    return { ...cleanHeaders(req.headers), ...this.#options.headers(pass) };
   }
 
-  #deadline(row: Row, bodyMs: number): number {
-    return this.#options.now() + bodyMs + row.limits.timeoutMs;
-  }
-
-  /** Tells the residual when this principal has ended, so that the things it opened there (a WHEP session) end too. */
-  #watch(principal: Principal): void {
-    const { id } = principal;
-    if (this.#watched.has(id)) return;
-    const [oldest] = this.#watched;
-    if (this.#watched.size >= MAX_WATCHED && oldest !== undefined) {
-      oldest[1]();
-      this.#watched.delete(oldest[0]);
-    }
-    const release = this.#options.principalWatch.onEnd(principal, () => {
-      this.#watched.delete(id);
-      this.#end([id], () => undefined);
-    });
-    this.#watched.set(id, release);
-  }
-
-  /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */
-  async ask({ id, path }: Pick<Row, 'id' | 'path'>): Promise<unknown> {
-    return this.#call(id, path, {}).catch((error: unknown) => {
-      this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its own routes report that it is away
-      return null;
-    });
-  }
-
-  /** @param left remaining tries; a residual that does not run has nothing open */
-  #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
-    this.#call(ENDED_ROW, '/', Object.fromEntries(ids.entries())).then(
-      (open) => answered(open as readonly Principal[]),
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
-        if (left > 1) this.#end(ids, answered, left - 1);
-        else
-          this.#options.log.error(
-            `residual: could not be notified that ${ids.join(', ')} ended: ${messageOf(error)}`,
-          );
-      },
-    );
-  }
-
-  /**
-   * Sends the residual a request of our own. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200
-   */
-  async #call(row: string, path: string, params: Mark['params']): Promise<unknown> {
-    const { proof, socketPath } = this.#options;
-    const mark: Mark = { row, params, principal: LOCAL_SOCKET, forced: false };
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = httpRequest({
-        socketPath,
-        path,
-        agent: this.#agent,
-        headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
-        timeout: CALL_MS,
-      });
-      call.on('timeout', () => call.destroy(new Error(`no answer within ${CALL_MS} ms`)));
-      call.on('error', reject);
-      call.on('response', resolve);
-      call.end();
-    });
-    const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
-    if (answer.statusCode !== 200)
-      throw new ApiError('E_UPSTREAM', `The residual answered ${answer.statusCode ?? 0}.`);
-    return JSON.parse(text);
+  #deadline(pass: Pass, bodyMs: number): number {
+    return this.#options.now() + bodyMs + this.#options.timeoutMs(pass);
   }
 
   #endLate(): void {
     const now = this.#options.now();
     for (const { deadline, request, pass, req } of this.#waiting) {
       if (deadline > now) continue;
-      const late = new ApiError('E_TIMEOUT', `No answer within ${pass.row.limits.timeoutMs} ms.`);
+      const late = this.#options.lateOf(pass);
       if (request !== null) request.destroy(late);
       else this.#failed(late, req);
     }
@@ -379,21 +267,6 @@ export class ResidualProxy {
     if (forwarded === undefined) return;
     delete (req as Tagged)[FORWARDED];
     this.#waiting.delete(forwarded);
-    forwarded.fail(this.#apiError(error));
-  }
-
-  #apiError(error: Error): ApiError {
-    if (error instanceof ApiError) return error;
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (['ENOENT', 'ECONNREFUSED', 'EACCES'].includes(code)) {
-      return new ApiError(
-        'E_UPSTREAM_DOWN',
-        'The residual process is not running at the moment. Try again shortly.',
-        {},
-        { 'retry-after': '1' },
-      );
-    }
-    this.#options.log.warn(`residual: ${code} ${messageOf(error)}`);
-    return new ApiError('E_UPSTREAM', 'The residual process broke off before it answered. Try again.');
+    forwarded.fail(error instanceof ApiError ? error : this.#options.errorOf(error, forwarded.pass));
   }
 }

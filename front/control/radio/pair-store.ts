@@ -1,0 +1,141 @@
+import { Serial } from '../../../shared/async/serial.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { BoundRadio, BoundRadios } from './bound-radios.ts';
+
+const MAX_BYTES = 256 * 1024;
+/** wfb-ng itself has no limit; this is what one ground station may carry. */
+export const MAX_SLOTS = 24;
+
+/** A bound radio with its keys, hexadecimal. */
+export interface StoredRadio extends BoundRadio {
+  readonly own_secret: string;
+  readonly peer_public: string;
+  readonly relay_secret: string;
+  /** What held before, until the new key has carried data; null if there was nothing, or it is no longer needed. */
+  readonly previous: Omit<StoredRadio, 'previous'> | null;
+}
+
+const HEX_32 = /^[0-9a-f]{64}$/;
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * The bound radios in `radio-pairs.json` (0600), which is replaced as a whole. A file that cannot be read or used binds nothing
+ * and is not overwritten.
+ */
+export class PairStore implements BoundRadios {
+  readonly #file: string;
+  readonly #log: Logger;
+  readonly #writes = new Serial();
+  readonly #listeners = new Set<() => void>();
+  #radios: readonly StoredRadio[] = [];
+  /** Why the file is not used, null if it is. */
+  #problem: string | null = null;
+
+  constructor(file: string, log: Logger) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  async start(): Promise<void> {
+    try {
+      const text = await readPrivate(this.#file, MAX_BYTES);
+      this.#radios = text === null ? [] : parse(JSON.parse(text));
+    } catch (error) {
+      this.#problem = `${this.#file} cannot be used: ${messageOf(error)}`;
+      this.#log.error(`radio: ${this.#problem}. No radio counts as bound.`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#writes.idle();
+  }
+
+  list(): readonly BoundRadio[] {
+    return this.#radios.map(({ slot, device_id, name, fingerprint, paired_at, proved }) => ({
+      slot,
+      device_id,
+      name,
+      fingerprint,
+      paired_at,
+      proved,
+    }));
+  }
+
+  /** With their secrets. */
+  stored(): readonly StoredRadio[] {
+    return this.#radios;
+  }
+
+  relaySecret(deviceId: string): Buffer | null {
+    const found = this.#radios.find(({ device_id: id }) => id === deviceId);
+    return found === undefined ? null : Buffer.from(found.relay_secret, 'hex');
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Replaces the list by what `next` makes of it; in force once it is on the disk. Changes wait for each other.
+   * @throws ApiError E_STORE; then nothing has changed
+   */
+  async change(next: (radios: readonly StoredRadio[]) => readonly StoredRadio[]): Promise<void> {
+    await this.#writes.run(async () => {
+      if (this.#problem !== null) throw new ApiError('E_STORE', `${this.#problem}. Repair or remove it.`);
+      const radios = next(this.#radios);
+      const text = `${JSON.stringify({ version: 1, pairs: radios }, null, 2)}\n`;
+      await writeAtomic(this.#file, text, 0o600).catch((error: unknown) => {
+        throw new ApiError('E_STORE', `The bound radios could not be written: ${messageOf(error)}.`);
+      });
+      this.#radios = radios;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** @throws Error naming what is wrong */
+function parse(value: unknown): readonly StoredRadio[] {
+  const { version, pairs } = asRecord(value);
+  if (version !== 1 || !Array.isArray(pairs)) throw new Error('it is not of version 1');
+  const radios = pairs.map((item: unknown) => {
+    const { previous = null } = asRecord(item);
+    return { ...parseOne(item), previous: previous === null ? null : parseOne(previous) };
+  });
+  for (const member of ['slot', 'device_id'] as const)
+    if (new Set(radios.map((radio) => radio[member])).size < radios.length)
+      throw new Error(`two radios have the same ${member}`);
+  return radios;
+}
+
+function parseOne(value: unknown): Omit<StoredRadio, 'previous'> {
+  const record = asRecord(value);
+  const { slot, proved } = record;
+  const text = (member: string, pattern: RegExp): string => {
+    const found = record[member];
+    if (typeof found !== 'string' || !pattern.test(found)) throw new Error(`${member} is not valid`);
+    return found;
+  };
+  if (!Number.isInteger(slot) || Number(slot) < 0 || Number(slot) >= MAX_SLOTS)
+    throw new Error('slot is not valid');
+  if (typeof proved !== 'boolean') throw new Error('proved is not valid');
+  return {
+    slot: Number(slot),
+    device_id: text('device_id', ID),
+    name: text('name', /^[^\p{Cc}]{0,64}$/u),
+    fingerprint: text('fingerprint', /^[0-9a-f]{4}(?: [0-9a-f]{4}){7}$/),
+    paired_at: text('paired_at', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    proved,
+    own_secret: text('own_secret', HEX_32),
+    peer_public: text('peer_public', HEX_32),
+    relay_secret: text('relay_secret', HEX_32),
+  };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw new Error('it is not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
+}

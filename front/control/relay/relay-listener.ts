@@ -1,0 +1,147 @@
+import type { Server } from 'node:https';
+import { networkInterfaces } from 'node:os';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import { every } from '../../../shared/async/every.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { BoundRadios } from '../radio/bound-radios.ts';
+import { groundOn, relayServerOptions } from './tls.ts';
+
+/** How soon the listener is there once the tunnel is. */
+const RETRY_MS = 1000;
+/** A ground station asks every 2 s; without a request for so long the radio is gone, and what is open would hang. */
+const LOST_MS = 15_000;
+const MAX_CONNECTIONS = 128;
+
+export interface RelayListenerOptions {
+  /** The address of this drone in the tunnel; it may come and go with the radio. */
+  readonly host: string;
+  readonly port: number;
+  readonly radios: BoundRadios;
+  /** Makes the front's server for a connection whose ground station is known. */
+  readonly createServer: (tls: TlsOptions, admit: (socket: TLSSocket) => string | null) => Server;
+  /** Called when the tunnel has come up, with its network interface. */
+  readonly onTunnel: (device: string) => void;
+  /** Monotonic clock, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+interface Open {
+  readonly ground: string;
+  readonly secret: Buffer;
+}
+
+/** A drone's side of the relay: listens on the tunnel's address alone, while a radio is bound. */
+export class RelayListener {
+  readonly #options: RelayListenerOptions;
+  readonly #open = new Map<TLSSocket, Open>();
+  readonly #askedAt = new Map<string, number>();
+  #server: Server | null = null;
+  #device: string | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #forget: (() => void) | null = null;
+  #said = '';
+
+  constructor(options: RelayListenerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#forget = this.#options.radios.onChange(() => this.#tick());
+    this.#timer = every(RETRY_MS, 'relay listener', () => this.#tick());
+    this.#tick();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#forget?.();
+    this.#close();
+  }
+
+  #tick(): void {
+    const { radios } = this.#options;
+    this.#watchTunnel();
+    this.#cut();
+    if (radios.list().length === 0) this.#close();
+    else if (this.#server === null && this.#device !== null) this.#listen();
+  }
+
+  #watchTunnel(): void {
+    const { host, onTunnel } = this.#options;
+    const found = Object.entries(networkInterfaces()).find(([, addresses = []]) =>
+      addresses.some(
+        ({ address, family }) =>
+          address === host || (family === 'IPv4' && isLoopback(host) && isLoopback(address)),
+      ),
+    );
+    const device = found?.[0] ?? null;
+    if (device !== null && device !== this.#device) onTunnel(device);
+    this.#device = device;
+  }
+
+  #listen(): void {
+    const { host, port, radios, createServer, log } = this.#options;
+    const server = createServer(
+      relayServerOptions((ground) => radios.relaySecret(ground)),
+      (socket) => this.#admit(socket),
+    );
+    const asked = ({ socket }: { readonly socket: unknown }): void => {
+      const open = this.#open.get(socket as TLSSocket);
+      if (open !== undefined) this.#askedAt.set(open.ground, this.#options.now());
+    };
+    server.prependListener('request', asked).prependListener('upgrade', asked);
+    server.maxConnections = MAX_CONNECTIONS;
+    server.on('error', (error) => {
+      if (this.#server === server) this.#server = null;
+      const words = `cannot listen on ${host}:${port}: ${messageOf(error)}`;
+      if (words !== this.#said) log.error(`relay: ${words}`);
+      this.#said = words;
+    });
+    server.on('tlsClientError', (error, socket) =>
+      log.warn(`relay: a peer was refused (${messageOf(error).split(':').at(-3) ?? ''})`, {
+        peer: socket.remoteAddress,
+      }),
+    );
+    this.#server = server;
+    server.listen({ host, port }, () => {
+      this.#said = '';
+      log.info(`relay: listening on ${host}:${port}`);
+    });
+  }
+
+  /** @returns the ground station, null for a connection that is closed */
+  #admit(socket: TLSSocket): string | null {
+    const ground = groundOn(socket);
+    const secret = ground === null ? null : this.#options.radios.relaySecret(ground);
+    if (ground === null || secret === null) {
+      socket.destroy();
+      return null;
+    }
+    this.#open.set(socket, { ground, secret });
+    this.#askedAt.set(ground, this.#options.now());
+    socket.once('close', () => this.#open.delete(socket));
+    return ground;
+  }
+
+  /** Ends the connections of ground stations that are no longer bound by the same key, or are out of reach. */
+  #cut(): void {
+    const { radios, now } = this.#options;
+    for (const [socket, { ground, secret }] of this.#open) {
+      const bound = radios.relaySecret(ground)?.equals(secret) === true;
+      const lost = now() - (this.#askedAt.get(ground) ?? 0) > LOST_MS;
+      if (!bound || lost) socket.destroy();
+    }
+  }
+
+  #close(): void {
+    for (const socket of this.#open.keys()) socket.destroy();
+    this.#server?.close();
+    this.#server = null;
+  }
+}
+
+/** Every address of 127/8 is there, though the system lists only one. */
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.');
+}

@@ -1,0 +1,19 @@
+/** How clients name themselves for the rule of the pilot in command (docs/contract.md 7.4). */
+
+/** A WebSocket, which a browser opens without headers, has `?client_id=` instead. */
+export const CLIENT_ID_HEADER = 'x-svc-client-id';
+export const CLIENT_ID_PATTERN = '^[A-Za-z0-9._:-]{1,64}$';
+
+/** Anybody may end a flight, whoever is pilot in command, and whether or not it can be written down. */
+const ENDING: ReadonlySet<string> = new Set(['disarm', 'land', 'rtl', 'stop']);
+
+/** @param command as a caller wrote it */
+export function endsFlight(command: string): boolean {
+  return ENDING.has(command.trim().toLowerCase());
+}
+
+const CLIENT_ID = new RegExp(CLIENT_ID_PATTERN);
+
+export function isClientId(text: string | null | undefined): text is string {
+  return typeof text === 'string' && CLIENT_ID.test(text);
+}
