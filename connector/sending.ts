@@ -33,11 +33,11 @@ export class Sending {
 
   /** @throws Denial */
   async ask(request: NodeRequest): Promise<unknown> {
-    const { node, principal, signal } = this.#options;
+    const { node, principal, signal, grant } = this.#options;
     if (request.method === 'GET') return node.json(request, principal, signal);
     this.#begin();
     try {
-      const answer = await node.json(request, principal, signal);
+      const answer = await node.json({ ...request, clientId: grant.clientId }, principal, signal);
       this.#done = true;
       this.end(); // the call may go on waiting for the vehicle
       return answer;

@@ -100,6 +100,21 @@ export class FlightSafety {
     return (await this.#simulated(node)) === 'yes';
   }
 
+  /**
+   * The pilot in command at this ground station, if a person claimed it: with the pairing key or a dashboard session, whose
+   * heartbeats keep it. A token's claim is no presence. Null where there is none, or it cannot be known.
+   */
+  async pilotPresent(node: NodeClient): Promise<string | null> {
+    try {
+      const path = '/api/v1/ground-station/pic';
+      const { claimed_by: pilot, by } = asRecord(await node.json({ method: 'GET', path }, this.#own(node)));
+      return typeof pilot === 'string' && (by === 'key' || by === 'session') ? pilot : null;
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error;
+      return null; // a drone has no pilot in command, and who does not answer proves nobody's presence
+    }
+  }
+
   async #look(node: NodeClient): Promise<Enforced> {
     const simulated = await this.#simulated(node);
     if (simulated === 'yes' || !this.#options.declared) return simulated;

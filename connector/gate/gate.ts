@@ -41,6 +41,8 @@ export interface GateCall {
 export interface Grant {
   /** Null where none is needed. */
   readonly by: ConfirmedBy | null;
+  /** The pilot in command in whose name it is sent; null for nobody. */
+  readonly clientId: string | null;
   /** Right before the call is sent. @throws Denial if the confirmation no longer holds, or another call used it */
   readonly take: () => void;
   /** Afterwards. @param done whether the node carried it out, or may have */
@@ -113,6 +115,14 @@ export class Gate {
       return pass('flight', 'presence', () => {
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
+    const pilot = await this.#options.flight.pilotPresent(call.node);
+    if (pilot !== null) {
+      const seen = performance.now();
+      const stale = (): void => {
+        if (performance.now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
+      };
+      return pass('flight', 'presence', stale, undefined, pilot);
+    }
     throw await this.#unsigned(call, 'operator_present_stale');
   }
 
@@ -200,8 +210,9 @@ function pass(
   by: ConfirmedBy | null,
   take: Grant['take'] = () => undefined,
   settle: Grant['settle'] = () => undefined,
+  clientId: Grant['clientId'] = null,
 ): Verdict {
-  return { kind: 'pass', scope, grant: { by, take, settle } };
+  return { kind: 'pass', scope, grant: { by, take, settle, clientId } };
 }
 
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either */

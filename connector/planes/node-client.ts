@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
 import { type NodeAnswer, requestNode } from '../../shared/http/node-request.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -21,6 +22,8 @@ export interface NodeRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  /** The pilot in command in whose name it is sent. */
+  readonly clientId?: string | null;
 }
 
 export interface NodeBytes {
@@ -79,10 +82,14 @@ export class NodeClient {
 
   /** @throws Denial */
   async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
-    const { method, path, body, timeoutMs = TIMEOUT_MS } = request;
+    const { method, path, body, timeoutMs = TIMEOUT_MS, clientId = null } = request;
     const writes = method !== 'GET';
     if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
-    const headers = { accept: 'application/json, image/jpeg', ...this.#credential(principal) };
+    const headers = {
+      accept: 'application/json, image/jpeg',
+      ...(clientId === null ? {} : { [CLIENT_ID_HEADER]: clientId }),
+      ...this.#credential(principal),
+    };
     let maybeDone = false;
     const onSending = (): void => {
       maybeDone = writes;

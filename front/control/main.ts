@@ -41,9 +41,11 @@ import { flightLogHandlers } from './native/flight-logs.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
+import { pilotHandlers } from './native/pilot.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
+import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
 import { PairStore } from './radio/pair-store.ts';
 import { Records } from './records.ts';
@@ -53,6 +55,7 @@ import { RelayProxy } from './relay/relay-proxy.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
+import { pilotSockets } from './sockets/pilot.ts';
 import { AuditLog } from './stores/audit.ts';
 import { deviceId } from './stores/device-id.ts';
 import { KeptPlan } from './stores/kept-plan.ts';
@@ -91,6 +94,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
 
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
+  const ground = profile === 'ground-station';
   const radios = new PairStore(paths.radioPairs, log);
   const credentials = new Credentials({
     paths,
@@ -114,6 +118,13 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const principalWatch = new PrincipalWatch((principal) => credentials.holds(principal));
   const sockets = new OpenSockets(log, principalWatch);
   const vehicle = new VehicleView(paths.linkSocket, monotonic);
+  const pilot = new PilotInCommand({
+    now: Date.now,
+    armed: () => vehicle.armed,
+    principalWatch,
+    tell: async (clientId) => vehicle.link.pilot({ client_id: clientId }),
+    log,
+  });
   const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
@@ -142,7 +153,9 @@ async function build(init: Init, log: Logger): Promise<Program> {
     profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
     validate: rowValidator(ROWS),
-    pilot: null,
+    get pilot() {
+      return ground ? pilot : null;
+    },
   };
 
   let openApi: string | null = null;
@@ -188,6 +201,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...missionHandlers(vehicle, new KeptPlan(paths.missionPlan, log)),
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
+    ...pilotHandlers(pilot),
   };
   // Without a supervisor there is no secret, so nothing can be forwarded.
   const proof = withResidual ? connectionProof(init.secret) : null;
@@ -195,7 +209,6 @@ async function build(init: Init, log: Logger): Promise<Program> {
     proof === null
       ? null
       : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, principalWatch, log });
-  const ground = profile === 'ground-station';
   const { tunnel, relay_port: relayPort } = config.radio;
   const relayClient = ground
     ? new RelayClient({
@@ -207,7 +220,9 @@ async function build(init: Init, log: Logger): Promise<Program> {
       })
     : null;
   const relay =
-    relayClient === null ? null : new RelayProxy({ client: relayClient, now: monotonic, principalWatch });
+    relayClient === null
+      ? null
+      : new RelayProxy({ client: relayClient, now: monotonic, principalWatch, pilot });
   const front = new FrontServer({
     state,
     budgets,
@@ -215,10 +230,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
     // As with the handlers: each is typed by its own row.
     socketHandlers: new Map(
-      Object.entries(flightSockets(vehicle, paths.mavlinkSocket)) as [
-        string,
-        SocketHandler<Row, WebSocket>,
-      ][],
+      Object.entries({
+        ...flightSockets(vehicle, paths.mavlinkSocket, ground ? pilot : null),
+        ...pilotSockets(pilot),
+      }) as [string, SocketHandler<Row, WebSocket>][],
     ),
     sockets,
     proxy,
@@ -266,6 +281,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('credentials', credentials),
     named('system monitor', monitor),
     named('vehicle', vehicle),
+    named('pilot in command', pilot),
     named('supervisor client', supervisor),
     named('proxy', proxy ?? {}),
     named('relay client', relayClient ?? {}),

@@ -39,14 +39,17 @@ import { paramEncoding } from './params/param-encoding.ts';
 import type { ParamStore } from './params/param-store.ts';
 import { Params } from './params/params.ts';
 import { resetParams } from './params/reset.ts';
+import { FlightFrames } from './router/flight-frames.ts';
 import { FrameStream } from './router/frame-stream.ts';
 import { LoopGuard } from './router/loop-guard.ts';
+import { PilotWatch } from './router/pilot-watch.ts';
 import { Router } from './router/router.ts';
 import { WireAnswers } from './router/wire-answers.ts';
 import { WireGuard } from './router/wire-guard.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
+import { modeName } from './vehicle/modes.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
@@ -94,6 +97,7 @@ export interface LinkOptions {
 /** The parts of svc-link and how bytes, frames and facts flow between them. Holds no rule of its own. */
 export class Link {
   readonly router: Router;
+  readonly pilot: PilotWatch;
   readonly #options: LinkOptions;
   readonly #frames: FrameStream;
   readonly #encoder = new Encoder();
@@ -160,6 +164,11 @@ export class Link {
       },
       ask: options.onCameraRequest ?? ((): void => undefined),
     });
+    this.pilot = new PilotWatch(clock);
+    const flightFrames = new FlightFrames(
+      (customMode) => modeName(this.#vehicle.family, customMode),
+      () => this.#vehicle.family === 'px4',
+    );
     this.router = new Router({
       clock,
       own: this.#camera,
@@ -178,6 +187,7 @@ export class Link {
       guard: new WireGuard(
         () => this.#vehicle.armed,
         () => this.#commands.killing,
+        { clientId: () => this.pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
       ),
       loops: new LoopGuard(clock),
       refusal: (frame, why, said) => answers.answers(frame, why, said),

@@ -86,7 +86,7 @@ async function build(log: Logger): Promise<Program> {
     return !taken;
   });
   const endpoints = addresses.map((address) => {
-    const policy = { mayWrite: true, force: address.force, serialControl };
+    const policy = { mayWrite: true, force: address.force, serialControl, clientId: address.clientId };
     return openEndpoint(address, { clock, log, router, policy });
   });
   const closed = (): LinkProblem[] =>
@@ -118,6 +118,10 @@ async function build(log: Logger): Promise<Program> {
       signing_disable: async ({ force }) => link.disableSigning(force),
       camera: ({ camera }) => link.camera.tell(camera),
       camera_done: (params) => link.camera.done(params),
+      pilot: ({ client_id: clientId }) => {
+        link.pilot.tell(clientId);
+        return {};
+      },
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],

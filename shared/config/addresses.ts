@@ -18,6 +18,8 @@ export interface MavlinkEndpoint {
   readonly port: number;
   /** Whether the armed guard on the wire is off for it. */
   readonly force: boolean;
+  /** The client that it belongs to, for the rule of the pilot in command; undefined: the rule does not count for it. */
+  readonly clientId: string | undefined;
 }
 
 /** The source of pictures, from `video.source`. */
@@ -88,11 +90,14 @@ export function parseMavlinkSource(text: string): MavlinkSource | null {
 
 /** @returns null if the text has none of the forms of FORMATS['mavlink-endpoint'] */
 export function parseMavlinkEndpoint(text: string): MavlinkEndpoint | null {
-  const force = text.endsWith('?force=1');
-  const [kind, rest] = splitKind(force ? text.slice(0, -'?force=1'.length) : text);
+  const [address = '', query = '', ...more] = text.split('?');
+  const options = /^(force=1)?&?(?:client_id=([A-Za-z0-9._:-]{1,64}))?$/.exec(query);
+  if (options === null || more.length > 0 || /^&|&$/.test(query) || (text.includes('?') && query === ''))
+    return null;
+  const [kind, rest] = splitKind(address);
   if (kind !== 'udp' && kind !== 'udpout' && kind !== 'tcp') return null;
-  const address = parseHostPort(rest);
-  return address === null ? null : { kind, ...address, force };
+  const at = parseHostPort(rest);
+  return at === null ? null : { kind, ...at, force: options[1] !== undefined, clientId: options[2] };
 }
 
 /** @returns null if the text has none of the forms of FORMATS['video-source'] */

@@ -24,7 +24,7 @@ export const mavlinkConfig = section({
     items: { type: 'string', format: 'mavlink-endpoint', maxLength: 128 },
     default: ['udp:127.0.0.1:14550', 'tcp:127.0.0.1:5790'],
     description:
-      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 it has no armed guard',
+      'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 it has no armed guard, with ?client_id=name the pilot in command counts',
     ...CLASS,
     ...LINK,
   },

@@ -1,6 +1,14 @@
+import {
+  pilotClaimAnswer,
+  pilotClaimRequest,
+  pilotEvent,
+  pilotHeartbeatRequest,
+  pilotReleaseRequest,
+  pilotState,
+} from '../schemas/pilot.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS, media, PARAM } from './row-parts.ts';
+import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row, later } = domain({
   lane: 'front',
@@ -78,34 +86,40 @@ export const groundStationRows = [
     'mesh config',
     { bodyKind: 'json' },
   ),
-  later('ground-station.pic.get', 'GET /api/v1/ground-station/pic', 'key read ok -', 'pilot in command'),
-  later(
+  row('ground-station.pic.get', 'GET /api/v1/ground-station/pic', 'key read ok -', 'pilot in command', {
+    responses: json('who it is', pilotState),
+  }),
+  row(
     'ground-station.pic.claim.post',
     'POST /api/v1/ground-station/pic/claim',
     'key flight ok - config',
     'claim',
-    { bodyKind: 'json' },
+    {
+      body: pilotClaimRequest,
+      fails: ['E_PIC_HELD'],
+      responses: json('it is this client', pilotClaimAnswer),
+    },
   ),
-  later(
+  row(
     'ground-station.pic.heartbeat.post',
     'POST /api/v1/ground-station/pic/heartbeat',
     'key flight ok - config',
     'heartbeat',
-    { bodyKind: 'json' },
+    { body: pilotHeartbeatRequest, fails: ['E_NOT_PIC'], responses: json('it still is', pilotState) },
   ),
-  later(
+  row(
     'ground-station.pic.release.post',
     'POST /api/v1/ground-station/pic/release',
     'key flight ok - config',
     'release',
-    { bodyKind: 'json' },
+    { body: pilotReleaseRequest, fails: ['E_NOT_PIC'], responses: json('nobody is', pilotState) },
   ),
-  later(
+  row(
     'ground-station.pic.events.ws',
     'WS /api/v1/ground-station/pic/events',
     'ws read ok -',
     'PIC transitions',
-    { ticket: 'gs.pic' },
+    { ticket: 'gs.pic', responses: json('the state, then each change, one text message each', pilotEvent) },
   ),
   later('ground-station.ui.get', 'GET /api/v1/ground-station/ui', 'key read ok -', 'screens, buttons, OLED'),
   later('ground-station.ui.put', 'PUT /api/v1/ground-station/ui', 'key admin ok - config', 'change them', {

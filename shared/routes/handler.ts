@@ -92,7 +92,10 @@ export type Handler<R extends Row> = (call: Call<R>) => unknown;
  * that, messages of the client must be ignored, even if it stays connected.
  */
 export type SocketHandler<R extends Row, Socket> = (
-  call: Omit<Call<R>, 'body' | 'progress'>,
+  call: Omit<Call<R>, 'body' | 'progress'> & {
+    /** How the client calls itself, null for nobody. */
+    readonly clientId: string | null;
+  },
   socket: Socket,
   ended: AbortSignal,
 ) => void;

@@ -419,6 +419,8 @@ export interface FeedHello {
   readonly force: boolean;
   /** Messages it wants, `ATTITUDE@5,HEARTBEAT`; null for all. */
   readonly msgs: string | null;
+  /** How the client calls itself, null for nobody; absent where the pilot in command does not matter. */
+  readonly client_id?: string | null;
 }
 
 export type FeedReply = { readonly ok: true } | { readonly ok: false; readonly detail: string };
@@ -662,6 +664,17 @@ export const LINK = {
     ),
     /** PX4 stops only between two steps, so it may run on for a while. */
     calibrate_cancel: method(NOTHING, shape<CalibrationSnapshot>(), 10_000),
+    /** Who is pilot in command, null for nobody; forgotten after 7 s. */
+    pilot: method(
+      {
+        type: 'object',
+        required: ['client_id'],
+        properties: { client_id: { type: ['string', 'null'], maxLength: 64 } },
+        additionalProperties: false,
+      },
+      shape<Readonly<Record<string, never>>>(),
+      2000,
+    ),
     /** Where ground stations reach the vehicle, the front's WebSockets last. */
     endpoints: method(NOTHING, shape<readonly EndpointStatus[]>(), 2000),
     ...CAMERA_METHODS,

@@ -1,3 +1,4 @@
+import { CLIENT_ID_PATTERN } from '../flight/pilot.ts';
 import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
 import type { JsonSchema } from './json-schema.ts';
 
@@ -513,6 +514,7 @@ export const mavlinkQuery = {
       description: 'messages to send, by name or number, each with @Hz as an upper bound; without it, all',
     },
     force: { enum: ['0', '1'], description: '1 overrides the armed guard; a token needs destructive' },
+    client_id: { type: 'string', pattern: CLIENT_ID_PATTERN, description: 'instead of x-svc-client-id' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -32,12 +32,12 @@ describe('svc support-bundle', () => {
       const token = String(minted.body['token']);
       const pin = JSON.parse(await readFile(node.paths.dashboardPin, 'utf8')) as Record<string, unknown>;
       const { salt } = JSON.parse(await readFile(node.paths.mcpToken, 'utf8')) as { salt: string };
-      const { secret, atDrone } = boundPair();
+      const { secret: relaySecret, atDrone } = boundPair();
       await bindTo(DRONE, atDrone)(node.paths);
       const secrets = [
         KEY,
         ...FORMS,
-        secret.toString('hex'),
+        relaySecret.toString('hex'),
         atDrone.own_secret,
         salt,
         token,
@@ -76,7 +76,7 @@ describe('svc support-bundle', () => {
       ]);
       await node.stop({ keep: true });
       // What a camera's own library might say; without a node, the log's file is taken.
-      const said = [KEY, token, ...FORMS, secret, salt, pin['pin_hash'], pin['salt']].map((secret) =>
+      const said = [KEY, token, ...FORMS, relaySecret.toString('hex'), salt, pin['pin_hash'], pin['salt']].map((secret) =>
         JSON.stringify({ level: 'error', msg: `rtsp://pilot:${String(secret)}@cam` }),
       );
       await mkdir(node.paths.logDir, { recursive: true });

@@ -10,7 +10,7 @@ import type { AddressClass } from '../../../shared/auth/address.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
 import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
-import { endsFlight } from '../../../shared/flight/pilot.ts';
+import { endsFlight, isClientId } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
@@ -90,7 +90,7 @@ export interface EdgeState {
 
 export interface PilotRule {
   /** The client that is pilot in command if it is another one than the caller, else null. */
-  otherThan(principal: Principal, clientId: string | null): string | null;
+  otherThan(clientId: string | null): string | null;
 }
 
 /** The step that gave the answer; `svc explain` prints it. */
@@ -475,11 +475,17 @@ function answer(
     path: found.path,
     query: found.query,
     principal,
-    clientId,
+    clientId: clientId ?? (row.method === 'WS' ? clientIdIn(found.query) : null),
     cors,
     forced: false,
     counted,
   });
+}
+
+/** A browser opens a WebSocket without headers of its own. */
+function clientIdIn(query: string): string | null {
+  const named = new URLSearchParams(query).getAll('client_id');
+  return named.length === 1 && isClientId(named[0]) ? named[0] : null;
 }
 
 /** Every class that this row could need, depending on the body. `settle` checks the one that it does need. */
@@ -548,7 +554,10 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
     if (required === null || !principal.scopes.includes(required))
       return lacksScope(policy, row, principal, cors, raised, required);
   }
-  const pilot = isFlown(policy, body) ? state.pilot?.otherThan(principal, pass.clientId) : null;
+  const pilot =
+    isFlown(policy, body) && (policy.method !== 'WS' || row.scope === 'inner')
+      ? state.pilot?.otherThan(pass.clientId)
+      : null;
   if (typeof pilot === 'string')
     return refuse('pilot', 'E_NOT_PIC', cors, {
       row,
@@ -600,7 +609,7 @@ function holdsKey({ kind, stated }: Principal): boolean {
   return HOLDS_KEY.has(stated ?? kind);
 }
 
-/** Whether it flies or changes the vehicle, which is the pilot's business; what ends a flight is everybody's. */
+/** Whether it flies or changes the vehicle (a WebSocket of our own judges each frame), which is the pilot's business; what ends a flight is everybody's. */
 function isFlown({ feature, blast, id }: Row, body: unknown): boolean {
   if (feature !== 'flight' || blast !== 'aircraft') return false;
   const command = id === 'command.post' ? memberOf(body, 'cmd') : null;

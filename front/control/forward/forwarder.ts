@@ -38,7 +38,7 @@ const MAX_UPGRADED = 256;
 export interface ForwarderOptions {
   readonly agent: Agent;
   /** Where it goes, by the request where there are several. */
-  readonly target: Pick<Options<IncomingMessage>, 'target' | 'router'>;
+  readonly target: Pick<Options, 'target' | 'router'>;
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly principalWatch: PrincipalWatch;

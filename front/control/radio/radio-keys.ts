@@ -28,8 +28,8 @@ export interface Agreement {
 }
 
 export function makeRadioKeys(): RadioKeyPair {
-  const { privateKey } = generateKeyPairSync('x25519');
-  const secret = privateKey.export({ format: 'der', type: 'pkcs8' }).subarray(PKCS8.length);
+  const made = generateKeyPairSync('x25519').privateKey;
+  const secret = made.export({ format: 'der', type: 'pkcs8' }).subarray(PKCS8.length);
   return { secret, publicKey: publicKeyOf(secret) };
 }
 
@@ -47,7 +47,7 @@ export function agree(secret: Buffer, peerPublic: Buffer): Agreement {
   if (peerPublic.length !== KEY_BYTES) throw new Error('a public key has 32 bytes');
   const peer = createPublicKey({ key: Buffer.concat([SPKI, peerPublic]), format: 'der', type: 'spki' });
   const shared = diffieHellman({ privateKey: privateKey(secret), publicKey: peer });
-  const both = Buffer.concat([publicKeyOf(secret), peerPublic].toSorted(Buffer.compare));
+  const both = Buffer.concat([publicKeyOf(secret), peerPublic].toSorted((a, b) => a.compare(b)));
   const digest = createHash('sha256').update(both).digest('hex').slice(0, 32);
   return {
     fingerprint: digest.match(/.{4}/g)?.join(' ') ?? '',

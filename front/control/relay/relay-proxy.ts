@@ -6,6 +6,7 @@ import { type Pass } from '../edge/decide.ts';
 import { RELAY_CALLER_HEADER, stateCaller } from '../edge/relay.ts';
 import type { Step } from '../exchange.ts';
 import { Forwarder } from '../forward/forwarder.ts';
+import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
 import type { PrincipalWatch } from '../principal-watch.ts';
 import { noDrone, type RelayClient } from './relay-client.ts';
 
@@ -19,15 +20,17 @@ export interface RelayProxyOptions {
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly principalWatch: PrincipalWatch;
+  readonly pilot: Pick<PilotInCommand, 'onEvent' | 'otherThan'>;
 }
 
 /** `relay-proxy/{device_id}/{*path}`: a decided request goes to the drone, which decides again, about the caller that we state. */
 export class RelayProxy {
   readonly #forwarder: Forwarder;
-  readonly #client: RelayClient;
+  readonly #options: RelayProxyOptions;
 
-  constructor({ client, now, principalWatch }: RelayProxyOptions) {
-    this.#client = client;
+  constructor(options: RelayProxyOptions) {
+    this.#options = options;
+    const { client, now, principalWatch } = options;
     this.#forwarder = new Forwarder({
       agent: client.agent,
       target: {
@@ -79,12 +82,19 @@ export class RelayProxy {
   ): void {
     this.#aim(req, pass);
     this.#forwarder.upgrade(req, socket, head, pass, fail);
+    if (pass.policy.blast === 'none') return;
+    // What flies the drone belongs to the pilot in command, also if it was opened before the claim.
+    const { pilot } = this.#options;
+    const end = pilot.onEvent(() => {
+      if (pilot.otherThan(pass.clientId) !== null) socket.destroy();
+    });
+    socket.once('close', end);
   }
 
   /** @throws ApiError E_NOT_FOUND */
   #aim(req: IncomingMessage, { params, query }: Pass): void {
     const id = params['device_id'] ?? '';
-    if (!this.#client.isBound(id)) throw noDrone(id);
+    if (!this.#options.client.isBound(id)) throw noDrone(id);
     (req as Aimed)[DRONE] = id;
     // The path of a parameter that has only unreserved characters: its bytes are those that were decided upon.
     req.url = `/${params['path'] ?? ''}${query === '' ? '' : `?${query}`}`;

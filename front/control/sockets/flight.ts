@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { SocketHandlersOf } from '../../../shared/routes/handler.ts';
+import type { PilotRule } from '../edge/decide.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { mavlinkSocket } from './mavlink.ts';
 import { offboardSocket } from './offboard.ts';
@@ -10,10 +11,11 @@ import { telemetrySocket } from './telemetry.ts';
 export function flightSockets(
   vehicle: VehicleView,
   feed: string,
+  pilot: PilotRule | null,
 ): SocketHandlersOf<typeof flightRows, 'front', WebSocket> {
   return {
     'telemetry.ws.ws': telemetrySocket(vehicle),
     'mavlink.ws.ws': mavlinkSocket(feed),
-    'offboard.ws.ws': offboardSocket(vehicle),
+    'offboard.ws.ws': offboardSocket(vehicle, pilot),
   };
 }

@@ -19,9 +19,14 @@ const CLOSE_TRY_AGAIN = 1013;
  * a frame comes.
  */
 export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream, WebSocket> {
-  return ({ query, principal, forced }, socket, ended) => {
+  return ({ query, principal, forced, clientId }, socket, ended) => {
     const { msgs = null } = parseQuery(query) ?? {};
-    pipe(socket, feed, { name: principal.id, write: mayFly(principal), force: forced, msgs }, ended);
+    pipe(
+      socket,
+      feed,
+      { name: principal.id, write: mayFly(principal), force: forced, msgs, client_id: clientId },
+      ended,
+    );
   };
 }
 

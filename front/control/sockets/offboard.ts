@@ -4,6 +4,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { offboardStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { SetPoint } from '../../../shared/rpc/link.ts';
+import type { PilotRule } from '../edge/decide.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { mayFly } from './mavlink.ts';
 
@@ -19,8 +20,11 @@ const MAX_BEHIND_BYTES = 32 * 1024;
  * follows. A token needs `flight` to send. svc-link checks the set-points, knows the one holder, and lets the vehicle hold
  * when nothing has come for 0.5 s or the client is gone.
  */
-export function offboardSocket(vehicle: VehicleView): SocketHandler<typeof offboardStream, WebSocket> {
-  return ({ principal }, socket, ended) => {
+export function offboardSocket(
+  vehicle: VehicleView,
+  pilot: PilotRule | null,
+): SocketHandler<typeof offboardStream, WebSocket> {
+  return ({ principal, clientId }, socket, ended) => {
     const holder = randomUUID();
     const flies = mayFly(principal);
     let waiting = 0;
@@ -74,6 +78,11 @@ export function offboardSocket(vehicle: VehicleView): SocketHandler<typeof offbo
       }
       if (!flies) {
         refuse(new ApiError('E_SCOPE', 'Sending set-points needs the scope flight.'));
+        return;
+      }
+      const other = pilot?.otherThan(clientId) ?? null;
+      if (other !== null) {
+        refuse(new ApiError('E_NOT_PIC', `${other} is pilot in command.`));
         return;
       }
       const point = parsed(data);

@@ -61,7 +61,7 @@ function upgrade(
     return;
   }
   if (decision.kind === 'preflight') throw new ApiError('E_NOT_IMPLEMENTED');
-  const { row, params, query, principal, forced, counted } = decision;
+  const { row, params, query, principal, forced, counted, clientId } = decision;
   const handler = socketHandlers.get(row.id);
   const behind = row.scope === 'inner' ? relay : row.lane === 'residual' ? proxy : null;
   if (handler === undefined && behind === null) throw new ApiError('E_NOT_IMPLEMENTED');
@@ -80,7 +80,11 @@ function upgrade(
   }
   sockets.accept(req, socket, head, principal, (ws, ended) => {
     ws.once('close', () => announced?.settle(101, 'closed'));
-    handler?.({ params, query, principal, peer: origin.peer, forced, headers: req.headers }, ws, ended);
+    handler?.(
+      { params, query, principal, peer: origin.peer, forced, headers: req.headers, clientId },
+      ws,
+      ended,
+    );
   });
 }
 

@@ -118,7 +118,12 @@ export class FeedEndpoint {
       return null;
     }
     answer(socket, { ok: true });
-    const policy: WirePolicy = { mayWrite: hello.write, force: hello.force, serialControl };
+    const policy: WirePolicy = {
+      mayWrite: hello.write,
+      force: hello.force,
+      serialControl,
+      clientId: hello.client_id,
+    };
     const sink = new StreamSink(socket, filter);
     const peer = new RoutedPeer(hello.name, clock, router, sink, policy);
     this.#peers.add(peer);
@@ -139,8 +144,9 @@ function parseHello(line: string): FeedHello | null {
     throw error;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { name, write, force, msgs } = value as Readonly<Record<string, unknown>>;
+  const { name, write, force, msgs, client_id: clientId } = value as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || typeof write !== 'boolean' || typeof force !== 'boolean') return null;
   if (msgs !== null && typeof msgs !== 'string') return null;
-  return { name, write, force, msgs };
+  if (clientId !== undefined && clientId !== null && typeof clientId !== 'string') return null;
+  return { name, write, force, msgs, ...(clientId === undefined ? {} : { client_id: clientId }) };
 }

@@ -159,6 +159,8 @@ function textOf(frame: Frame, why: Exclude<WireRefusal, 'read-only'>): string {
       return 'svc: refused: the vehicle takes signed frames only';
     case 'killing':
       return 'svc: arming refused: a kill is under way';
+    case 'not-pilot':
+      return 'svc: refused: somebody else is pilot in command';
     case 'armed':
       return `svc: ${NAMES.get(frame.id) ?? 'storage/reboot'} refused while armed`;
   }

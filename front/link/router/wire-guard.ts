@@ -11,10 +11,12 @@ export interface WirePolicy {
   readonly force: boolean;
   /** SERIAL_CONTROL gives access to the flight controller's other ports, such as a GPS or a radio. */
   readonly serialControl: boolean;
+  /** How the client calls itself, null for nobody; undefined where the rule of the pilot in command does not count. */
+  readonly clientId?: string | null | undefined;
 }
 
 /** `unsigned`: the vehicle accepts only signed frames, and this one cannot or must not be signed. */
-export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing';
+export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing' | 'not-pilot';
 
 /** MAV_CMD */
 const PREFLIGHT_STORAGE = 245;
@@ -28,6 +30,14 @@ const COMPONENT_ARM_DISARM = 400;
 /** OpenFileWO, CreateFile, WriteFile, RemoveFile, TruncateFile, Rename: `@PARAM` is written through them. */
 const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
 
+/** Who alone may send frames that fly. */
+export interface PilotRule {
+  readonly clientId: () => string | null;
+  readonly flies: (frame: Frame) => boolean;
+}
+
+const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
+
 /**
  * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
  * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands or reboot.
@@ -37,12 +47,14 @@ const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
 export class WireGuard {
   readonly #armed: () => Armed;
   readonly #killing: () => boolean;
+  readonly #pilot: PilotRule;
   readonly #payload = new Payload();
 
   /** @param killing whether a killSwitch of ours is under way */
-  constructor(armed: () => Armed, killing: () => boolean = () => false) {
+  constructor(armed: () => Armed, killing: () => boolean = () => false, pilot: PilotRule = NO_PILOT) {
     this.#armed = armed;
     this.#killing = killing;
+    this.#pilot = pilot;
   }
 
   /** Why a peer's frame is refused, null if it may pass. @param forVehicle whether it would reach the vehicle */
@@ -50,9 +62,17 @@ export class WireGuard {
     if (!policy.mayWrite) return 'read-only';
     if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
+    if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
     if (this.#killing() && this.#isArming(frame)) return 'killing';
     if (policy.force || !this.#isGuarded(frame)) return null;
     return this.#armed() === false ? null : 'armed';
+  }
+
+  /** Somebody else than this peer is pilot in command. */
+  #isAnothers({ clientId }: WirePolicy): boolean {
+    if (clientId === undefined) return false;
+    const pilot = this.#pilot.clientId();
+    return pilot !== null && pilot !== clientId;
   }
 
   #isArming(frame: Frame): boolean {
