@@ -42,12 +42,15 @@ import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { pilotHandlers } from './native/pilot.ts';
+import { radioPairingHandlers } from './native/radio-pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
+import { DRONE_OVER_HTTP } from './radio/drone-api.ts';
 import { PairStore } from './radio/pair-store.ts';
+import { RadioPairing } from './radio/radio-pairing.ts';
 import { Records } from './records.ts';
 import { RelayClient } from './relay/relay-client.ts';
 import { RelayListener } from './relay/relay-listener.ts';
@@ -158,6 +161,17 @@ async function build(init: Init, log: Logger): Promise<Program> {
     },
   };
 
+  const radioPairing = new RadioPairing({
+    store: radios,
+    keys: paths.radioKeys,
+    profile,
+    deviceId: id,
+    name: config.agent.name,
+    drone: DRONE_OVER_HTTP,
+    radio: { restart: async () => undefined },
+    now: Date.now,
+    log,
+  });
   let openApi: string | null = null;
   const handlers: FrontHandlers = {
     ...coreHandlers({
@@ -202,6 +216,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...mcpHandlers(credentials.tokens),
     ...configHandlers(),
     ...pilotHandlers(pilot),
+    ...radioPairingHandlers(radioPairing, radios),
   };
   // Without a supervisor there is no secret, so nothing can be forwarded.
   const proof = withResidual ? connectionProof(init.secret) : null;
@@ -215,6 +230,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
         ownId: id,
         radios,
         addressOf: (slot) => ({ host: slot === 0 ? tunnel.drone : `10.5.${slot}.2`, port: relayPort }),
+        onAnswer: (device) => radioPairing.proved(device),
         now: monotonic,
         log,
       })
@@ -257,6 +273,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
         port: relayPort,
         radios,
         createServer: (tls, admit) => front.relayServer(tls, admit),
+        onAsked: (device) => radioPairing.proved(device),
         onTunnel: () => undefined,
         now: monotonic,
         log,
@@ -278,6 +295,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('audit', audit),
     { name: 'peer locks', start: async () => budgets.restore(await locks.read()), stop: () => locks.stop() },
     named('bound radios', radios),
+    named('radio pairing', radioPairing),
     named('credentials', credentials),
     named('system monitor', monitor),
     named('vehicle', vehicle),

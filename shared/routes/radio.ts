@@ -1,23 +1,39 @@
+import {
+  radioPairAnswer,
+  radioPairRequest,
+  radioPairs,
+  radioUnpaired,
+  radioUnpairQuery,
+} from '../schemas/radio-pairing.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS } from './row-parts.ts';
+import { json, LIMITS } from './row-parts.ts';
 
-const { later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
+const { row, later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
 
 export const radioRows = [
   later('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel'),
   later('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats'),
-  later('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only'),
-  later('wfb.pair.post', 'POST /api/wfb/pair', 'key none forbid guard link', 'bind the radio pair', {
-    limits: LIMITS.slow,
-    bodyKind: 'json',
+  row('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only', {
+    responses: json('the bound radios, without secrets', radioPairs),
   }),
-  later(
+  row('wfb.pair.post', 'POST /api/wfb/pair', 'key none forbid guard link', 'bind the radio pair', {
+    limits: LIMITS.slow,
+    body: radioPairRequest,
+    fails: ['E_PAIRED', 'E_REMOTE', 'E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT', 'E_STORE'],
+    responses: json('bound; the link has to prove it', radioPairAnswer),
+  }),
+  row(
     'wfb.pair.delete',
     'DELETE /api/wfb/pair',
     'key destructive forbid guard link',
     'forget the radio pair',
-    { limits: LIMITS.slow },
+    {
+      limits: LIMITS.slow,
+      query: radioUnpairQuery,
+      fails: ['E_NOT_FOUND', 'E_STORE'],
+      responses: json('forgotten', radioUnpaired),
+    },
   ),
   later('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
     limits: LIMITS.slow,

@@ -76,9 +76,15 @@ describe('svc support-bundle', () => {
       ]);
       await node.stop({ keep: true });
       // What a camera's own library might say; without a node, the log's file is taken.
-      const said = [KEY, token, ...FORMS, relaySecret.toString('hex'), salt, pin['pin_hash'], pin['salt']].map((secret) =>
-        JSON.stringify({ level: 'error', msg: `rtsp://pilot:${String(secret)}@cam` }),
-      );
+      const said = [
+        KEY,
+        token,
+        ...FORMS,
+        relaySecret.toString('hex'),
+        salt,
+        pin['pin_hash'],
+        pin['salt'],
+      ].map((secret) => JSON.stringify({ level: 'error', msg: `rtsp://pilot:${String(secret)}@cam` }));
       await mkdir(node.paths.logDir, { recursive: true });
       await writeFile(join(node.paths.logDir, 'svc.log'), `${[...FORMS, ...said].join('\n')}\nlast line\n`);
       const down = await check('down', 8);

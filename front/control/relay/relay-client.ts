@@ -22,6 +22,8 @@ export interface RelayClientOptions {
   readonly radios: BoundRadios;
   /** Where the drone of a slot listens. */
   readonly addressOf: (slot: number) => Omit<RelayPeer, 'secret'>;
+  /** Called whenever a drone has answered, authenticated by the present key. */
+  readonly onAnswer: (deviceId: string) => void;
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -36,6 +38,7 @@ export interface RelayHealth {
 }
 
 interface Drone {
+  readonly secret: Buffer;
   readonly sockets: Set<TLSSocket>;
   answeredAt: number | null;
   latencyMs: number | null;
@@ -68,8 +71,11 @@ export class RelayClient implements RelayCalls {
     const { radios } = this.#options;
     // With another key, or none, what is open was authenticated by a key that no longer holds.
     this.#forget = radios.onChange(() => {
-      for (const id of this.#drones.keys()) this.#cut(id);
-      this.#drones.clear();
+      for (const [id, { secret }] of this.#drones) {
+        if (radios.relaySecret(id)?.equals(secret) === true) continue;
+        this.#cut(id);
+        this.#drones.delete(id);
+      }
     });
     const ping = (): void => {
       for (const { device_id: id } of radios.list()) this.#ping(id);
@@ -166,7 +172,8 @@ export class RelayClient implements RelayCalls {
   #drone(id: string): Drone {
     let drone = this.#drones.get(id);
     if (drone === undefined) {
-      drone = { sockets: new Set(), answeredAt: null, latencyMs: null, pinging: false, lost: false };
+      const secret = this.#options.radios.relaySecret(id) ?? Buffer.alloc(0);
+      drone = { secret, sockets: new Set(), answeredAt: null, latencyMs: null, pinging: false, lost: false };
       this.#drones.set(id, drone);
     }
     return drone;
@@ -176,6 +183,7 @@ export class RelayClient implements RelayCalls {
   answered(id: string): void {
     const drone = this.#drone(id);
     drone.answeredAt = this.#options.now();
+    this.#options.onAnswer(id);
     if (drone.lost) this.#options.log.info(`relay: ${id} answers again`);
     drone.lost = false;
   }

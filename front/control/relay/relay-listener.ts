@@ -20,6 +20,8 @@ export interface RelayListenerOptions {
   readonly radios: BoundRadios;
   /** Makes the front's server for a connection whose ground station is known. */
   readonly createServer: (tls: TlsOptions, admit: (socket: TLSSocket) => string | null) => Server;
+  /** Called with each request of a ground station, authenticated by the present key. */
+  readonly onAsked: (ground: string) => void;
   /** Called when the tunnel has come up, with its network interface. */
   readonly onTunnel: (device: string) => void;
   /** Monotonic clock, ms. */
@@ -88,7 +90,9 @@ export class RelayListener {
     );
     const asked = ({ socket }: { readonly socket: unknown }): void => {
       const open = this.#open.get(socket as TLSSocket);
-      if (open !== undefined) this.#askedAt.set(open.ground, this.#options.now());
+      if (open === undefined) return;
+      this.#askedAt.set(open.ground, this.#options.now());
+      this.#options.onAsked(open.ground);
     };
     server.prependListener('request', asked).prependListener('upgrade', asked);
     server.maxConnections = MAX_CONNECTIONS;

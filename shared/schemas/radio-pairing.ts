@@ -1,0 +1,107 @@
+import type { JsonSchema } from './json-schema.ts';
+
+const publicKey = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'X25519 public key, hexadecimal',
+} as const;
+const deviceId = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' } as const;
+const fingerprint = {
+  type: 'string',
+  description: 'of both public keys; the same on both ends, in groups of four hexadecimal digits',
+} as const;
+const proved = {
+  type: 'boolean',
+  description: 'whether the link has carried data with this key; until then an older key is kept beside',
+} as const;
+
+/** On a ground station: which drone to bind. On a drone: the ground station's half. */
+export const radioPairRequest = {
+  type: 'object',
+  properties: {
+    host: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 128,
+      description: "the drone's address on LAN, hotspot or USB, host or host:port",
+    },
+    key: {
+      type: 'string',
+      minLength: 8,
+      maxLength: 128,
+      description: "the drone's pairing key; it is not kept",
+    },
+    code: {
+      type: 'string',
+      minLength: 6,
+      maxLength: 6,
+      description: 'instead of the key: the pairing code of an unpaired drone, which is claimed first',
+    },
+    ground_id: deviceId,
+    ground_name: { type: 'string', maxLength: 64, pattern: '^[^\\p{Cc}]*$' },
+    public_key: publicKey,
+  },
+  additionalProperties: false,
+  minProperties: 2,
+} as const satisfies JsonSchema;
+
+export const radioPairAnswer = {
+  type: 'object',
+  required: ['device_id', 'public_key', 'fingerprint', 'proved'],
+  properties: {
+    device_id: { type: 'string', description: 'the drone' },
+    public_key: { ...publicKey, description: "the answering end's half" },
+    fingerprint,
+    proved,
+    drone_key: {
+      type: 'string',
+      description: 'the pairing key of a drone that was claimed for this; shown this once, not kept',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const radioPairs = {
+  type: 'object',
+  required: ['paired', 'pairs'],
+  properties: {
+    paired: { type: 'boolean' },
+    pairs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['slot', 'device_id', 'name', 'fingerprint', 'paired_at', 'proved'],
+        properties: {
+          slot: { type: 'integer', description: '0 is the single drone' },
+          device_id: { type: 'string', description: 'the other end' },
+          name: { type: 'string' },
+          fingerprint,
+          paired_at: { type: 'string', format: 'date-time' },
+          proved,
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const radioUnpairQuery = {
+  type: 'object',
+  required: ['device_id'],
+  properties: {
+    device_id: { ...deviceId, description: 'the other end, as GET /api/wfb/pair names it' },
+    force: { enum: ['0', '1'] },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const radioUnpaired = {
+  type: 'object',
+  required: ['paired', 'device_id'],
+  properties: {
+    paired: { type: 'boolean', description: 'whether another radio is still bound' },
+    device_id: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;

@@ -1,0 +1,275 @@
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { DRONE_OVER_HTTP } from '../../front/control/radio/drone-api.ts';
+import { PairStore } from '../../front/control/radio/pair-store.ts';
+import { agree, makeRadioKeys } from '../../front/control/radio/radio-keys.ts';
+import { RadioPairing } from '../../front/control/radio/radio-pairing.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { TestNode } from '../support/node.ts';
+import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+
+const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
+const PAIR = '/api/wfb/pair';
+const log = createLogger('test', 'error');
+
+describe('binding the radios of two nodes', () => {
+  let drone: TestNode;
+  let ground: TestNode;
+  let relay: number;
+
+  before(async () => {
+    relay = await freePort();
+    const radio = `radio:\n  relay_port: ${relay}\n  tunnel:\n    drone: 127.0.0.3\n`;
+    [drone, ground] = await Promise.all([
+      TestNode.start({
+        simulated: false,
+        config: `${radio}agent:\n  name: kestrel\n`,
+        prepare: bindTo(DRONE),
+      }),
+      TestNode.start({
+        pairing: { key: GROUND_KEY },
+        simulated: false,
+        config: `${radio}agent:\n  profile: ground-station\n  name: tent\n`,
+        prepare: bindTo(GROUND),
+      }),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([drone.stop(), ground.stop()]);
+  });
+
+  const withKey = { 'x-svc-key': GROUND_KEY };
+  let droneKey = '';
+  const host = (): string => `127.0.0.1:${drone.port}`;
+  const pairs = async (node: TestNode, key: string) =>
+    (await node.json(PAIR, { headers: { 'x-svc-key': key } })).body['pairs'] as {
+      device_id: string;
+      name: string;
+      fingerprint: string;
+      proved: boolean;
+      slot: number;
+    }[];
+  const proved = async (node: TestNode, key: string): Promise<boolean> => {
+    const end = performance.now() + 10_000;
+    while (performance.now() < end) if ((await pairs(node, key))[0]?.proved === true) return true;
+    return false;
+  };
+
+  it('an unpaired drone is claimed with its code first; the key is told once and not kept', async () => {
+    const { code } = (await drone.json('/api/pairing/code')).body;
+    const wrong = await ground.post(PAIR, { host: host(), code: 'XXXXXX' }, withKey);
+    expect([wrong.status, wrong.body['code']]).to.deep.equal([502, 'E_UPSTREAM']);
+    const { status, body } = await ground.post(PAIR, { host: host(), code }, withKey);
+    expect([status, body['device_id']], JSON.stringify(body)).to.deep.equal([200, DRONE]);
+    expect(body['drone_key']).to.match(/^svc_/);
+    droneKey = String(body['drone_key']);
+    const kept = await readFile(ground.paths.radioPairs, 'utf8');
+    expect(kept).to.not.include(droneKey);
+    const [atGround] = await pairs(ground, GROUND_KEY);
+    const [atDrone] = await pairs(drone, droneKey);
+    expect(atGround).to.include({ device_id: DRONE, name: 'kestrel', slot: 0 });
+    expect(atDrone).to.include({ device_id: GROUND, name: 'tent', slot: 0 });
+    expect(atGround?.fingerprint)
+      .to.equal(atDrone?.fingerprint)
+      .and.to.match(/^[0-9a-f]{4}( [0-9a-f]{4}){7}$/);
+  });
+  it('the key files are wfb-ng’s: own secret and the other’s public key, for nobody else to read', async () => {
+    const read = async (node: TestNode) => {
+      const file = join(node.paths.radioKeys, 'slot-0.key');
+      expect((await stat(file)).mode & 0o777).to.equal(0o600);
+      return readFile(file);
+    };
+    const [one, other] = [await read(drone), await read(ground)];
+    expect([one.length, other.length]).to.deep.equal([64, 64]);
+    const [atDrone] = await pairs(drone, droneKey);
+    const fingerprintOf = (file: Buffer) => agree(file.subarray(0, 32), file.subarray(32)).fingerprint;
+    expect([fingerprintOf(one), fingerprintOf(other)]).to.deep.equal([
+      atDrone?.fingerprint,
+      atDrone?.fingerprint,
+    ]);
+    expect(one.subarray(0, 32).equals(other.subarray(0, 32))).to.equal(false);
+  });
+  it('is proved on both ends once the relay has carried something with the new key', async () => {
+    expect(await proved(ground, GROUND_KEY)).to.equal(true);
+    expect(await proved(drone, droneKey)).to.equal(true);
+  });
+  it('again: another key, which is proved again', async () => {
+    const [before] = await pairs(ground, GROUND_KEY);
+    const { status } = await ground.post(PAIR, { host: host(), key: droneKey }, withKey);
+    expect(status).to.equal(200);
+    const [now] = await pairs(ground, GROUND_KEY);
+    expect(now?.fingerprint).to.not.equal(before?.fingerprint);
+    expect(await proved(ground, GROUND_KEY)).to.equal(true);
+    const stored = await readFile(ground.paths.radioPairs, 'utf8');
+    expect(stored).to.include('"previous": null');
+  });
+  it('a wrong key, another form, a third node: refused, and nothing changes', async () => {
+    const [before] = await pairs(ground, GROUND_KEY);
+    const refused = async (node: TestNode, key: string, body: unknown) => {
+      const answer = await node.post(PAIR, body, { 'x-svc-key': key });
+      return [answer.status, answer.body['code']];
+    };
+    expect(await refused(ground, GROUND_KEY, { host: host(), key: 'svc_wrongwrong' })).to.deep.equal([
+      502,
+      'E_UPSTREAM',
+    ]);
+    expect(await refused(ground, GROUND_KEY, { host: '192.0.2.1', key: droneKey })).to.deep.equal([
+      403,
+      'E_REMOTE',
+    ]);
+    expect(await refused(ground, GROUND_KEY, { host: host() })).to.deep.equal([422, 'E_INVALID_VALUE']);
+    expect(await refused(ground, GROUND_KEY, { host: 'a b', key: droneKey })).to.deep.equal([
+      422,
+      'E_INVALID_VALUE',
+    ]);
+    const third = {
+      ground_id: 'somebody',
+      ground_name: '',
+      public_key: makeRadioKeys().publicKey.toString('hex'),
+    };
+    expect(await refused(drone, droneKey, third)).to.deep.equal([409, 'E_PAIRED']);
+    expect(await refused(ground, GROUND_KEY, third)).to.deep.equal([422, 'E_INVALID_VALUE']);
+    const small = { ...third, ground_id: GROUND, public_key: '00'.repeat(32) };
+    expect(await refused(drone, droneKey, small)).to.deep.equal([422, 'E_INVALID_VALUE']);
+    expect((await pairs(ground, GROUND_KEY))[0]).to.deep.equal(before);
+  });
+  it('a ground station that is cut off by name has no connection any more', async () => {
+    const path = `/api/v1/ground-station/relay-proxy/${DRONE}/api/pairing/info`;
+    expect((await ground.json(path, { headers: withKey })).status).to.equal(200);
+    const headers = { 'x-svc-key': droneKey };
+    expect((await drone.json(`${PAIR}?device_id=nobody`, { method: 'DELETE', headers })).status).to.equal(
+      404,
+    );
+    expect((await drone.json(PAIR, { method: 'DELETE', headers })).status).to.equal(422);
+    const cut = await drone.json(`${PAIR}?device_id=${GROUND}`, { method: 'DELETE', headers });
+    expect(cut.body).to.deep.equal({ paired: false, device_id: GROUND });
+    const { status, body } = await ground.json(path, { headers: withKey });
+    expect([status, body['code']]).to.deep.equal([503, 'E_UPSTREAM_DOWN']);
+    expect(await readdir(drone.paths.etc)).to.not.include('radio-keys');
+  });
+});
+
+describe('a binding that breaks', () => {
+  let dir: string;
+  let fake: Server;
+  let answer: RequestListener;
+  let restarts: number;
+
+  beforeEach(async () => {
+    dir = await tempDir();
+    restarts = 0;
+    fake = createServer((req, res) => answer(req, res)).listen(0, '127.0.0.1');
+    await once(fake, 'listening');
+  });
+  afterEach(async () => {
+    fake.closeAllConnections();
+    fake.close();
+    await removeDir(dir);
+  });
+
+  const host = (): string => `127.0.0.1:${(fake.address() as AddressInfo).port}`;
+  const file = (): string => join(dir, 'pairs.json');
+  const begin = async (profile: 'drone' | 'ground-station', proofMs = 60_000) => {
+    const store = new PairStore(file(), log);
+    await store.start();
+    const pairing = new RadioPairing({
+      store,
+      keys: join(dir, 'keys'),
+      profile,
+      deviceId: profile === 'drone' ? DRONE : GROUND,
+      name: 'x',
+      drone: DRONE_OVER_HTTP,
+      radio: {
+        restart: async () => {
+          restarts++;
+        },
+      },
+      now: Date.now,
+      proofMs,
+      log,
+    });
+    await pairing.start();
+    return { store, pairing };
+  };
+  const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'done',
+      (error: { code?: unknown }) => error.code,
+    );
+  const json =
+    (status: number, body: unknown): RequestListener =>
+    (_req, res) => {
+      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+
+  it('at the drone: closed, no JSON, refused, another fingerprint, a redirect: nothing is kept', async () => {
+    const { store, pairing } = await begin('ground-station');
+    const half = {
+      device_id: DRONE,
+      public_key: makeRadioKeys().publicKey.toString('hex'),
+      fingerprint: 'x',
+    };
+    for (const listener of [
+      (req) => req.socket.destroy(),
+      (_req, res) => res.end('<html>'),
+      json(401, { detail: 'no', code: 'E_UNAUTHENTICATED' }),
+      json(200, half),
+      json(200, { ...half, public_key: '00'.repeat(32) }),
+      (_req, res) => res.writeHead(302, { location: `http://${host()}/x` }).end(),
+    ] as RequestListener[]) {
+      answer = listener;
+      expect(await codeOf(pairing.pair({ host: host(), key: 'svc_12345678' }))).to.be.oneOf([
+        'E_UPSTREAM',
+        'E_INVALID_VALUE',
+      ]);
+    }
+    expect([store.list(), restarts]).to.deep.equal([[], 0]);
+    await pairing.stop();
+  });
+  it('a new key that carries no data gives way to the older one, at both ends alike', async () => {
+    const before = boundPair();
+    await writeFile(file(), JSON.stringify({ version: 1, pairs: [before.atDrone] }), { mode: 0o600 });
+    const { store, pairing } = await begin('drone', 50);
+    const changed = new Promise<void>((resolve) => {
+      store.onChange(() => store.list()[0]?.fingerprint === before.atDrone.fingerprint && resolve());
+    });
+    const peer = makeRadioKeys();
+    await pairing.pair({ ground_id: GROUND, public_key: peer.publicKey.toString('hex') });
+    expect(store.list()[0]?.proved).to.equal(false);
+    await changed;
+    expect(store.list()[0]).to.include({ fingerprint: before.atDrone.fingerprint, proved: true });
+    await pairing.stop();
+    const key = await readFile(join(dir, 'keys', 'slot-0.key'), 'hex');
+    expect(key.slice(0, 64)).to.equal(before.atDrone.own_secret);
+    expect(restarts).to.equal(2);
+  });
+  it('a process killed while a key is on trial goes on with the trial, and repairs the key files', async () => {
+    const before = boundPair();
+    const after = boundPair();
+    const trial = { ...after.atDrone, proved: false, previous: { ...before.atDrone, previous: undefined } };
+    await writeFile(file(), JSON.stringify({ version: 1, pairs: [trial] }), { mode: 0o600 });
+    const { store, pairing } = await begin('drone', 50);
+    expect(await readFile(join(dir, 'keys', 'slot-0.key'), 'hex')).to.include(after.atDrone.own_secret);
+    await new Promise<void>((resolve) => {
+      store.onChange(() => resolve());
+    });
+    expect(store.list()[0]?.fingerprint).to.equal(before.atDrone.fingerprint);
+    await pairing.stop();
+  });
+  it('a list that is torn binds nothing, is not overwritten, and says so', async () => {
+    for (const text of ['{"version":1,"pairs":[{', '{"version":2}', '{"version":1,"pairs":[{"slot":0}]}']) {
+      await writeFile(file(), text, { mode: 0o600 });
+      const { store, pairing } = await begin('drone');
+      expect(store.list()).to.deep.equal([]);
+      const half = { ground_id: GROUND, public_key: makeRadioKeys().publicKey.toString('hex') };
+      expect(await codeOf(pairing.pair(half))).to.equal('E_STORE');
+      expect(await readFile(file(), 'utf8')).to.equal(text);
+      await pairing.stop();
+    }
+  });
+});
