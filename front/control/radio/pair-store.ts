@@ -97,6 +97,11 @@ export class PairStore implements BoundRadios {
   }
 }
 
+/** What `previous` holds. */
+export function withoutPrevious(radio: StoredRadio): Omit<StoredRadio, 'previous'> {
+  return parseOne(radio);
+}
+
 /** @throws Error naming what is wrong */
 function parse(value: unknown): readonly StoredRadio[] {
   const { version, pairs } = asRecord(value);

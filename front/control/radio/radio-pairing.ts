@@ -6,7 +6,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { DroneApi } from './drone-api.ts';
-import { MAX_SLOTS, type PairStore, type StoredRadio } from './pair-store.ts';
+import { MAX_SLOTS, type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
 import type { Radio } from './radio.ts';
 import { type Agreement, agree, makeRadioKeys } from './radio-keys.ts';
 
@@ -294,10 +294,6 @@ export class RadioPairing {
       .restart()
       .catch((error: unknown) => log.error(`radio: wfb-ng with the new key: ${messageOf(error)}`));
   }
-}
-
-function withoutPrevious({ previous: _, ...rest }: StoredRadio): Omit<StoredRadio, 'previous'> {
-  return rest;
 }
 
 function wrongForm(member: string, message: string): ApiError {
