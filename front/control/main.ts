@@ -40,10 +40,14 @@ import { flightLogHandlers } from './native/flight-logs.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
+import { radioHandlers } from './native/radio.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PrincipalWatch } from './principal-watch.ts';
+import { boundRadiosLater } from './radio/bound-radios-later.ts';
+import { changeChannelAlone } from './radio/change-channel-alone.ts';
+import { WfbRadio } from './radio/wfb-radio.ts';
 import { Records } from './records.ts';
 import { ResidualProxy } from './residual-proxy/residual-proxy.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
@@ -115,6 +119,20 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
   const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
+  const helper = helperAt(paths.helperSocket);
+  const bound = boundRadiosLater;
+  const radio = new WfbRadio({
+    profile,
+    config: config.radio,
+    bound,
+    paths,
+    helper,
+    sysDir,
+    monotonic,
+    now: Date.now,
+    log,
+  });
+
   const ownNames = new OwnNames({
     names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
     interfaces: networkInterfaces,
@@ -148,7 +166,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       monitor,
       vehicle,
       supervisor,
-      helper: helperAt(paths.helperSocket),
+      helper,
+      radio,
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
@@ -180,6 +199,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...flightLogHandlers(vehicle, paths.flightLogs),
     ...missionHandlers(vehicle, new KeptPlan(paths.missionPlan, log)),
     ...mcpHandlers(credentials.tokens),
+    ...radioHandlers(radio, changeChannelAlone(radio)),
     ...configHandlers(),
   };
   // Without a supervisor there is no secret, so nothing can be forwarded.
@@ -235,6 +255,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('vehicle', vehicle),
     named('supervisor client', supervisor),
     named('proxy', proxy ?? {}),
+    named('radio', radio),
     {
       name: 'server',
       async start() {

@@ -1,12 +1,19 @@
+import * as radio from '../schemas/radio.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS } from './row-parts.ts';
+import { json, LIMITS } from './row-parts.ts';
 
-const { later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
+const { row, later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
 
 export const radioRows = [
-  later('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel'),
-  later('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats'),
+  row('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel', {
+    fails: ['E_NOT_IMPLEMENTED'],
+    responses: json('the link of the lowest slot; null where nothing was measured', radio.radioStatus),
+  }),
+  row('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats', {
+    query: radio.historyQuery,
+    responses: json('one sample a second, oldest first', radio.history),
+  }),
   later('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only'),
   later('wfb.pair.post', 'POST /api/wfb/pair', 'key none forbid guard link', 'bind the radio pair', {
     limits: LIMITS.slow,
@@ -19,13 +26,21 @@ export const radioRows = [
     'forget the radio pair',
     { limits: LIMITS.slow },
   ),
-  later('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
+  row('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
     limits: LIMITS.slow,
-    bodyKind: 'json',
+    body: radio.channelRequest,
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY', 'E_STORE'],
+    responses: json('what this node is on now', radio.channelAnswer),
   }),
-  later('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
+  row('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
     limits: LIMITS.slow,
-    bodyKind: 'json',
+    body: radio.powerRequest,
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_STORE'],
+    responses: json('what the card reports then', radio.powerAnswer),
   }),
-  later('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence'),
+  row('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence', {
+    limits: { ...LIMITS.read, timeoutMs: 60_000 },
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY'],
+    responses: json('every channel that the card knows', radio.surveyAnswer),
+  }),
 ] as const satisfies readonly Row[];
