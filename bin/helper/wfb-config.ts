@@ -65,7 +65,7 @@ function profileName({ slot }: Slot): string {
   return `svc_slot${slot}`;
 }
 
-function profile({ profile: kind, api_port }: RadioApply, slot: Slot): readonly string[] {
+function profile({ profile: kind, api_port, cards }: RadioApply, slot: Slot): readonly string[] {
   const drone = kind === 'drone';
   const side = drone ? 'drone' : 'gs';
   // A drone has one link, and the usual ports, whichever slot it has on its ground station.
@@ -78,6 +78,9 @@ function profile({ profile: kind, api_port }: RadioApply, slot: Slot): readonly 
   };
   const peer = (usual: typeof DRONE | typeof GROUND, what: 'video' | 'mavlink'): string =>
     `'peer': '${drone ? 'listen' : 'connect'}://127.0.0.1:${usual[what] + offset}'`;
+  // The direct sender takes one card only.
+  const sender = cards.length === 1 ? 'udp_direct_tx' : 'udp_proxy';
+  const service = drone ? sender : 'udp_direct_rx';
   const ports = drone ? DRONE : GROUND;
   const device = offset === 0 ? `${side}-wfb` : `${side}-wfb${offset}`;
   return [
@@ -87,7 +90,7 @@ function profile({ profile: kind, api_port }: RadioApply, slot: Slot): readonly 
         'video',
         STREAM.video,
         null,
-        drone ? 'udp_direct_tx' : 'udp_direct_rx',
+        service,
         `${peer(ports, 'video')}${drone ? `, 'control_port': ${control}` : ''}`,
       ),
       stream(

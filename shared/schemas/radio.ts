@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 
 /** Bodies and answers of the radio routes. */
 
-const nullable = (type: 'string' | 'integer' | 'number', description: string) =>
+const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, description: string) =>
   ({ type: [type, 'null'], description }) as const;
 
 const STATES = ['active', 'searching', 'mis_keyed', 'stale', 'down', 'absent'] as const;

@@ -1,9 +1,23 @@
+import type { Profile } from '../../../shared/profile.ts';
+import type { BoundRadio } from './bound-radios.ts';
+import type { RadioCards } from './cards.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
 import { type Figures, NO_FIGURES } from './figures.ts';
 import type { CardSetting } from './iw.ts';
 import type { RadioState } from './link-state.ts';
+import type { RadioConfig } from './managed-wfb.ts';
 import type { RadioLink } from './radio-link.ts';
-import type { WfbRadio } from './wfb-radio.ts';
+
+/** What the answer is made of. */
+export interface RadioView {
+  readonly config: RadioConfig;
+  readonly profile: Profile;
+  readonly cards: RadioCards;
+  readonly bound: readonly BoundRadio[];
+  /** In the order of their slots. */
+  readonly links: readonly RadioLink[];
+  readonly problem: Error | null;
+}
 
 /** The answer of GET /api/wfb (shared/schemas/radio.ts says what the members are). */
 export interface RadioStatus extends Figures {
@@ -12,7 +26,7 @@ export interface RadioStatus extends Figures {
   readonly diagnosis: Diagnosis | null;
 }
 
-export function radioStatus(radio: WfbRadio, settings: ReadonlyMap<string, CardSetting>): RadioStatus {
+export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, CardSetting>): RadioStatus {
   const { config, profile, cards, bound } = radio;
   const { links } = radio;
   const link = links[0] ?? null;
@@ -85,7 +99,7 @@ function cardStatus(
   };
 }
 
-function problemOf({ problem }: WfbRadio, link: RadioLink | null): string | null {
+function problemOf({ problem }: RadioView, link: RadioLink | null): string | null {
   if (problem !== null) return problem.message;
   return link?.state === 'down'
     ? `The JSON API of wfb-ng does not answer (${link.connectionProblem ?? 'unknown'}). Is wfb-ng running?`
