@@ -45,6 +45,7 @@ import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PrincipalWatch } from './principal-watch.ts';
+import { AdaptiveVideo, limitsOf } from './radio/adaptive-video.ts';
 import { boundRadiosLater } from './radio/bound-radios-later.ts';
 import { changeChannelAlone } from './radio/change-channel-alone.ts';
 import { WfbRadio } from './radio/wfb-radio.ts';
@@ -121,6 +122,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
 
   const helper = helperAt(paths.helperSocket);
   const bound = boundRadiosLater;
+  const adaptive =
+    config.radio.adaptive && profile === 'drone' && config.radio.mode !== 'off'
+      ? new AdaptiveVideo({ videoSocket: paths.videoSocket, limits: limitsOf(config), monotonic, log })
+      : null;
   const radio = new WfbRadio({
     profile,
     config: config.radio,
@@ -128,6 +133,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     paths,
     helper,
     sysDir,
+    adaptive,
     monotonic,
     now: Date.now,
     log,

@@ -83,6 +83,7 @@ describe('wfb-ng, run by the node', () => {
       paths: pathsFrom({ SVC_ETC_DIR: join(base, 'etc'), SVC_STATE_DIR: join(base, 'state') }),
       helper: helperAt(helper.socket),
       sysDir: machine.sys,
+      adaptive: null,
       monotonic: () => performance.now(),
       now: Date.now,
       log: createLogger('test', 'error'),

@@ -4,7 +4,7 @@ import type { Profile } from '../../../shared/profile.ts';
 import type { Figures } from './figures.ts';
 import { History, type Sample } from './history.ts';
 import { LinkState, type RadioState } from './link-state.ts';
-import type { Report } from './report.ts';
+import type { Report, StreamReport } from './report.ts';
 import { ReportClient } from './report-client.ts';
 
 export interface RadioLinkDeps {
@@ -17,6 +17,8 @@ export interface RadioLinkDeps {
   readonly now: () => number;
   readonly log: Logger;
   readonly onHeard: () => void;
+  /** Each report of a stream, with the figures that it has led to. */
+  readonly onReport?: (report: StreamReport, figures: Figures) => void;
 }
 
 /** How often a state that only time changes is looked at. */
@@ -109,6 +111,7 @@ export class RadioLink {
       });
     }
     this.#tell();
+    if (report.type !== 'settings') this.#deps.onReport?.(report, this.#state.figures);
     if (heard) this.#deps.onHeard();
   }
 

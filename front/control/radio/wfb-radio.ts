@@ -5,6 +5,7 @@ import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { AdaptiveVideo } from './adaptive-video.ts';
 import type { BoundRadios } from './bound-radios.ts';
 import { mbmOf, RadioCards } from './cards.ts';
 import { type CardSetting, cardSetting, channelRules } from './iw.ts';
@@ -21,6 +22,8 @@ export interface WfbRadioDeps {
   readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'radioKeys'>;
   readonly helper: Pick<Helper, 'radio_apply' | 'radio_stop' | 'radio_tune' | 'radio_power'>;
   readonly sysDir: string;
+  /** What follows the link, with `radio.adaptive` on a drone. */
+  readonly adaptive: AdaptiveVideo | null;
   /** Monotonic and wall clock, ms. */
   readonly monotonic: () => number;
   readonly now: () => number;
@@ -72,11 +75,13 @@ export class WfbRadio implements Radio {
     this.#match();
     this.#forget = this.#deps.bound.onChange(() => this.#match());
     this.#managed?.start();
+    this.#deps.adaptive?.start();
   }
 
   async stop(): Promise<void> {
     this.#forget?.();
     this.#cards.stop();
+    this.#deps.adaptive?.stop();
     for (const link of this.#links.values()) link.stop();
     await this.#managed?.stop();
   }
@@ -280,7 +285,7 @@ export class WfbRadio implements Radio {
 
   /** One link for each bound radio, if this node runs wfb-ng; else the one that somebody else runs. */
   #match(): void {
-    const { profile, monotonic, now, log } = this.#deps;
+    const { profile, monotonic, now, log, adaptive } = this.#deps;
     const bound = this.bound.slice(0, profile === 'drone' ? 1 : undefined);
     const slots = new Set(this.#managed === null ? [0] : bound.map(({ slot }) => slot));
     for (const [slot, link] of this.#links) {
@@ -293,7 +298,16 @@ export class WfbRadio implements Radio {
       const onHeard = (): void => {
         for (const listener of this.#heard) listener(slot);
       };
-      const link = new RadioLink({ slot, profile, port: this.#port(slot), monotonic, now, log, onHeard });
+      const link = new RadioLink({
+        slot,
+        profile,
+        port: this.#port(slot),
+        monotonic,
+        now,
+        log,
+        onHeard,
+        ...(adaptive === null ? {} : { onReport: adaptive.take.bind(adaptive) }),
+      });
       this.#links.set(slot, link);
       link.start();
     }
