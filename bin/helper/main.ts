@@ -57,6 +57,7 @@ async function build(log: Logger): Promise<Program> {
       radio: {
         folder: process.env['SVC_HELPER_RADIO_DIR'] ?? RADIO_FOLDER,
         networkManager: process.env['SVC_HELPER_NM_DIR'] ?? NETWORK_MANAGER,
+        sys: process.env['SVC_HELPER_SYS_DIR'] ?? '/sys',
       },
       log,
       onUse: () => idle?.refresh(),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
@@ -19,6 +19,8 @@ export interface RadioPlaces {
   readonly folder: string;
   /** NetworkManager's run-time folder. */
   readonly networkManager: string;
+  /** `/sys` */
+  readonly sys: string;
 }
 
 const UNIT = 'svc-wfb.service';
@@ -42,6 +44,7 @@ export class RadioOperations {
   async apply(params: RadioApply): Promise<void> {
     if (params.fec_k > params.fec_n)
       throw new ApiError('E_INVALID_VALUE', 'radio.fec_k must not be above radio.fec_n.');
+    for (const { name } of params.cards) await this.#checkCard(name);
     await this.#find('wfb-server').catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.code !== 'E_NOT_IMPLEMENTED') throw error;
       throw new ApiError(
@@ -87,14 +90,25 @@ export class RadioOperations {
     readonly channel: number;
     readonly bandwidth_mhz: 20 | 40;
   }): Promise<Done> {
+    await this.#checkCard(card);
     const mode = width === 40 ? 'HT40+' : 'HT20';
     await this.#run('iw', ['dev', card, 'set', 'channel', String(channel), mode], IW_MS);
     return DONE;
   }
 
   async power({ card, mbm }: { readonly card: string; readonly mbm: number }): Promise<Done> {
+    await this.#checkCard(card);
     await this.#run('iw', ['dev', card, 'set', 'txpower', 'fixed', String(mbm)], IW_MS);
     return DONE;
+  }
+
+  /** Any other interface, for example the wired one, would be taken off the network. @throws ApiError E_RADIO_REFUSED */
+  async #checkCard(name: string): Promise<void> {
+    await access(join(this.#places.sys, 'class/net', name, 'phy80211')).catch(() => {
+      throw new ApiError('E_RADIO_REFUSED', `${name} is no Wi-Fi card of this machine. See radio.cards.`, {
+        card: name,
+      });
+    });
   }
 
   /** Where NetworkManager runs, it would take the cards to look for networks. */

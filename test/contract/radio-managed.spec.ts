@@ -84,6 +84,7 @@ describe('wfb-ng, run by the node', () => {
       helper: helperAt(helper.socket),
       sysDir: machine.sys,
       adaptive: null,
+      pollMs: 100,
       monotonic: () => performance.now(),
       now: Date.now,
       log: createLogger('test', 'error'),
@@ -342,6 +343,25 @@ describe('wfb-ng, run by the node', () => {
         'E_INVALID_VALUE',
       );
     expect(await machine.wfbConfig()).to.equal(before);
+    expect(await machine.asked()).to.deep.equal([]);
+  });
+
+  it('svc-helper keeps its hands off what is no Wi-Fi card', async () => {
+    await startHelper();
+    await rm(join(machine.sys, 'class/net/wlan2/phy80211'), { recursive: true });
+    const words = async (method: string, params: object): Promise<unknown> =>
+      helper.ask(method, params).catch((error: ApiError) => error.message);
+    for (const card of ['wlan2', 'eth0']) {
+      expect(await words('radio_tune', { card, channel: 36, bandwidth_mhz: 20 })).to.match(
+        /is no Wi-Fi card/,
+      );
+      expect(await words('radio_power', { card, mbm: 1000 })).to.match(/is no Wi-Fi card/);
+    }
+    expect(await machine.channelOf('wlan2')).to.equal(161);
+    const started = make();
+    await started.start();
+    await until(() => started.problem !== null);
+    expect(started.problem?.message).to.match(/^wlan2 is no Wi-Fi card/);
     expect(await machine.asked()).to.deep.equal([]);
   });
 

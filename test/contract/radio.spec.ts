@@ -211,3 +211,22 @@ describe('a node without a radio', () => {
     expect(refused.body['detail']).to.match(/radio.mode is off/);
   });
 });
+
+describe('a node that has nobody to run wfb-ng', () => {
+  let node: TestNode;
+  before(async () => {
+    node = await TestNode.start({ config: 'radio:\n  mode: managed\n', simulated: false });
+  });
+  after(async () => node.stop());
+
+  it('is 501 and names what is missing; the rest of the node works', async () => {
+    let answer = await node.json('/api/wfb');
+    while (answer.status === 200) answer = await node.json('/api/wfb');
+    expect(answer.status).to.equal(501);
+    expect(answer.body).to.include({ code: 'E_NOT_IMPLEMENTED', missing: 'svc-helper' });
+    const { status, body } = await node.json('/api/status/full');
+    expect(status).to.equal(200);
+    expect(body['radio']).to.include({ state: 'absent' });
+    expect((body['radio'] as Body)['problem']).to.match(/svc-helper/);
+  });
+});

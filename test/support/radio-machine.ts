@@ -45,6 +45,7 @@ export class RadioMachine {
       SVC_HELPER_PATH: path,
       SVC_HELPER_RADIO_DIR: this.folder,
       SVC_HELPER_NM_DIR: join(this.base, 'no-network-manager'),
+      SVC_HELPER_SYS_DIR: this.sys,
       SVC_SYS_DIR: this.sys,
     };
   }

@@ -13,27 +13,31 @@ export interface Card {
 const KNOWN_DRIVERS: ReadonlySet<string> = new Set(['rtl88xxau_wfb', 'rtl88x2eu']);
 /** Takes the power as a negative number. */
 const NEGATIVE_POWER = 'rtl88xxau_wfb';
-const POLL_MS = 1000;
 
 /** The cards of the radio that this machine has at the moment. */
 export class RadioCards {
   readonly #folder: string;
   readonly #wanted: readonly string[];
+  readonly #pollMs: number;
   readonly #listeners = new Set<() => void>();
   #present: readonly Card[] = [];
   /** Those that were there since the start: where the config names none, one that goes is still missed. */
   readonly #seen = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param wanted `radio.cards` */
-  constructor(sysDir: string, wanted: readonly string[]) {
+  /**
+   * @param wanted `radio.cards`
+   * @param pollMs how often it looks
+   */
+  constructor(sysDir: string, wanted: readonly string[], pollMs: number) {
+    this.#pollMs = pollMs;
     this.#folder = join(sysDir, 'class/net');
     this.#wanted = wanted;
   }
 
   async start(): Promise<void> {
     await this.#look();
-    this.#timer = every(POLL_MS, 'cards of the radio', async () => this.#look());
+    this.#timer = every(this.#pollMs, 'cards of the radio', async () => this.#look());
   }
 
   stop(): void {

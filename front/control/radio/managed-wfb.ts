@@ -96,9 +96,10 @@ export class ManagedWfb {
         this.#note(radios.length === 0 ? notBound() : noCard(cards.missing));
         return;
       }
-      await helper.radio_apply(await this.#params(radios, restart));
+      const params = await this.#params(radios, restart);
+      await helper.radio_apply(params);
       this.#note(null);
-      const names = cards.present.map(({ name }) => name);
+      const names = params.cards.map(({ name }) => name);
       log.info(`radio: wfb-ng has ${names.join(', ')} for ${radios.length} link(s)`, {
         cards: names,
         restart,

@@ -22,6 +22,8 @@ export interface WfbRadioDeps {
   readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'radioKeys'>;
   readonly helper: Pick<Helper, 'radio_apply' | 'radio_stop' | 'radio_tune' | 'radio_power'>;
   readonly sysDir: string;
+  /** How often it looks which cards are there; 1 s unless given. */
+  readonly pollMs?: number;
   /** What follows the link, with `radio.adaptive` on a drone. */
   readonly adaptive: AdaptiveVideo | null;
   /** Monotonic and wall clock, ms. */
@@ -30,6 +32,7 @@ export interface WfbRadioDeps {
   readonly log: Logger;
 }
 
+const CARD_POLL_MS = 1000;
 const API_PORT = { drone: 8102, 'ground-station': 8103 } as const;
 /** Between the JSON APIs of two slots. */
 const SLOT_STEP = 10;
@@ -53,7 +56,7 @@ export class WfbRadio implements Radio {
     const { profile, bound, helper, log, sysDir } = deps;
     this.#deps = deps;
     this.#config = deps.config;
-    this.#cards = new RadioCards(sysDir, deps.config.cards);
+    this.#cards = new RadioCards(sysDir, deps.config.cards, deps.pollMs ?? CARD_POLL_MS);
     const keysFolder = deps.paths.radioKeys;
     const config = (): RadioConfig => this.#config;
     const managed = {
