@@ -189,7 +189,12 @@ describe('the connector and a real node', function () {
       ['an unknown parameter', 'params_set', { name: 'NO_SUCH', value: 1, confirm: true }, 'not_found'],
       ['an unknown config key', 'config_set', { key: 'no.such', value: '1', confirm: true }, 'not_found'],
       ['to stop what does not run', 'video_record_stop', {}, 'precondition_failed'],
-      ['what this node does not have', 'fleet_list_nodes', {}, 'not_supported'],
+      [
+        'a channel for a radio that is not there',
+        'admin_wfb_channel',
+        { channel: 36, confirm: true },
+        'precondition_failed',
+      ],
     ];
     for (const [what, tool, args, reason] of refused) {
       it(`refuses ${what}: ${reason}`, async () => {
