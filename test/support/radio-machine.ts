@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { recorded } from './report-server.ts';
 import { removeDir, tempDir } from './temp.ts';
@@ -76,7 +76,10 @@ export class RadioMachine {
 
   /** From now on the card has received so many frames. */
   async receive(card: string, frames: number): Promise<void> {
-    await writeFile(join(this.sys, 'class/net', card, 'statistics/rx_packets'), `${frames}\n`);
+    // As in sysfs, whoever reads it meanwhile gets a number.
+    const file = join(this.sys, 'class/net', card, 'statistics/rx_packets');
+    await writeFile(`${file}.new`, `${frames}\n`);
+    await rename(`${file}.new`, file);
   }
 
   async channelOf(card: string): Promise<number> {
