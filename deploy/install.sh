@@ -70,7 +70,7 @@ fi
 sync -f "$opt"
 rm -rf "$new" "$opt/.svc.old"
 
-for unit in svc.service svc-helper.service svc-helper.socket svc-plugin@.service svc-plugins.slice; do
+for unit in svc.service svc-helper.service svc-helper.socket svc-plugin@.service svc-plugins.slice svc-wfb.service; do
   install -D -m 0644 "$root/deploy/systemd/$unit" "$destdir/etc/systemd/system/$unit"
 done
 install -D -m 0644 "$root/deploy/sysusers.d/svc.conf" "$destdir/usr/lib/sysusers.d/svc.conf"

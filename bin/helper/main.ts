@@ -17,9 +17,12 @@ import { operationMethods } from './operations.ts';
 const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Systemd's units that are gone after a restart of the machine. */
 const UNIT_FOLDER = '/run/systemd/system';
+/** What wfb-ng reads, for as long as the machine runs; and NetworkManager's run-time configuration. */
+const RADIO_FOLDER = '/run/svc-wfb';
+const NETWORK_MANAGER = '/run/NetworkManager';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
-const MAX_LINE_CHARS = 4096;
+const MAX_LINE_CHARS = 8192;
 
 /** The socket that systemd listens on for this process, null if it was started in another way. */
 function inheritedSocket(env: NodeJS.ProcessEnv): number | null {
@@ -51,6 +54,11 @@ async function build(log: Logger): Promise<Program> {
     methods: operationMethods({
       searchPath: process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH,
       unitFolder: process.env['SVC_HELPER_UNIT_DIR'] ?? UNIT_FOLDER,
+      radio: {
+        folder: process.env['SVC_HELPER_RADIO_DIR'] ?? RADIO_FOLDER,
+        networkManager: process.env['SVC_HELPER_NM_DIR'] ?? NETWORK_MANAGER,
+        sys: process.env['SVC_HELPER_SYS_DIR'] ?? '/sys',
+      },
       log,
       onUse: () => idle?.refresh(),
     }),

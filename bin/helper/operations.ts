@@ -8,6 +8,7 @@ import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contra
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
 import { PluginOperations, type Run } from './plugin-operations.ts';
+import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
 
 type Helper = typeof HELPER;
 
@@ -39,6 +40,7 @@ export interface OperationDeps {
   readonly searchPath: string;
   /** The folder of systemd's run-time units. */
   readonly unitFolder: string;
+  readonly radio: RadioPlaces;
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -54,10 +56,10 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
         onUse();
         try {
           const result = await method(params, signal);
-          if (name !== 'plugin_status') log.info(`${name}: done`, { params }); // asked all the time
+          if (!ASKED_OFTEN.has(name)) log.info(`${name}: done`, shown(name, params));
           return result;
         } catch (error) {
-          log.warn(`${name}: ${messageOf(error)}`, { params });
+          log.warn(`${name}: ${messageOf(error)}`, shown(name, params));
           throw error;
         } finally {
           onUse();
@@ -68,12 +70,20 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
   return Object.fromEntries(logged);
 }
 
-function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Helper> {
+const ASKED_OFTEN: ReadonlySet<string> = new Set(['plugin_status', 'radio_status']);
+
+/** What the log may have of a request: the parameters of `radio_apply` hold keys. */
+function shown(name: string, params: unknown): { readonly params?: unknown } {
+  return name === 'radio_apply' ? {} : { params };
+}
+
+function handlers({ searchPath, unitFolder, radio: radioPlaces, log }: OperationDeps): Handlers<Helper> {
   const run: Run = async (program, args, timeoutMs) => {
     const path = await findProgram(program, searchPath);
     return runProgram(path, args, timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
   };
   const plugins = new PluginOperations(run, unitFolder);
+  const radio = new RadioOperations(run, async (program) => findProgram(program, searchPath), radioPlaces);
   let running: string | null = null;
   const alone =
     <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
@@ -83,7 +93,7 @@ function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Help
         throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
       running = name;
       try {
-        log.info(`${name}: requested`, { params });
+        log.info(`${name}: requested`, shown(name, params));
         await work(params);
         return { done: true };
       } finally {
@@ -102,6 +112,11 @@ function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Help
     plugin_stop: alone('plugin_stop', async ({ id }) => plugins.stop(id)),
     plugin_status: async ({ id }) => plugins.status(id),
     plugin_forget: alone('plugin_forget', async ({ id }) => plugins.forget(id)),
+    radio_apply: alone('radio_apply', async (params) => radio.apply(params)),
+    radio_stop: alone('radio_stop', async () => radio.stop()),
+    radio_status: async () => radio.status(),
+    radio_tune: async (params) => radio.tune(params),
+    radio_power: async (params) => radio.power(params),
   };
 }
 

@@ -42,15 +42,20 @@ import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { pilotHandlers } from './native/pilot.ts';
+import { radioHandlers } from './native/radio.ts';
 import { radioPairingHandlers } from './native/radio-pairing.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
+import { AdaptiveVideo, limitsOf } from './radio/adaptive-video.ts';
+import { ChannelChange } from './radio/channel-change.ts';
 import { DRONE_OVER_HTTP } from './radio/drone-api.ts';
+import { tunnelAddress } from './radio/managed-wfb.ts';
 import { PairStore } from './radio/pair-store.ts';
 import { RadioPairing } from './radio/radio-pairing.ts';
+import { WfbRadio } from './radio/wfb-radio.ts';
 import { Records } from './records.ts';
 import { RelayClient } from './relay/relay-client.ts';
 import { RelayListener } from './relay/relay-listener.ts';
@@ -98,7 +103,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const { matcher } = compileTable(ROWS);
   const id = await deviceId(paths.deviceId);
   const ground = profile === 'ground-station';
-  const radios = new PairStore(paths.radioPairs, log);
+  const radios = new PairStore({ file: paths.radioPairs, keys: paths.radioKeys, log });
   const credentials = new Credentials({
     paths,
     rows: ROWS,
@@ -135,6 +140,24 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
   const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
+  const helper = helperAt(paths.helperSocket);
+  const adaptive =
+    config.radio.adaptive && profile === 'drone' && config.radio.mode !== 'off'
+      ? new AdaptiveVideo({ videoSocket: paths.videoSocket, limits: limitsOf(config), monotonic, log })
+      : null;
+  const radio = new WfbRadio({
+    profile,
+    config: config.radio,
+    bound: radios,
+    paths,
+    helper,
+    sysDir,
+    adaptive,
+    monotonic,
+    now: Date.now,
+    log,
+  });
+
   const ownNames = new OwnNames({
     names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
     interfaces: networkInterfaces,
@@ -163,12 +186,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
 
   const radioPairing = new RadioPairing({
     store: radios,
-    keys: paths.radioKeys,
     profile,
     deviceId: id,
     name: config.agent.name,
     drone: DRONE_OVER_HTTP,
-    radio: { restart: async () => undefined },
     now: Date.now,
     log,
   });
@@ -182,7 +203,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       monitor,
       vehicle,
       supervisor,
-      helper: helperAt(paths.helperSocket),
+      helper,
+      radio,
       residualSocket: withResidual ? paths.residualSocket : null,
       configProblem: problem,
       deviceId: id,
@@ -214,6 +236,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...flightLogHandlers(vehicle, paths.flightLogs),
     ...missionHandlers(vehicle, new KeptPlan(paths.missionPlan, log)),
     ...mcpHandlers(credentials.tokens),
+    ...radioHandlers(radio, { request: async (request) => channelChange.request(request) }),
     ...configHandlers(),
     ...pilotHandlers(pilot),
     ...radioPairingHandlers(radioPairing, radios),
@@ -224,17 +247,26 @@ async function build(init: Init, log: Logger): Promise<Program> {
     proof === null
       ? null
       : new ResidualProxy({ socketPath: paths.residualSocket, proof, now: monotonic, principalWatch, log });
-  const { tunnel, relay_port: relayPort } = config.radio;
+  const { relay_port: relayPort } = config.radio;
   const relayClient = ground
     ? new RelayClient({
         ownId: id,
         radios,
-        addressOf: (slot) => ({ host: slot === 0 ? tunnel.drone : `10.5.${slot}.2`, port: relayPort }),
+        addressOf: (slot) => ({ host: tunnelAddress(slot, 'drone', config.radio), port: relayPort }),
         onAnswer: (device) => radioPairing.proved(device),
         now: monotonic,
         log,
       })
     : null;
+  const channelChange = new ChannelChange({
+    radio,
+    radios,
+    relay: relayClient,
+    groundSilentMs: () => relayListener?.silentMs ?? null,
+    file: paths.radioChange,
+    revertMs: config.radio.channel_revert_s * 1000,
+    log,
+  });
   const relay =
     relayClient === null
       ? null
@@ -269,7 +301,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const relayListener = ground
     ? null
     : new RelayListener({
-        host: tunnel.drone,
+        host: () => tunnelAddress(radios.list()[0]?.slot ?? 0, 'drone', config.radio),
         port: relayPort,
         radios,
         createServer: (tls, admit) => front.relayServer(tls, admit),
@@ -304,6 +336,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('proxy', proxy ?? {}),
     named('relay client', relayClient ?? {}),
     named('relay', relay ?? {}),
+    named('radio', radio),
+    named('change of the channel', channelChange),
     {
       name: 'server',
       async start() {

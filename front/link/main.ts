@@ -1,6 +1,11 @@
 /** svc-link: the composition root of the link. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { parseMavlinkEndpoint, parseMavlinkSource, started } from '../../shared/config/addresses.ts';
+import {
+  type MavlinkEndpoint,
+  parseMavlinkEndpoint,
+  parseMavlinkSource,
+  started,
+} from '../../shared/config/addresses.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
@@ -32,6 +37,25 @@ function sourceOf({ agent, mavlink: { source } }: Config): string {
   return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
 }
 
+/** Where wfb-ng on a drone takes MAVLink for the ground station, and sends what comes from there. */
+const TO_RADIO = {
+  kind: 'udpout',
+  host: '127.0.0.1',
+  port: 14_560,
+  force: false,
+  clientId: undefined,
+} as const;
+
+/** The endpoints of the config, and on a drone with a radio the radio. */
+function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoint[] {
+  const configured = mavlink.endpoints.map((text) =>
+    started('mavlink.endpoints', text, parseMavlinkEndpoint),
+  );
+  const present = configured.some((each) => endpointName(each) === endpointName(TO_RADIO));
+  const has = agent.profile === 'drone' && radio.mode !== 'off';
+  return has && !present ? [...configured, TO_RADIO] : configured;
+}
+
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
@@ -40,9 +64,7 @@ async function build(log: Logger): Promise<Program> {
   const probe = new Encoder();
   const source = sourceOf(config);
   const from = started('mavlink.source', source, parseMavlinkSource);
-  const configured = config.mavlink.endpoints.map((text) =>
-    started('mavlink.endpoints', text, parseMavlinkEndpoint),
-  );
+  const configured = endpointsOf(config);
   const itself = ownEndpointOf(from, configured, ownHosts());
   const transport =
     itself === null

@@ -1,3 +1,4 @@
+import * as radio from '../schemas/radio.ts';
 import {
   radioPairAnswer,
   radioPairRequest,
@@ -9,11 +10,17 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS } from './row-parts.ts';
 
-const { row, later } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
+const { row } = domain({ lane: 'front', feature: 'radio', profiles: 'DG' });
 
 export const radioRows = [
-  later('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel'),
-  later('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats'),
+  row('wfb.get', 'GET /api/wfb', 'key read ok -', 'link stats and channel', {
+    fails: ['E_NOT_IMPLEMENTED'],
+    responses: json('the link of the lowest slot; null where nothing was measured', radio.radioStatus),
+  }),
+  row('wfb.history.get', 'GET /api/wfb/history', 'key read ok -', 'recent link stats', {
+    query: radio.historyQuery,
+    responses: json('one sample a second, oldest first', radio.history),
+  }),
   row('wfb.pair.get', 'GET /api/wfb/pair', 'key read ok -', 'radio pairing status, key fingerprint only', {
     responses: json('the bound radios, without secrets', radioPairs),
   }),
@@ -35,13 +42,21 @@ export const radioRows = [
       responses: json('forgotten', radioUnpaired),
     },
   ),
-  later('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
+  row('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
     limits: LIMITS.slow,
-    bodyKind: 'json',
+    body: radio.channelRequest,
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY', 'E_STORE', 'E_TIMEOUT', 'E_UPSTREAM_DOWN'],
+    responses: json('what this node is on now', radio.channelAnswer),
   }),
-  later('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
+  row('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
     limits: LIMITS.slow,
-    bodyKind: 'json',
+    body: radio.powerRequest,
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_STORE'],
+    responses: json('what the card reports then', radio.powerAnswer),
   }),
-  later('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence'),
+  row('wfb.survey.get', 'GET /api/wfb/survey', 'key read ok -', 'channels, with the evidence', {
+    limits: { ...LIMITS.read, timeoutMs: 60_000 },
+    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY'],
+    responses: json('every channel that the card knows', radio.surveyAnswer),
+  }),
 ] as const satisfies readonly Row[];

@@ -1,6 +1,13 @@
 import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
 import { PLUGIN_ID_SCHEMA, PLUGIN_START_SCHEMA, type PluginStatus } from './plugin-unit.ts';
+import {
+  NOTHING_SCHEMA,
+  RADIO_APPLY_SCHEMA,
+  RADIO_POWER_SCHEMA,
+  RADIO_TUNE_SCHEMA,
+  type RadioUnitStatus,
+} from './radio-unit.ts';
 
 /** The answer of a successful operation; a failed one is an error. */
 export interface Done {
@@ -9,7 +16,7 @@ export interface Done {
 
 /**
  * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`;
- * `plugin_status` only asks and is always answered. The time-outs include the start of svc-helper by systemd.
+ * `plugin_status` and `radio_status` only ask, `radio_tune` and `radio_power` must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
   server: 'svc-helper',
@@ -53,6 +60,15 @@ export const HELPER = {
     plugin_status: method(PLUGIN_ID_SCHEMA, shape<PluginStatus>(), 13_000),
     /** Stops it and removes its data and what was written for it. */
     plugin_forget: method(PLUGIN_ID_SCHEMA, shape<Done>(), 58_000),
+    /** Writes wfb-ng's configuration and keys, keeps NetworkManager off its cards, and starts it as `restart` says. */
+    radio_apply: method(RADIO_APPLY_SCHEMA, shape<Done>(), 48_000),
+    /** Ends wfb-ng, and removes its keys. */
+    radio_stop: method(NOTHING_SCHEMA, shape<Done>(), 23_000),
+    radio_status: method(NOTHING_SCHEMA, shape<RadioUnitStatus>(), 13_000),
+    /** Puts one card on a channel. */
+    radio_tune: method(RADIO_TUNE_SCHEMA, shape<Done>(), 8_000),
+    /** Sets the transmit power of one card. */
+    radio_power: method(RADIO_POWER_SCHEMA, shape<Done>(), 8_000),
   },
   events: {},
 } as const satisfies Contract;

@@ -142,6 +142,17 @@ export const VIDEO = {
       shape<Profile>(),
       CALL_MS,
     ),
+    /** The most that the radio takes, whatever the profile says; `key`: the next picture is a key frame. */
+    limit: method(
+      {
+        type: 'object',
+        required: ['bitrate_kbps', 'key'],
+        properties: { bitrate_kbps: whole, key: { type: 'boolean' } },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      CALL_MS,
+    ),
     /** Errors: E_NO_FRAME. */
     snapshot: method(NOTHING, shape<Snapshot>(), CALL_MS),
     /** `hint` goes into the file's name. Errors: E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE. */

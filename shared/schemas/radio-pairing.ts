@@ -1,3 +1,4 @@
+import { MAX_SLOTS } from '../rpc/radio-unit.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const publicKey = {
@@ -38,6 +39,12 @@ export const radioPairRequest = {
       description: 'instead of the key: the pairing code of an unpaired drone, which is claimed first',
     },
     ground_id: deviceId,
+    slot: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MAX_SLOTS - 1,
+      description: 'which of its drones this one is; 0 unless given',
+    },
     ground_name: { type: 'string', maxLength: 64, pattern: '^[^\\p{Cc}]*$' },
     public_key: publicKey,
   },

@@ -129,7 +129,7 @@ describe('svc-helper', () => {
   it('a line without end, or that is no call, ends the connection; others are served', async () => {
     const call = `${JSON.stringify({ id: 1, method: 'power', params: { action: 'reboot' } })}\n`;
     for (const bytes of [
-      'x'.repeat(5000),
+      'x'.repeat(9000),
       `POST / HTTP/1.1\r\n\r\n${call}`,
       `[]\n${call}`,
       `null\n${call}`,

@@ -113,12 +113,12 @@ describe('the units of svc-helper', () => {
     expect(node.get('Wants')).to.equal('svc-helper.socket');
   });
 
-  it('the service is root without capabilities, network or environment; the node’s own unit runs nothing as root', () => {
+  it('the service is root without capabilities but that of the radio’s cards, and without addresses or environment', () => {
     const helper = settings('svc-helper.service');
     expect(Object.fromEntries(helper)).to.include({
-      CapabilityBoundingSet: '',
-      PrivateNetwork: 'yes',
-      RestrictAddressFamilies: 'AF_UNIX',
+      CapabilityBoundingSet: 'CAP_NET_ADMIN',
+      RestrictAddressFamilies: 'AF_UNIX AF_NETLINK',
+      IPAddressDeny: 'any',
       PrivateDevices: 'yes',
       ProtectSystem: 'strict',
       NoNewPrivileges: 'yes',

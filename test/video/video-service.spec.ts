@@ -40,6 +40,7 @@ class FakeEngine {
           this.#wake();
           return this.answer(profile);
         },
+        limit: none,
         snapshot: none,
         follow: none,
         record_start: ({ hint }) => {

@@ -13,6 +13,7 @@ import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
+import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { serviceHandlers, serviceList } from './services.ts';
@@ -34,6 +35,7 @@ export interface CoreDeps {
   readonly audit: () => AuditState;
   /** As GET /api/video; null without svc-residual. */
   readonly video: () => Promise<unknown>;
+  readonly radio: WfbRadio;
   readonly log: Logger;
 }
 
@@ -81,8 +83,8 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
         resources: monitor.facts,
         telemetry: state === null ? null : telemetryOf(state),
         video,
+        radio: deps.radio.config.mode === 'off' ? null : await deps.radio.status(),
         // Nothing in this build measures them.
-        radio: null,
         role: null,
         mesh: null,
         capabilities: {},

@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { RadioLink } from '../radio/radio-link.ts';
+import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import type { SystemMonitor } from './health.ts';
@@ -11,7 +13,26 @@ export interface MetricsDeps {
   readonly vehicle: VehicleView;
   readonly supervisor: Client<typeof SUPERVISOR>;
   readonly audit: () => AuditState;
+  readonly radio: WfbRadio;
 }
+
+/** The figures of each link. */
+const RADIO: Readonly<Record<string, readonly [help: string, value: (link: RadioLink) => number | null]>> = {
+  active: ['1 while the other end is heard', ({ state }) => (state === 'active' ? 1 : 0)],
+  rssi_dbm: ['of the best antenna', ({ figures }) => figures.rssi_dbm],
+  snr_db: ['of the best antenna', ({ figures }) => figures.snr_db],
+  loss_percent: ['after FEC', ({ figures }) => figures.loss_percent],
+  loss_before_fec_percent: ['before FEC', ({ figures }) => figures.loss_before_fec_percent],
+  bitrate_kbps: ['of the video', ({ figures }) => figures.bitrate_kbps],
+  tx_dropped_percent: ['of what was to be sent', ({ figures }) => figures.tx_dropped_percent],
+  packets_received: ['distinct packets since wfb-ng started', ({ figures }) => figures.packets_received],
+  packets_lost: ['missing after FEC since wfb-ng started', ({ figures }) => figures.packets_lost],
+  fec_recovered: ['rebuilt since wfb-ng started', ({ figures }) => figures.fec_recovered],
+  decrypt_errors: [
+    'frames that did not decrypt since wfb-ng started',
+    ({ figures }) => figures.decrypt_errors,
+  ],
+};
 
 /** Prometheus text, made on request from counters that the processes keep anyway. Unknown values are left out. */
 export class Metrics {
@@ -40,6 +61,7 @@ export class Metrics {
 
   async #make(): Promise<string> {
     await Promise.all([this.#system(), this.#services(), this.#link()]);
+    this.#radio();
     const { lost, problem } = this.#deps.audit();
     this.#set('svc_audit_lost_records', 'records that could not be written since the start', lost);
     this.#set('svc_audit_writable', '1 while records can be written', problem === null ? 1 : 0);
@@ -103,6 +125,18 @@ export class Metrics {
       for (const peer of peers) {
         for (const [name, gauge] of Object.entries(gauges))
           gauge.set({ endpoint, peer: peer.name }, peer[name as keyof typeof gauges]);
+      }
+    }
+  }
+
+  #radio(): void {
+    const { links } = this.#deps.radio;
+    for (const [name, [help, value]] of Object.entries(RADIO)) {
+      const gauge = this.#gauge(`svc_radio_${name}`, help, ['slot']);
+      gauge.reset(); // slots come and go
+      for (const link of links) {
+        const now = value(link);
+        if (now !== null) gauge.set({ slot: link.slot }, now);
       }
     }
   }

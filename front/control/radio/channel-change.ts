@@ -26,6 +26,8 @@ export interface ChannelRequest {
   readonly phase?: 'prepare' | 'commit';
   readonly id?: string;
   readonly in_ms?: number;
+  /** The armed guard of the ground station was overridden; the drone's is then, too. */
+  readonly forced?: boolean;
 }
 
 export interface ChannelAnswer {
@@ -103,13 +105,15 @@ export class ChannelChange {
   async request(request: ChannelRequest): Promise<ChannelAnswer> {
     if (request.phase === 'prepare') return this.#phases.run(async () => this.#prepare(request));
     if (request.phase === 'commit') return this.#phases.run(async () => this.#commit(request));
-    return this.#work.run(async () => this.#change(request.channel));
+    return this.#work.run(async () => this.#change(request.channel, request.forced === true));
   }
 
-  async #change(to: number): Promise<ChannelAnswer> {
-    const { radio, radios, relay, groundSilentMs } = this.#options;
+  async #change(to: number, forced: boolean): Promise<ChannelAnswer> {
+    const { radios, relay, groundSilentMs } = this.#options;
     this.#search?.abort();
-    const from = await this.#channel();
+    const from = await this.#options.radio.channel();
+    // Without a card, or a radio at all, it is refused there, with the reason.
+    if (from === null) return this.#alone(to, 'There was no channel before.');
     if (from === to) return { channel: to, frequency_mhz: null, proved: true, reverted: false, reason: null };
     const bound = radios.list();
     if (relay === null) {
@@ -133,7 +137,7 @@ export class ChannelChange {
       relay,
       { from, to },
       heard.map(({ device_id: id, slot }) => ({ id, slot })),
-      radio,
+      forced,
     );
   }
 
@@ -148,13 +152,13 @@ export class ChannelChange {
     relay: RelayCalls,
     change: Change,
     drones: readonly { readonly id: string; readonly slot: number }[],
-    radio: ChannelChangeOptions['radio'],
+    forced: boolean,
   ): Promise<ChannelAnswer> {
-    const { inMs = IN_MS, revertMs, marginMs = MARGIN_MS, log } = this.#options;
+    const { radio, inMs = IN_MS, revertMs, marginMs = MARGIN_MS, log } = this.#options;
     const { from, to } = change;
     const id = randomUUID();
     const ask = async (phase: 'prepare' | 'commit', drone: string): Promise<void> => {
-      const body = { channel: to, phase, id, in_ms: inMs };
+      const body = { channel: to, phase, id, in_ms: inMs, ...(forced ? { force: true } : {}) };
       const answer = await relay.call(drone, { method: 'POST', path: PATH, body, timeoutMs: CALL_MS });
       if (answer.status === 200) return;
       const detail = memberOf(answer.body, 'detail');

@@ -16,19 +16,22 @@ export interface GroundHalf {
   readonly ground_id: string;
   readonly ground_name: string;
   readonly public_key: string;
+  readonly slot: number;
 }
 
 export interface DroneHalf {
   readonly device_id: string;
-  readonly name: string;
   readonly public_key: string;
   readonly fingerprint: string;
 }
 
 /** A drone on LAN, hotspot or USB, as its ground station sees it before their radios are bound. */
 export interface DroneAt {
+  about(): Promise<{ readonly device_id: string; readonly name: string }>;
   /** @returns its new pairing key */
   claim(code: string, groundId: string): Promise<string>;
+  /** Takes the claim back. */
+  unclaim(key: string): Promise<void>;
   pair(key: string, half: GroundHalf): Promise<DroneHalf>;
 }
 
@@ -58,6 +61,17 @@ export const DRONE_OVER_HTTP: DroneApi = {
       );
     const baseUrl = `http://${isIPv6(address) ? `[${address}]` : address}:${place.port}`;
     return {
+      async about() {
+        const info = await ask('GET', baseUrl, '/api/pairing/info', {});
+        const name = memberOf(info, 'name');
+        return {
+          device_id: textOf(info, 'device_id'),
+          name: typeof name === 'string' ? name.slice(0, 64) : '',
+        };
+      },
+      async unclaim(key) {
+        await ask('POST', baseUrl, '/api/pairing/unpair', { 'x-svc-key': key }, {});
+      },
       async claim(code, groundId) {
         const body = await ask(
           'POST',
@@ -70,12 +84,9 @@ export const DRONE_OVER_HTTP: DroneApi = {
       },
       async pair(key, half) {
         const headers = { 'x-svc-key': key };
-        const info = await ask('GET', baseUrl, '/api/pairing/info', {});
         const body = await ask('POST', baseUrl, '/api/wfb/pair', headers, half);
-        const name = memberOf(info, 'name');
         return {
           device_id: textOf(body, 'device_id'),
-          name: typeof name === 'string' ? name.slice(0, 64) : '',
           public_key: textOf(body, 'public_key'),
           fingerprint: textOf(body, 'fingerprint'),
         };

@@ -1,13 +1,21 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from './bound-radios.ts';
 
 const MAX_BYTES = 256 * 1024;
-/** wfb-ng itself has no limit; this is what one ground station may carry. */
-export const MAX_SLOTS = 24;
+
+export interface PairStoreOptions {
+  readonly file: string;
+  /** The folder of wfb-ng's key files, made from the list. */
+  readonly keys: string;
+  readonly log: Logger;
+}
 
 /** A bound radio with its keys, hexadecimal. */
 export interface StoredRadio extends BoundRadio {
@@ -26,26 +34,27 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
  * and is not overwritten.
  */
 export class PairStore implements BoundRadios {
-  readonly #file: string;
-  readonly #log: Logger;
+  readonly #options: PairStoreOptions;
   readonly #writes = new Serial();
   readonly #listeners = new Set<() => void>();
   #radios: readonly StoredRadio[] = [];
   /** Why the file is not used, null if it is. */
   #problem: string | null = null;
 
-  constructor(file: string, log: Logger) {
-    this.#file = file;
-    this.#log = log;
+  constructor(options: PairStoreOptions) {
+    this.#options = options;
   }
 
   async start(): Promise<void> {
+    const { file, log } = this.#options;
     try {
-      const text = await readPrivate(this.#file, MAX_BYTES);
+      const text = await readPrivate(file, MAX_BYTES);
       this.#radios = text === null ? [] : parse(JSON.parse(text));
+      // A process that was killed between the two has changed the list only.
+      await this.#writeKeys(this.#radios);
     } catch (error) {
-      this.#problem = `${this.#file} cannot be used: ${messageOf(error)}`;
-      this.#log.error(`radio: ${this.#problem}. No radio counts as bound.`);
+      this.#problem = `${file} cannot be used: ${messageOf(error)}`;
+      log.error(`radio: ${this.#problem}. No radio counts as bound.`);
     }
   }
 
@@ -88,12 +97,34 @@ export class PairStore implements BoundRadios {
       if (this.#problem !== null) throw new ApiError('E_STORE', `${this.#problem}. Repair or remove it.`);
       const radios = next(this.#radios);
       const text = `${JSON.stringify({ version: 1, pairs: radios }, null, 2)}\n`;
-      await writeAtomic(this.#file, text, 0o600).catch((error: unknown) => {
+      await writeAtomic(this.#options.file, text, 0o600).catch((error: unknown) => {
         throw new ApiError('E_STORE', `The bound radios could not be written: ${messageOf(error)}.`);
       });
       this.#radios = radios;
+      await this.#writeKeys(radios).catch((error: unknown) => {
+        throw new ApiError('E_STORE', `The keys for wfb-ng could not be written: ${messageOf(error)}.`);
+      });
       for (const listener of this.#listeners) listener();
     });
+  }
+
+  /** Makes wfb-ng's key files what the store says: own secret, then the peer's public key, 64 bytes. */
+  async #writeKeys(radios: readonly StoredRadio[]): Promise<void> {
+    const { keys } = this.#options;
+    const wanted = new Map(
+      radios.map(({ slot, own_secret: own, peer_public: peer }) => [
+        `slot-${slot}.key`,
+        Buffer.from(own + peer, 'hex'),
+      ]),
+    );
+    if (wanted.size === 0) {
+      await rm(keys, { recursive: true, force: true });
+      return;
+    }
+    await mkdir(keys, { recursive: true, mode: 0o700 });
+    for (const [name, content] of wanted) await writeAtomic(join(keys, name), content, 0o600);
+    for (const name of await readdir(keys))
+      if (!wanted.has(name)) await rm(join(keys, name), { force: true });
   }
 }
 

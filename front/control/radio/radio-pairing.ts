@@ -1,13 +1,10 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
+import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
 import type { DroneApi } from './drone-api.ts';
-import { MAX_SLOTS, type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
-import type { Radio } from './radio.ts';
+import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
 import { type Agreement, agree, makeRadioKeys } from './radio-keys.ts';
 
 /** How long a new key has to carry data before the old one comes back. */
@@ -20,6 +17,7 @@ export interface PairRequest {
   readonly ground_id?: string;
   readonly ground_name?: string;
   readonly public_key?: string;
+  readonly slot?: number;
 }
 
 export interface PairAnswer {
@@ -32,14 +30,11 @@ export interface PairAnswer {
 
 export interface RadioPairingOptions {
   readonly store: PairStore;
-  /** The folder of wfb-ng's key files. */
-  readonly keys: string;
   readonly profile: Profile;
   readonly deviceId: string;
   readonly name: string;
   /** How a ground station reaches a drone that is not bound yet. */
   readonly drone: DroneApi;
-  readonly radio: Pick<Radio, 'restart'>;
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly proofMs?: number;
@@ -48,7 +43,7 @@ export interface RadioPairingOptions {
 
 /**
  * The binding of a ground station's radio to a drone's (docs/contract.md 7.2): each end makes its own key, and only the public
- * halves travel. The list in the store is the truth; the key files of wfb-ng are made from it.
+ * halves travel. wfb-ng is started with the new key when the store tells that it has changed.
  */
 export class RadioPairing {
   readonly #options: RadioPairingOptions;
@@ -62,7 +57,6 @@ export class RadioPairing {
 
   /** A process that was killed in the middle of a binding goes on with it here. */
   async start(): Promise<void> {
-    await this.#writeKeys();
     for (const radio of this.#options.store.stored()) if (!radio.proved) this.#try(radio.device_id);
   }
 
@@ -85,7 +79,9 @@ export class RadioPairing {
     if (groundId !== undefined && peerPublic !== undefined && host === undefined) {
       if (profile !== 'drone')
         throw wrongForm('ground_id', 'This is a ground station: name the drone, as host with key or code.');
-      return this.#work.run(async () => this.#answerGround(groundId, groundName, peerPublic));
+      return this.#work.run(async () =>
+        this.#answerGround(groundId, groundName, peerPublic, request.slot ?? 0),
+      );
     }
     if (profile === 'drone') throw wrongForm('host', 'This is a drone: it is bound from its ground station.');
     if (host === undefined || (key === undefined) === (code === undefined))
@@ -110,9 +106,7 @@ export class RadioPairing {
         );
       this.#endTrial(deviceId);
       await store.change((radios) => radios.filter(({ device_id: id }) => id !== deviceId));
-      await this.#writeKeys();
       log.warn(`radio: ${deviceId} is no longer bound`);
-      this.#restart();
       return { paired: store.list().length > 0, device_id: deviceId };
     });
   }
@@ -136,7 +130,7 @@ export class RadioPairing {
   }
 
   /** A drone: makes its half for the ground station that asks. @throws ApiError E_PAIRED, E_INVALID_VALUE, E_STORE */
-  async #answerGround(groundId: string, name: string, peerPublic: string): Promise<PairAnswer> {
+  async #answerGround(groundId: string, name: string, peerPublic: string, slot: number): Promise<PairAnswer> {
     const other = this.#options.store.list().find(({ device_id: id }) => id !== groundId);
     if (other !== undefined)
       throw new ApiError(
@@ -145,7 +139,7 @@ export class RadioPairing {
       );
     const { secret, publicKey } = makeRadioKeys();
     const agreement = this.#agree(secret, peerPublic);
-    await this.#keep({ slot: 0, device_id: groundId, name, secret, peerPublic, agreement });
+    await this.#keep({ slot, device_id: groundId, name, secret, peerPublic, agreement });
     return {
       device_id: this.#options.deviceId,
       public_key: publicKey.toString('hex'),
@@ -160,37 +154,39 @@ export class RadioPairing {
    */
   async #bindDrone(host: string, key: string | undefined, code: string | undefined): Promise<PairAnswer> {
     const { drone, deviceId, name, store } = this.#options;
-    const used = new Set(store.list().map(({ slot }) => slot));
-    const free = Array.from({ length: MAX_SLOTS }, (_, slot) => slot).find((slot) => !used.has(slot));
     const at = await drone.at(host);
-    const claimed = key === undefined ? await at.claim(code ?? '', deviceId) : null;
-    const { secret, publicKey } = makeRadioKeys();
-    const half = { ground_id: deviceId, ground_name: name, public_key: publicKey.toString('hex') };
-    const answer = await at.pair(key ?? claimed ?? '', half);
-    const agreement = this.#agree(secret, answer.public_key);
-    if (agreement.fingerprint !== answer.fingerprint)
-      throw new ApiError(
-        'E_UPSTREAM',
-        `The drone at ${host} has another fingerprint: the keys were changed on their way.`,
-      );
-    const slot = this.#find(answer.device_id)?.slot ?? free;
+    const about = await at.about();
+    const taken = new Set(store.list().map((radio) => radio.slot));
+    const free = Array.from({ length: MAX_SLOTS }, (_, each) => each).find((each) => !taken.has(each));
+    const slot = this.#find(about.device_id)?.slot ?? free;
     if (slot === undefined)
       throw new ApiError('E_BUSY', `All ${MAX_SLOTS} slots are taken. End the binding of a drone first.`);
-    await this.#keep({
-      slot,
-      device_id: answer.device_id,
-      name: answer.name,
-      secret,
-      peerPublic: answer.public_key,
-      agreement,
-    });
-    return {
-      device_id: answer.device_id,
-      public_key: half.public_key,
-      fingerprint: agreement.fingerprint,
-      proved: false,
-      ...(claimed === null ? {} : { drone_key: claimed }),
-    };
+    const claimed = key === undefined ? await at.claim(code ?? '', deviceId) : null;
+    try {
+      const { secret, publicKey } = makeRadioKeys();
+      const half = {
+        ground_id: deviceId,
+        ground_name: name,
+        public_key: publicKey.toString('hex'),
+        slot,
+      };
+      const answer = await at.pair(key ?? claimed ?? '', half);
+      const agreement = this.#agree(secret, answer.public_key);
+      if (agreement.fingerprint !== answer.fingerprint || about.device_id !== answer.device_id)
+        throw new ApiError('E_UPSTREAM', `The drone at ${host} answers with another id or fingerprint.`);
+      await this.#keep({ slot, ...about, secret, peerPublic: answer.public_key, agreement });
+      return {
+        device_id: about.device_id,
+        public_key: half.public_key,
+        fingerprint: agreement.fingerprint,
+        proved: false,
+        ...(claimed === null ? {} : { drone_key: claimed }),
+      };
+    } catch (error) {
+      // Nobody else knows the key of a drone that was claimed for this.
+      if (claimed !== null) await at.unclaim(claimed).catch((failed: unknown) => keyLeft(claimed, failed));
+      throw error;
+    }
   }
 
   #agree(secret: Buffer, peerPublic: string): Agreement {
@@ -224,9 +220,7 @@ export class RadioPairing {
       previous: before === undefined ? null : before.proved ? withoutPrevious(before) : before.previous,
     };
     await store.change((radios) => [...radios.filter(({ device_id: id }) => id !== made.device_id), next]);
-    await this.#writeKeys();
     log.info(`radio: bound to ${made.device_id}, fingerprint ${next.fingerprint}`);
-    this.#restart();
     this.#try(made.device_id);
   }
 
@@ -252,9 +246,7 @@ export class RadioPairing {
     await store.change((radios) =>
       radios.map((each) => (each.device_id === deviceId ? { ...previous, previous: null } : each)),
     );
-    await this.#writeKeys();
     log.warn(`radio: the new key of ${deviceId} carried no data; the older one holds again`);
-    this.#restart();
   }
 
   #endTrial(deviceId: string): void {
@@ -265,35 +257,12 @@ export class RadioPairing {
   #find(deviceId: string): StoredRadio | undefined {
     return this.#options.store.stored().find(({ device_id: id }) => id === deviceId);
   }
+}
 
-  /** Makes wfb-ng's key files what the store says: own secret, then the peer's public key, 64 bytes. */
-  async #writeKeys(): Promise<void> {
-    const { store, keys } = this.#options;
-    const wanted = new Map(
-      store
-        .stored()
-        .map(({ slot, own_secret: own, peer_public: peer }) => [
-          `slot-${slot}.key`,
-          Buffer.from(own + peer, 'hex'),
-        ]),
-    );
-    if (wanted.size === 0) {
-      await rm(keys, { recursive: true, force: true });
-      return;
-    }
-    await mkdir(keys, { recursive: true, mode: 0o700 });
-    for (const [name, content] of wanted) await writeAtomic(join(keys, name), content, 0o600);
-    for (const name of await readdir(keys))
-      if (!wanted.has(name)) await rm(join(keys, name), { force: true });
-  }
-
-  /** A restart of wfb-ng takes seconds; the answer does not wait for it. */
-  #restart(): void {
-    const { radio, log } = this.#options;
-    radio
-      .restart()
-      .catch((error: unknown) => log.error(`radio: wfb-ng with the new key: ${messageOf(error)}`));
-  }
+/** @throws ApiError with the key, so that the drone is not lost to its owner */
+function keyLeft(key: string, failed: unknown): never {
+  const words = `The drone was claimed, its radio was not bound, and it could not be unpaired again (${messageOf(failed)}). Keep its pairing key.`;
+  throw new ApiError('E_UPSTREAM', words, { drone_key: key });
 }
 
 function wrongForm(member: string, message: string): ApiError {

@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 128;
 
 export interface RelayListenerOptions {
   /** The address of this drone in the tunnel; it may come and go with the radio. */
-  readonly host: string;
+  readonly host: () => string;
   readonly port: number;
   readonly radios: BoundRadios;
   /** Makes the front's server for a connection whose ground station is known. */
@@ -55,6 +55,12 @@ export class RelayListener {
     this.#tick();
   }
 
+  /** Since a ground station asked something, ms; null if none has. */
+  get silentMs(): number | null {
+    const newest = Math.max(...this.#askedAt.values());
+    return newest === -Infinity ? null : this.#options.now() - newest;
+  }
+
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#forget?.();
@@ -70,7 +76,8 @@ export class RelayListener {
   }
 
   #watchTunnel(): void {
-    const { host, onTunnel } = this.#options;
+    const { onTunnel } = this.#options;
+    const host = this.#options.host();
     const found = Object.entries(networkInterfaces()).find(([, addresses = []]) =>
       addresses.some(
         ({ address, family }) =>
@@ -83,7 +90,8 @@ export class RelayListener {
   }
 
   #listen(): void {
-    const { host, port, radios, createServer, log } = this.#options;
+    const { port, radios, createServer, log } = this.#options;
+    const host = this.#options.host();
     const server = createServer(
       relayServerOptions((ground) => radios.relaySecret(ground)),
       (socket) => this.#admit(socket),

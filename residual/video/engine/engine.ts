@@ -79,6 +79,11 @@ export class Engine {
       handlers: {
         status: () => this.status(),
         profile: async (params) => this.#pipeline.apply(params),
+        limit: ({ bitrate_kbps: kbps, key }) => {
+          this.#pipeline.limit(kbps);
+          if (key) requestKey();
+          return { done: true };
+        },
         snapshot: async () => this.#snapshot(),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.

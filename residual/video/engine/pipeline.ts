@@ -61,6 +61,8 @@ export class Pipeline {
   #frames = 0;
   #dropped = 0;
   #restarts = 0;
+  /** The most that the radio takes, kbit/s. */
+  #limit = Number.POSITIVE_INFINITY;
   readonly #applying = new Set<Applying>();
 
   constructor(options: PipelineOptions) {
@@ -98,6 +100,11 @@ export class Pipeline {
   /** The next picture becomes a key frame; at most five a second. */
   requestKey(): void {
     this.#keyWanted = true;
+  }
+
+  /** From the next picture on, the encoder has at most this bit rate, whatever is asked of it. */
+  limit(kbps: number): void {
+    this.#limit = kbps;
   }
 
   /** The newest raw picture; null where there is none. The caller may use it until it awaits. */
@@ -233,7 +240,8 @@ export class Pipeline {
 
   async #encode(frame: Frame, capturedAt: number, at: number): Promise<void> {
     const wanted = this.#wanted;
-    const encoder = await this.#encoderFor(wanted);
+    const limited = { ...wanted, bitrate_kbps: Math.min(wanted.bitrate_kbps, this.#limit) };
+    const encoder = await this.#encoderFor(limited);
     const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height);
     try {
       const key = this.#keyWanted && at - this.#keyAt > LIMITS.keyIntervalUs;
@@ -246,7 +254,7 @@ export class Pipeline {
       if (scaled !== frame) scaled.free();
     }
     if (wanted !== this.#wanted) return; // changed since: the next picture applies it
-    for (const waiting of this.#applying) waiting.resolve(wanted);
+    for (const waiting of this.#applying) waiting.resolve(limited);
     this.#applying.clear();
   }
 

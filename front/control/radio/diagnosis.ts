@@ -1,0 +1,79 @@
+import type { Figures } from './figures.ts';
+import type { RadioState } from './link-state.ts';
+
+export interface Diagnosis {
+  readonly kind:
+    | 'card_missing'
+    | 'wrong_key'
+    | 'wrong_channel'
+    | 'peer_silent'
+    | 'overload'
+    | 'camera_silent';
+  /** What is wrong, and what to do. */
+  readonly sentence: string;
+  /** What shows it. */
+  readonly figures: Readonly<Record<string, unknown>>;
+}
+
+export interface Evidence {
+  readonly drone: boolean;
+  readonly state: RadioState;
+  readonly cameraSilent: boolean;
+  /** Seconds since the other end was heard, null if it never was. */
+  readonly silentSeconds: number | null;
+  readonly figures: Figures;
+  readonly missingCards: readonly string[];
+  /** What the config says, and what the first card is on; null if unknown. */
+  readonly channel: number;
+  readonly tunedTo: number | null;
+}
+
+/** A share of packets beyond which the air is full; a few are dropped at each start of wfb-ng. */
+const OVERLOAD_PERCENT = 2;
+
+/** The one thing that is wrong with a link, the most probable cause first; null if nothing is known to be. */
+export function diagnose(evidence: Evidence): Diagnosis | null {
+  const { state, figures, missingCards, channel, tunedTo, silentSeconds } = evidence;
+  const other = evidence.drone ? 'the ground station' : 'the drone';
+  if (missingCards.length > 0)
+    return {
+      kind: 'card_missing',
+      sentence: `This machine does not have the radio card ${missingCards.join(', ')}: it was unplugged, has lost its power, or its driver is not loaded. See radio.cards.`,
+      figures: { missing: missingCards },
+    };
+  if (state === 'mis_keyed')
+    return {
+      kind: 'wrong_key',
+      sentence: `Frames arrive and none can be decrypted: the two ends have different keys. Bind this radio to ${other} again.`,
+      figures: { decrypt_errors: figures.decrypt_errors, packets_received: figures.packets_received },
+    };
+  if (state === 'searching') {
+    if (tunedTo !== null && tunedTo !== channel)
+      return {
+        kind: 'wrong_channel',
+        sentence: `The card is on channel ${tunedTo}, and the config has ${channel}. Set the channel again: svc radio channel ${channel}.`,
+        figures: { channel, tuned_to: tunedTo },
+      };
+    return {
+      kind: 'peer_silent',
+      sentence: `Nothing is heard from ${other}: it is off, out of range, or on another channel than ${channel}.`,
+      figures: { packets_all: figures.packets_all, rx_silent_seconds: silentSeconds, channel },
+    };
+  }
+  if ((figures.tx_dropped_percent ?? 0) > OVERLOAD_PERCENT)
+    return {
+      kind: 'overload',
+      sentence:
+        'More is to be sent than the air takes, and packets are dropped, also of MAVLink. Lower the bit rate of the video, or raise radio.mcs.',
+      figures: { tx_dropped_percent: figures.tx_dropped_percent, bitrate_kbps: figures.bitrate_kbps },
+    };
+  if (evidence.cameraSilent)
+    return {
+      kind: 'camera_silent',
+      sentence: evidence.drone
+        ? 'The link works, but no video is handed over to the radio. See GET /api/video and video.radio.'
+        : 'The link works, but the drone sends no video. Look at its camera.',
+      figures: { bitrate_kbps: figures.bitrate_kbps, rssi_dbm: figures.rssi_dbm },
+    };
+  return null;
+}
