@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
+import { LINK_FOLDER } from '../../shared/link-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -17,6 +18,8 @@ import { operationMethods } from './operations.ts';
 const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Systemd's units that are gone after a restart of the machine. */
 const UNIT_FOLDER = '/run/systemd/system';
+/** The connections of NetworkManager. */
+const PROFILE_FOLDER = '/etc/NetworkManager/system-connections';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 const MAX_LINE_CHARS = 4096;
@@ -51,6 +54,8 @@ async function build(log: Logger): Promise<Program> {
     methods: operationMethods({
       searchPath: process.env['SVC_HELPER_PATH'] ?? SEARCH_PATH,
       unitFolder: process.env['SVC_HELPER_UNIT_DIR'] ?? UNIT_FOLDER,
+      profileFolder: process.env['SVC_HELPER_NM_DIR'] ?? PROFILE_FOLDER,
+      linkFolder: process.env['SVC_LINK_DIR'] ?? LINK_FOLDER,
       log,
       onUse: () => idle?.refresh(),
     }),

@@ -7,6 +7,7 @@ import { missing, runProgram } from '../../shared/process/run-program.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+import { NetworkOperations } from './network-operations.ts';
 import { PluginOperations, type Run } from './plugin-operations.ts';
 
 type Helper = typeof HELPER;
@@ -39,6 +40,10 @@ export interface OperationDeps {
   readonly searchPath: string;
   /** The folder of systemd's run-time units. */
   readonly unitFolder: string;
+  /** The folder of NetworkManager's connections. */
+  readonly profileFolder: string;
+  /** The folder of systemd's .link files. */
+  readonly linkFolder: string;
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -54,10 +59,11 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
         onUse();
         try {
           const result = await method(params, signal);
-          if (name !== 'plugin_status') log.info(`${name}: done`, { params }); // asked all the time
+          // plugin_status is asked all the time
+          if (name !== 'plugin_status') log.info(`${name}: done`, { params: withoutSecrets(params) });
           return result;
         } catch (error) {
-          log.warn(`${name}: ${messageOf(error)}`, { params });
+          log.warn(`${name}: ${messageOf(error)}`, { params: withoutSecrets(params) });
           throw error;
         } finally {
           onUse();
@@ -68,28 +74,44 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
   return Object.fromEntries(logged);
 }
 
-function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Helper> {
+/** For the log. It is called before the parameters are checked, too. */
+function withoutSecrets(params: unknown): unknown {
+  if (typeof params !== 'object' || params === null || !('passphrase' in params)) return params;
+  return { ...params, passphrase: '***' };
+}
+
+function handlers({
+  searchPath,
+  unitFolder,
+  profileFolder,
+  linkFolder,
+  log,
+}: OperationDeps): Handlers<Helper> {
   const run: Run = async (program, args, timeoutMs) => {
     const path = await findProgram(program, searchPath);
     return runProgram(path, args, timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
   };
   const plugins = new PluginOperations(run, unitFolder);
-  let running: string | null = null;
-  const alone =
-    <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
-    async (params: Params): Promise<Done> => {
-      // Refused, not queued: the caller knows best whether it still makes sense after the first one.
-      if (running !== null)
-        throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
-      running = name;
-      try {
-        log.info(`${name}: requested`, { params });
-        await work(params);
-        return { done: true };
-      } finally {
-        running = null;
-      }
-    };
+  const network = new NetworkOperations(run, { profiles: profileFolder, links: linkFolder });
+  const lane = () => {
+    let running: string | null = null;
+    return <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
+      async (params: Params): Promise<Done> => {
+        // Refused, not queued: the caller knows best whether it still makes sense after the first one.
+        if (running !== null)
+          throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
+        running = name;
+        try {
+          log.info(`${name}: requested`, { params: withoutSecrets(params) });
+          await work(params);
+          return { done: true };
+        } finally {
+          running = null;
+        }
+      };
+  };
+  const alone = lane();
+  const aloneOnNetwork = lane();
   const single = <M extends Single>(name: M): ((params: ParamsOf<Helper, M>) => Promise<Done>) => {
     const { program, args, timeoutMs }: Operation<ParamsOf<Helper, M>> = OPERATIONS[name];
     return alone(name, async (params) => run(program, args(params), timeoutMs));
@@ -102,6 +124,15 @@ function handlers({ searchPath, unitFolder, log }: OperationDeps): Handlers<Help
     plugin_stop: alone('plugin_stop', async ({ id }) => plugins.stop(id)),
     plugin_status: async ({ id }) => plugins.status(id),
     plugin_forget: alone('plugin_forget', async ({ id }) => plugins.forget(id)),
+    network_profile: aloneOnNetwork('network_profile', async (profile) => network.profile(profile)),
+    network_up: aloneOnNetwork('network_up', async (params) => network.up(params)),
+    network_down: aloneOnNetwork('network_down', async ({ uuid }) => network.down(uuid)),
+    network_leave: aloneOnNetwork('network_leave', async (params) => network.leave(params.interface)),
+    network_forget: aloneOnNetwork('network_forget', async ({ uuid }) => network.forget(uuid)),
+    network_scan: aloneOnNetwork('network_scan', async (params) => network.scan(params.interface)),
+    network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
+    mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
+    mac_unpin: aloneOnNetwork('mac_unpin', async (params) => network.unpin(params.interface)),
   };
 }
 
