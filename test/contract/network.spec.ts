@@ -104,7 +104,7 @@ describe('the network, through the real nmcli', function () {
     expect(status).to.equal(200);
     expect(await active()).to.equal('weird:ssid\\x');
     expect(await manager.asked()).to.not.include('slash');
-    expect(node.stderr).to.not.include('back\\').and.to.include('network_profile: done');
+    expect(node.stderr).to.include('network_profile: done').and.not.include('slash');
     const audit = await readFile(join(node.paths.auditDir, 'audit.ndjson'), 'utf8');
     expect(audit)
       .to.include('network.client.join.put')
@@ -146,7 +146,7 @@ describe('the network, through the real nmcli', function () {
     expect(absent.body['detail']).to.include('hears no network Nowhere');
     const bare = await send('PUT', `${BASE}/client/join`, { ssid: 'weird:ssid\\x' });
     expect(bare.status).to.equal(200); // it is saved
-    await send('DELETE', `${BASE}/client/configured/weird:ssid_x`);
+    await send('DELETE', `${BASE}/client/configured/weird%3Assid_x`);
     const closed = await send('PUT', `${BASE}/client/join`, { ssid: 'weird:ssid\\x' });
     expect(closed.status).to.equal(422);
     expect(closed.body['detail']).to.include('Send its passphrase');
@@ -212,9 +212,7 @@ describe('the network, through the real nmcli', function () {
     expect(ground.body).to.include({ share_uplink: true, modem_4g: null });
     const off = await send('PUT', `${BASE}/hotspot`, { enabled: false });
     expect(off.body).to.include({ enabled: false, running: false });
-    expect(node.stderr + (await manager.asked()))
-      .to.not.include('guests only')
-      .and.not.include('guests\\sonly');
+    expect(node.stderr + (await manager.asked())).to.not.match(/guests(?: |\\s)only/);
   });
 
   it('goes back when a front was killed in the middle of a join', async () => {

@@ -11,6 +11,8 @@ const NAMING = [
   'cmd',
   'name',
   'interface',
+  'iface',
+  'ssid',
   'id',
   'token_id',
   'permission_id',

@@ -49,6 +49,7 @@ def settings_of(path):
         ssid = bytes(int(byte) for byte in wifi["ssid"].split(";") if byte)
         out["802-11-wireless"] = {"ssid": dbus.ByteArray(ssid), "mode": wifi["mode"]}
         if "channel" in wifi:
+            out["802-11-wireless"]["band"] = wifi["band"]
             out["802-11-wireless"]["channel"] = dbus.UInt32(int(wifi["channel"]))
         if "wifi-security" in parser:
             out["802-11-wireless"]["security"] = "802-11-wireless-security"
