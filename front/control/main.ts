@@ -44,7 +44,7 @@ import { missionHandlers } from './native/missions.ts';
 import { networkHandlers } from './native/network.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { Changes } from './network/change.ts';
-import { defaultSsid, Hotspot } from './network/hotspot.ts';
+import { Hotspot, ssidOf } from './network/hotspot.ts';
 import { MacPins } from './network/mac.ts';
 import { Mesh } from './network/mesh.ts';
 import { Network } from './network/network.ts';
@@ -136,7 +136,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   };
   const hotspot = new Hotspot({
     ...networkParts,
-    defaultSsid: defaultSsid(id, profile),
+    defaultSsid: ssidOf(id, profile),
     paired: () => pairing.paired,
   });
   const network = new Network({ ...networkParts, hotspot });

@@ -16,16 +16,8 @@ describe('a wired network, with the real NetworkManager', function () {
   const send = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const url = `http://127.0.0.1:${node.port}/api/v1/network${path}`;
     const content = ['-H', 'content-type: application/json', '-d', JSON.stringify(body)];
-    const [program = '', ...args] = [
-      ...manager.prefix,
-      'curl',
-      '-s',
-      '-X',
-      method,
-      '-H',
-      `x-svc-key: ${KEY}`,
-    ];
-    const { stdout } = await run(program, [...args, ...(body === undefined ? [] : content), url]);
+    const args = [...manager.prefix.slice(1), 'curl', '-s', '-X', method, '-H', `x-svc-key: ${KEY}`];
+    const { stdout } = await run('nsenter', [...args, ...(body === undefined ? [] : content), url]);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
 

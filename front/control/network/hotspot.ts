@@ -156,7 +156,7 @@ function ownOf(profiles: readonly WifiProfile[]): WifiProfile | undefined {
 }
 
 /** `SVC-` or `SVC-GS-` and the first four characters of the device's id. */
-export function defaultSsid(deviceId: string, profile: 'drone' | 'ground-station'): string {
+export function ssidOf(deviceId: string, profile: 'drone' | 'ground-station'): string {
   const part = deviceId
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .slice(0, 4)

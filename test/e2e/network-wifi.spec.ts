@@ -9,7 +9,7 @@ const key = { 'x-svc-key': KEY };
 const BASE = '/api/v1/network';
 
 describe('the network, through the real nmcli', function () {
-  this.timeout(40_000);
+  this.timeout(60_000);
   let manager: MockNetworkManager;
   let node: TestNode;
 
@@ -211,7 +211,7 @@ describe('the network, through the real nmcli', function () {
     expect(ground.body['ap']).to.include({ running: true, share_uplink: true });
     expect(ground.body).to.include({ share_uplink: true, modem_4g: null });
     const off = await send('PUT', `${BASE}/hotspot`, { enabled: false });
-    expect(off.body).to.include({ enabled: false, running: false });
+    expect(off.body, JSON.stringify(off.body)).to.include({ enabled: false, running: false });
     expect(node.stderr + (await manager.asked())).to.not.match(/guests(?: |\\s)only/);
   });
 
