@@ -123,7 +123,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
   const helper = helperAt(paths.helperSocket);
-  const nmcli = new Nmcli();
+  const nmcli = new Nmcli(process.env);
   const networkStore = new NetworkStore(paths.network);
   const networkChanges = new Changes({ file: paths.networkChange, nmcli, helper, log });
   const radioCards = new Set(config.radio.cards);

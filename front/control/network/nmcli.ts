@@ -1,6 +1,8 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 const READ_MS = 8000;
 /** NetworkManager's state of a device that is up; from here down to `IDLE` it is on its way up, or on its way down. */
 const CONNECTED = 100;
@@ -64,14 +66,22 @@ export interface AccessPoint {
  * (`missing: nmcli`), E_UPSTREAM_DOWN if NetworkManager is not running, E_TIMEOUT, E_UPSTREAM.
  */
 export class Nmcli {
+  readonly #env: Env;
+
+  /** @param env of this process */
+  constructor(env: Env) {
+    // With another character set nmcli replaces what it does not have in names.
+    this.#env = { ...env, LC_ALL: 'C.UTF-8' };
+  }
+
   async devices(): Promise<readonly Device[]> {
-    const text = await ask(['-f', 'GENERAL,IP4,IP6', 'device', 'show']);
+    const text = await ask(this.#env, ['-f', 'GENERAL,IP4,IP6', 'device', 'show']);
     const blocks = text.split(/\n(?=GENERAL\.DEVICE:)/);
     return blocks.filter((block) => block.trim() !== '').map((block) => deviceOf(membersOf(block)));
   }
 
   async profiles(): Promise<readonly Profile[]> {
-    const rows = await table('NAME,UUID,TYPE,AUTOCONNECT,DEVICE', ['connection', 'show']);
+    const rows = await table(this.#env, 'NAME,UUID,TYPE,AUTOCONNECT,DEVICE', ['connection', 'show']);
     return rows.map(([name = '', uuid = '', type = '', autoconnect, device = '']) => ({
       uuid,
       name,
@@ -86,7 +96,9 @@ export class Nmcli {
     const details = profiles.map(async (profile) => {
       const [W, S] = ['802-11-wireless', '802-11-wireless-security'];
       const fields = `${W}.ssid,${W}.mode,${W}.channel,${S}.key-mgmt`;
-      const members = membersOf(await ask(['-f', fields, 'connection', 'show', 'uuid', profile.uuid]));
+      const members = membersOf(
+        await ask(this.#env, ['-f', fields, 'connection', 'show', 'uuid', profile.uuid]),
+      );
       const channel = numberOf(members.get(`${W}.channel`));
       return {
         ...profile,
@@ -102,7 +114,15 @@ export class Nmcli {
   /** What NetworkManager heard last; it does not look around now. */
   async accessPoints(iface: string): Promise<readonly AccessPoint[]> {
     const fields = 'IN-USE,BSSID,SSID-HEX,CHAN,FREQ,SIGNAL,SECURITY';
-    const rows = await table(fields, ['device', 'wifi', 'list', 'ifname', iface, '--rescan', 'no']);
+    const rows = await table(this.#env, fields, [
+      'device',
+      'wifi',
+      'list',
+      'ifname',
+      iface,
+      '--rescan',
+      'no',
+    ]);
     return rows.map(([inUse, bssid = '', hex = '', channel, frequency, signal, security = '']) => ({
       inUse: inUse === '*',
       bssid: bssid.toLowerCase(),
@@ -132,17 +152,19 @@ export function splitTerse(line: string): readonly string[] {
   return members;
 }
 
-async function table(fields: string, args: readonly string[]): Promise<readonly (readonly string[])[]> {
-  const text = await ask(['-e', 'yes', '-f', fields, ...args]);
+async function table(
+  env: Env,
+  fields: string,
+  args: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  const text = await ask(env, ['-e', 'yes', '-f', fields, ...args]);
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map(splitTerse);
 }
 
-async function ask(args: readonly string[]): Promise<string> {
-  // With another character set nmcli replaces what it does not have in names.
-  const env = { ...process.env, LC_ALL: 'C.UTF-8' };
+async function ask(env: Env, args: readonly string[]): Promise<string> {
   try {
     return await runProgram('nmcli', ['-t', ...args], READ_MS, { env });
   } catch (error) {

@@ -153,6 +153,9 @@ def deactivate(self, active):
     for dev in dbusmock.get_object(nm.MANAGER_OBJ).GetDevices():
         device = dbusmock.get_object(dev)
         if device.props[nm.DEVICE_IFACE].get("ActiveConnection") == active:
+            made = dbusmock.get_object(active)
+            made.UpdateProperties(nm.ACTIVE_CONNECTION_IFACE, {"State": dbus.UInt32(4)})
+            made.EmitSignal(nm.ACTIVE_CONNECTION_IFACE, "StateChanged", "uu", [dbus.UInt32(4), dbus.UInt32(2)])
             clear(device, dev)
 
 
