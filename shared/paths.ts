@@ -22,6 +22,10 @@ export interface Paths {
   readonly radioKeys: string;
   /** A change of the radio's channel that has not been proved yet. */
   readonly radioChange: string;
+  /** The order of uplinks, whether they are shared, and the mesh. */
+  readonly network: string;
+  /** What was active before a change of the network that is not over. */
+  readonly networkChange: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -87,6 +91,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),
+    network: join(state, 'network.json'),
+    networkChange: join(state, 'network-change.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),

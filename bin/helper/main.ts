@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
+import { LINK_FOLDER } from '../../shared/link-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -20,6 +21,8 @@ const UNIT_FOLDER = '/run/systemd/system';
 /** What wfb-ng reads, for as long as the machine runs; and NetworkManager's run-time configuration. */
 const RADIO_FOLDER = '/run/svc-wfb';
 const NETWORK_MANAGER = '/run/NetworkManager';
+/** The connections of NetworkManager. */
+const PROFILE_FOLDER = '/etc/NetworkManager/system-connections';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 const MAX_LINE_CHARS = 8192;
@@ -59,6 +62,8 @@ async function build(log: Logger): Promise<Program> {
         networkManager: process.env['SVC_HELPER_NM_DIR'] ?? NETWORK_MANAGER,
         sys: process.env['SVC_HELPER_SYS_DIR'] ?? '/sys',
       },
+      profileFolder: process.env['SVC_HELPER_PROFILE_DIR'] ?? PROFILE_FOLDER,
+      linkFolder: process.env['SVC_LINK_DIR'] ?? LINK_FOLDER,
       log,
       onUse: () => idle?.refresh(),
     }),

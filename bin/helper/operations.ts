@@ -7,6 +7,7 @@ import { missing, runProgram } from '../../shared/process/run-program.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+import { NetworkOperations } from './network-operations.ts';
 import { PluginOperations, type Run } from './plugin-operations.ts';
 import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
 
@@ -41,6 +42,10 @@ export interface OperationDeps {
   /** The folder of systemd's run-time units. */
   readonly unitFolder: string;
   readonly radio: RadioPlaces;
+  /** The folder of NetworkManager's connections. */
+  readonly profileFolder: string;
+  /** The folder of systemd's .link files. */
+  readonly linkFolder: string;
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -72,34 +77,47 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
 
 const ASKED_OFTEN: ReadonlySet<string> = new Set(['plugin_status', 'radio_status']);
 
-/** What the log may have of a request: the parameters of `radio_apply` hold keys. */
+/** What the log may have of a request, before it was checked: the parameters of `radio_apply` hold keys. */
 function shown(name: string, params: unknown): { readonly params?: unknown } {
-  return name === 'radio_apply' ? {} : { params };
+  if (name === 'radio_apply') return {};
+  if (typeof params !== 'object' || params === null || !('passphrase' in params)) return { params };
+  return { params: { ...params, passphrase: '***' } };
 }
 
-function handlers({ searchPath, unitFolder, radio: radioPlaces, log }: OperationDeps): Handlers<Helper> {
+function handlers({
+  searchPath,
+  unitFolder,
+  radio: radioPlaces,
+  profileFolder,
+  linkFolder,
+  log,
+}: OperationDeps): Handlers<Helper> {
   const run: Run = async (program, args, timeoutMs) => {
     const path = await findProgram(program, searchPath);
     return runProgram(path, args, timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
   };
   const plugins = new PluginOperations(run, unitFolder);
   const radio = new RadioOperations(run, async (program) => findProgram(program, searchPath), radioPlaces);
-  let running: string | null = null;
-  const alone =
-    <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
-    async (params: Params): Promise<Done> => {
-      // Refused, not queued: the caller knows best whether it still makes sense after the first one.
-      if (running !== null)
-        throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
-      running = name;
-      try {
-        log.info(`${name}: requested`, shown(name, params));
-        await work(params);
-        return { done: true };
-      } finally {
-        running = null;
-      }
-    };
+  const network = new NetworkOperations(run, { profiles: profileFolder, links: linkFolder });
+  const lane = () => {
+    let running: string | null = null;
+    return <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
+      async (params: Params): Promise<Done> => {
+        // Refused, not queued: the caller knows best whether it still makes sense after the first one.
+        if (running !== null)
+          throw new ApiError('E_BUSY', `svc-helper is busy with ${running}. Try again when that has ended.`);
+        running = name;
+        try {
+          log.info(`${name}: requested`, shown(name, params));
+          await work(params);
+          return { done: true };
+        } finally {
+          running = null;
+        }
+      };
+  };
+  const alone = lane();
+  const aloneOnNetwork = lane();
   const single = <M extends Single>(name: M): ((params: ParamsOf<Helper, M>) => Promise<Done>) => {
     const { program, args, timeoutMs }: Operation<ParamsOf<Helper, M>> = OPERATIONS[name];
     return alone(name, async (params) => run(program, args(params), timeoutMs));
@@ -117,6 +135,15 @@ function handlers({ searchPath, unitFolder, radio: radioPlaces, log }: Operation
     radio_status: async () => radio.status(),
     radio_tune: async (params) => radio.tune(params),
     radio_power: async (params) => radio.power(params),
+    network_profile: aloneOnNetwork('network_profile', async (profile) => network.profile(profile)),
+    network_up: aloneOnNetwork('network_up', async (params) => network.up(params)),
+    network_down: aloneOnNetwork('network_down', async ({ uuid }) => network.down(uuid)),
+    network_leave: aloneOnNetwork('network_leave', async (params) => network.leave(params.interface)),
+    network_forget: aloneOnNetwork('network_forget', async ({ uuid }) => network.forget(uuid)),
+    network_scan: aloneOnNetwork('network_scan', async (params) => network.scan(params.interface)),
+    network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
+    mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
+    mac_unpin: aloneOnNetwork('mac_unpin', async (params) => network.unpin(params.interface)),
   };
 }
 

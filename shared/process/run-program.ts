@@ -31,7 +31,9 @@ export async function runProgram(
       else if ((error as NodeJS.ErrnoException).code === 'ENOENT') reject(missing(name));
       else if (error.killed === true) reject(new ApiError('E_TIMEOUT', `${name} took longer than ${ms} ms.`));
       else {
-        const words = stderr.trim().split('\n').at(-1) ?? '';
+        // After its error, nmcli has a hint on where to read more.
+        const lines = stderr.trim().split('\n');
+        const words = lines.filter((line) => !line.startsWith('Hint: ')).at(-1) ?? '';
         reject(new ApiError('E_UPSTREAM', `${name}: ${words === '' ? error.message : words}`));
       }
     });

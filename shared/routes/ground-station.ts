@@ -1,3 +1,4 @@
+import * as network from '../schemas/network.ts';
 import {
   pilotClaimAnswer,
   pilotClaimRequest,
@@ -17,29 +18,52 @@ const { row, later } = domain({
   params: { device_id: PARAM.id },
 });
 
+/** NetworkManager refuses, is not running, or does not answer. */
+const READ_FAILS = ['E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'] as const;
+const CHANGE_FAILS = [...READ_FAILS, 'E_BUSY', 'E_INVALID_VALUE', 'E_STORE'] as const;
+const MESH_FAILS = ['E_UPSTREAM', 'E_TIMEOUT', 'E_STORE'] as const;
+
 export const groundStationRows = [
   later('ground-station.status.get', 'GET /api/v1/ground-station/status', 'key read ok -', 'status'),
-  later('ground-station.network.get', 'GET /api/v1/ground-station/network', 'key read ok -', 'network info'),
-  later(
+  row('ground-station.network.get', 'GET /api/v1/ground-station/network', 'key read ok -', 'network info', {
+    fails: READ_FAILS,
+    responses: json('hotspot, Wi-Fi, wired, uplinks', network.groundNetwork),
+  }),
+  row(
     'ground-station.network.ap.put',
     'PUT /api/v1/ground-station/network/ap',
     'key admin ok - link',
     'hotspot',
-    { bodyKind: 'json' },
+    {
+      limits: LIMITS.network,
+      body: network.hotspotRequest,
+      fails: CHANGE_FAILS,
+      responses: json('as it is now', network.hotspot),
+    },
   ),
-  later(
+  row(
     'ground-station.network.share-uplink.put',
     'PUT /api/v1/ground-station/network/share_uplink',
     'key admin ok - link',
     'share the uplink',
-    { bodyKind: 'json' },
+    {
+      limits: LIMITS.network,
+      body: network.shareRequest,
+      fails: CHANGE_FAILS,
+      responses: json('kept', network.shared),
+    },
   ),
-  later(
+  row(
     'ground-station.network.priority.put',
     'PUT /api/v1/ground-station/network/priority',
     'key admin ok - link',
     'uplink order',
-    { bodyKind: 'json' },
+    {
+      limits: LIMITS.network,
+      body: network.priorityRequest,
+      fails: CHANGE_FAILS,
+      responses: json('kept', network.priority),
+    },
   ),
   later(
     'ground-station.role.get',
@@ -54,37 +78,41 @@ export const groundStationRows = [
     'change role',
     { bodyKind: 'json' },
   ),
-  later('ground-station.mesh.get', 'GET /api/v1/ground-station/mesh', 'key read ok -', 'mesh state'),
-  later(
+  row('ground-station.mesh.get', 'GET /api/v1/ground-station/mesh', 'key read ok -', 'mesh state', {
+    fails: MESH_FAILS,
+    responses: json('as batman-adv has it', network.mesh),
+  }),
+  row(
     'ground-station.mesh.neighbors.get',
     'GET /api/v1/ground-station/mesh/neighbors',
     'key read ok -',
     'neighbours',
+    { fails: MESH_FAILS, responses: json('nodes that are heard directly', network.meshNeighbors) },
   ),
-  later(
-    'ground-station.mesh.routes.get',
-    'GET /api/v1/ground-station/mesh/routes',
-    'key read ok -',
-    'routes',
-  ),
-  later(
+  row('ground-station.mesh.routes.get', 'GET /api/v1/ground-station/mesh/routes', 'key read ok -', 'routes', {
+    fails: MESH_FAILS,
+    responses: json('the best way to each node', network.meshRoutes),
+  }),
+  row(
     'ground-station.mesh.gateways.get',
     'GET /api/v1/ground-station/mesh/gateways',
     'key read ok -',
     'gateways',
+    { fails: MESH_FAILS, responses: json('nodes with an uplink', network.meshGateways) },
   ),
-  later(
+  row(
     'ground-station.mesh.config.get',
     'GET /api/v1/ground-station/mesh/config',
     'key read ok -',
     'mesh config',
+    { fails: ['E_STORE'], responses: json('what is kept', network.meshConfig) },
   ),
-  later(
+  row(
     'ground-station.mesh.config.put',
     'PUT /api/v1/ground-station/mesh/config',
     'key admin ok guard link',
     'mesh config',
-    { bodyKind: 'json' },
+    { body: network.meshConfigRequest, fails: ['E_STORE'], responses: json('kept', network.meshConfig) },
   ),
   row('ground-station.pic.get', 'GET /api/v1/ground-station/pic', 'key read ok -', 'pilot in command', {
     responses: json('who it is', pilotState),

@@ -17,6 +17,10 @@ export const LIMITS = {
   json: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 10_000 },
   /** A JSON document whose effect takes a while: a restart, a radio hop, a command with its acknowledgement. */
   slow: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 30_000 },
+  /** A read that looks around first: a scan. */
+  search: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 40_000 },
+  /** A change of the network: 30 s for it to come up, and as long to go back. */
+  network: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 150_000 },
   /** A flight command that is waited for (at most 600 s). */
   flight: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 640_000 },
   /** An archive or a model. */

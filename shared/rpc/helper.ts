@@ -1,5 +1,7 @@
+import type { JsonSchema } from '../schemas/json-schema.ts';
 import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
+import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from './network-operation.ts';
 import { PLUGIN_ID_SCHEMA, PLUGIN_START_SCHEMA, type PluginStatus } from './plugin-unit.ts';
 import {
   NOTHING_SCHEMA,
@@ -9,14 +11,28 @@ import {
   type RadioUnitStatus,
 } from './radio-unit.ts';
 
+const OF_UUID = {
+  type: 'object',
+  required: ['uuid'],
+  properties: { uuid: UUID },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+const OF_INTERFACE = {
+  type: 'object',
+  required: ['interface'],
+  properties: { interface: INTERFACE },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** The answer of a successful operation; a failed one is an error. */
 export interface Done {
   readonly done: true;
 }
 
 /**
- * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`;
- * `plugin_status` and `radio_status` only ask, `radio_tune` and `radio_power` must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
+ * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`, and one of
+ * the network beside it, so that a join does not hold up a restart. `plugin_status` and `radio_status` only ask, `radio_tune` and
+ * `radio_power` must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
   server: 'svc-helper',
@@ -69,6 +85,60 @@ export const HELPER = {
     radio_tune: method(RADIO_TUNE_SCHEMA, shape<Done>(), 8_000),
     /** Sets the transmit power of one card. */
     radio_power: method(RADIO_POWER_SCHEMA, shape<Done>(), 8_000),
+    /** Writes a connection of NetworkManager as a file that only root can read, and has it loaded. */
+    network_profile: method(NETWORK_PROFILE, shape<Done>(), 28_000),
+    /** Answered when it is up, or why it is not after 30 s. */
+    network_up: method(
+      {
+        type: 'object',
+        required: ['uuid', 'interface'],
+        properties: { uuid: UUID, interface: INTERFACE },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      43_000,
+    ),
+    network_down: method(OF_UUID, shape<Done>(), 23_000),
+    /** Takes the interface down, and keeps NetworkManager from connecting it again by itself. */
+    network_leave: method(OF_INTERFACE, shape<Done>(), 23_000),
+    /** Removes the connection and its secrets. */
+    network_forget: method(OF_UUID, shape<Done>(), 23_000),
+    network_scan: method(OF_INTERFACE, shape<Done>(), 28_000),
+    /** The metric of a connection's routes: the lowest one is used. */
+    network_metric: method(
+      {
+        type: 'object',
+        required: ['uuid', 'interface', 'metric'],
+        properties: {
+          uuid: UUID,
+          interface: INTERFACE,
+          metric: { type: 'integer', minimum: 1, maximum: 100_000 },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      28_000,
+    ),
+    /** Writes a .link file of systemd, which counts from the next start of the machine. */
+    mac_pin: method(
+      {
+        type: 'object',
+        required: ['interface', 'mac', 'path'],
+        properties: {
+          interface: INTERFACE,
+          mac: OWN_MAC,
+          path: {
+            type: ['string', 'null'],
+            pattern: '^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$',
+            description: 'where it is plugged in, as udev names it (ID_PATH)',
+          },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      13_000,
+    ),
+    mac_unpin: method(OF_INTERFACE, shape<Done>(), 13_000),
   },
   events: {},
 } as const satisfies Contract;

@@ -12,6 +12,8 @@ const NAMING = [
   'cmd',
   'name',
   'interface',
+  'iface',
+  'ssid',
   'id',
   'token_id',
   'permission_id',

@@ -1,0 +1,39 @@
+import { Args, Flags } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { macAdapters } from '../../../shared/schemas/network.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+const PATH = '/api/v1/network/mac';
+
+export default class NetworkMacCommand extends NodeCommand {
+  static override summary =
+    'Show MAC addresses; pin one, or clear a pin. It counts from the next start of the machine.';
+  static override examples = ['<%= config.bin %> network mac', '<%= config.bin %> network mac pin wlan1'];
+  static override args = {
+    action: Args.string({ options: ['status', 'pin', 'unpin'], default: 'status' }),
+    interface: Args.string({ description: 'as in network status' }),
+  };
+  static override flags = { mac: Flags.string({ summary: 'pin this one instead of the present one' }) };
+
+  async run(): Promise<unknown> {
+    const { args, flags } = await this.parse(NetworkMacCommand);
+    if (args.action === 'status') {
+      const answer = (await this.api('GET', `${PATH}/adapters`)) as FromSchema<typeof macAdapters>;
+      for (const { name, mac, state, pinned_mac: pinned } of answer.adapters)
+        this.log(`${name.padEnd(16)} ${mac} ${state.padEnd(10)} ${pinned ?? ''}`);
+      return answer;
+    }
+    const iface = args.interface;
+    if (iface === undefined) this.error('Name the interface.', { exit: EXIT.usage });
+    if (args.action === 'unpin') {
+      const answer = await this.api('DELETE', `${PATH}/${encodeURIComponent(iface)}`);
+      this.log(`${iface} has no pin.`);
+      return answer;
+    }
+    const body = { iface, ...(flags.mac === undefined ? {} : { mac: flags.mac }) };
+    const answer = (await this.api('POST', `${PATH}/pin`, body)) as { readonly mac: string };
+    this.log(`${iface} has ${answer.mac} from the next start of the machine.`);
+    return answer;
+  }
+}

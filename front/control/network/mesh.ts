@@ -1,0 +1,138 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError } from '../../../shared/errors.ts';
+import { missing, runProgram } from '../../../shared/process/run-program.ts';
+import type { MeshConfig, NetworkStore } from './network-store.ts';
+
+const ASK_MS = 4000;
+const INTERFACE = 'bat0';
+/** The gateway class of `batctl gwj` is in units of 100 kbit/s. */
+const CLASS_KBPS = 100;
+
+/** batctl's JSON output for each, see batctl(8): mesh information, neighbours, originators, gateways, clients. */
+type Query = 'mj' | 'nj' | 'oj' | 'gwj' | 'tgj';
+type Item = Readonly<Record<string, unknown>>;
+
+export interface MeshDeps {
+  readonly store: NetworkStore;
+  readonly sysDir: string;
+}
+
+/**
+ * batman-adv as batctl tells it. Not tested on hardware. Its functions throw ApiError E_NOT_IMPLEMENTED where batctl or the
+ * kernel's module is missing, E_UPSTREAM with batctl's last words.
+ */
+export class Mesh {
+  readonly #deps: MeshDeps;
+
+  constructor(deps: MeshDeps) {
+    this.#deps = deps;
+  }
+
+  async state(): Promise<unknown> {
+    const [info] = await this.#ask('mj');
+    const { gateways, selected } = await this.gateways();
+    const { mesh } = await this.#deps.store.read();
+    return {
+      up: info !== undefined,
+      bat_iface: INTERFACE,
+      mesh_iface: text(info?.['hard_ifname']),
+      mesh_id: mesh.mesh_id,
+      algorithm: text(info?.['algo_name']),
+      selected_gateway: selected,
+      clients: (await this.#ask('tgj')).length,
+      neighbors: await this.neighbors(),
+      gateways,
+    };
+  }
+
+  async neighbors(): Promise<readonly unknown[]> {
+    return (await this.#ask('nj')).map((item) => ({ mac: item['neigh_address'], ...heard(item) }));
+  }
+
+  /** The best way to each node. */
+  async routes(): Promise<readonly unknown[]> {
+    const best = (await this.#ask('oj')).filter(({ best: isBest }) => isBest === true);
+    return best.map((item) => ({
+      mac: item['orig_address'],
+      next_hop: text(item['neigh_address']),
+      ...heard(item),
+    }));
+  }
+
+  async gateways(): Promise<{ readonly gateways: readonly unknown[]; readonly selected: string | null }> {
+    const items = await this.#ask('gwj');
+    const gateways = items.map((item) => ({
+      mac: item['orig_address'],
+      class_up_kbps: kbps(item['bandwidth_up']),
+      class_down_kbps: kbps(item['bandwidth_down']),
+      tq: integer(item['tq']),
+      selected: item['best'] === true,
+    }));
+    return { gateways, selected: text(items.find(({ best }) => best === true)?.['orig_address']) };
+  }
+
+  async config(change: Partial<MeshConfig> | null): Promise<unknown> {
+    await this.#present();
+    const { store } = this.#deps;
+    const { mesh } = await store.read();
+    const next = change === null ? mesh : (await store.write({ mesh: { ...mesh, ...change } })).mesh;
+    return { ...next, bat_iface: INTERFACE, applied: false };
+  }
+
+  async #ask(query: Query): Promise<readonly Item[]> {
+    await this.#present();
+    const output = await runProgram('batctl', ['meshif', INTERFACE, query], ASK_MS).catch(
+      (error: unknown) => {
+        const isMissing = error instanceof ApiError && error.code === 'E_NOT_IMPLEMENTED';
+        throw isMissing ? without('batctl') : error;
+      },
+    );
+    let value: unknown;
+    try {
+      value = JSON.parse(output);
+    } catch {
+      throw new ApiError(
+        'E_UPSTREAM',
+        `batctl ${query}: its answer is not JSON. Install batctl 2022.1 or newer.`,
+      );
+    }
+    const items = Array.isArray(value) ? (value as unknown[]) : [value];
+    return items.filter((item): item is Item => typeof item === 'object' && item !== null);
+  }
+
+  async #present(): Promise<void> {
+    await access(join(this.#deps.sysDir, 'module/batman_adv')).catch(() => {
+      throw without('batman-adv');
+    });
+  }
+}
+
+function without(program: string): ApiError {
+  const what = program === 'batctl' ? 'batctl' : "the kernel's module batman-adv";
+  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${what}. Without it there is no mesh.`, {
+    ...missing(program).extras,
+    feature: 'ground-station',
+  });
+}
+
+function heard(item: Item): Readonly<Record<string, unknown>> {
+  return {
+    iface: text(item['hard_ifname']),
+    tq: integer(item['tq']),
+    last_seen_ms: integer(item['last_seen_msecs']),
+  };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function integer(value: unknown): number | null {
+  return Number.isInteger(value) ? (value as number) : null;
+}
+
+function kbps(value: unknown): number | null {
+  const units = integer(value);
+  return units === null ? null : units * CLASS_KBPS;
+}

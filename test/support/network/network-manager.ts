@@ -1,0 +1,263 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { removeDir, tempDir } from '../temp.ts';
+
+const run = promisify(execFile);
+const HERE = import.meta.dirname;
+const READY_MS = 20_000;
+const PROBE_MS = 50;
+
+/** A program that runs beside the test, and its end. */
+class Side {
+  readonly #child: ChildProcess;
+  output = '';
+
+  constructor(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(program, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+      });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = once(this.#child, 'close');
+    this.#child.kill('SIGTERM');
+    await gone;
+  }
+}
+
+/** A system bus of the test's own, and the real nmcli that asks on it. Below it: NetworkManager's mock, or the real daemon. */
+abstract class Bus {
+  readonly base: string;
+  /** Goes before PATH: an nmcli that keeps what it was asked for. */
+  readonly bin: string;
+  /** Where NetworkManager has its connections. */
+  readonly profiles: string;
+  readonly links: string;
+  readonly address: string;
+  #bus: Side | null = null;
+
+  protected constructor(base: string) {
+    this.base = base;
+    this.bin = join(base, 'bin');
+    this.profiles = join(base, 'etc/system-connections');
+    this.links = join(base, 'links');
+    this.address = `unix:path=${join(base, 'bus.sock')}`;
+  }
+
+  protected async startBus(): Promise<void> {
+    for (const folder of [
+      this.bin,
+      this.profiles,
+      this.links,
+      join(this.base, 'var'),
+      join(this.base, 'run'),
+    ])
+      await mkdir(folder, { recursive: true });
+    await copyFile(join(HERE, 'nmcli'), join(this.bin, 'nmcli'));
+    await writeFile(join(this.bin, 'bus'), this.address);
+    const config = join(this.base, 'bus.conf');
+    const text = await readFile(join(HERE, 'bus.conf'), 'utf8');
+    await writeFile(config, text.replace('@BUS@', join(this.base, 'bus.sock')));
+    this.#bus = new Side('dbus-daemon', [`--config-file=${config}`, '--nofork', '--nopidfile']);
+    await this.until(async () => this.dbus('org.freedesktop.DBus.ListNames'));
+  }
+
+  protected async dbus(method: string, destination = 'org.freedesktop.DBus', path = '/'): Promise<string> {
+    const args = [`--bus=${this.address}`, '--print-reply', `--dest=${destination}`, path, method];
+    return (await run('dbus-send', args)).stdout;
+  }
+
+  /** The programs need some time, and do not say when they are ready. */
+  protected async until(works: () => Promise<unknown>): Promise<void> {
+    const end = Date.now() + READY_MS;
+    for (;;) {
+      try {
+        await works();
+        return;
+      } catch (error) {
+        if (Date.now() > end) throw error;
+        await delay(PROBE_MS);
+      }
+    }
+  }
+
+  /** For a node that uses it, and its helper. */
+  get env(): Readonly<Record<string, string>> {
+    const path = `${this.bin}:${process.env['PATH'] ?? ''}`;
+    return {
+      PATH: path,
+      SVC_HELPER_PATH: `${this.bin}:/usr/bin:/bin`,
+      SVC_HELPER_PROFILE_DIR: this.profiles,
+      SVC_LINK_DIR: this.links,
+    };
+  }
+
+  /** All that nmcli was asked for, a line each, an argument in brackets. */
+  async asked(): Promise<string> {
+    return readFile(join(this.bin, 'asked'), 'utf8');
+  }
+
+  /** The real nmcli. */
+  async nmcli(...args: readonly string[]): Promise<string> {
+    return (await run('nmcli', args, { env: { ...process.env, DBUS_SYSTEM_BUS_ADDRESS: this.address } }))
+      .stdout;
+  }
+
+  async stop(): Promise<void> {
+    await this.#bus?.stop();
+    await removeDir(this.base);
+  }
+}
+
+/** The mock: one Wi-Fi card (wlan0) that hears three networks, and one wired card (eth0). */
+export class MockNetworkManager extends Bus {
+  #mock: Side | null = null;
+
+  static async start(): Promise<MockNetworkManager> {
+    const mock = new MockNetworkManager(await tempDir());
+    await mock.startBus();
+    await mock.startDaemon();
+    return mock;
+  }
+
+  async startDaemon(): Promise<void> {
+    // The one of the machine: dbusmock is a package of it.
+    const args = ['-m', 'dbusmock', '--system', '--template', join(HERE, 'mock.py')];
+    this.#mock = new Side('/usr/bin/python3', args, { DBUS_SYSTEM_BUS_ADDRESS: this.address });
+    const name = 'org.freedesktop.NetworkManager';
+    const rig = async (): Promise<string> =>
+      this.dbus('org.freedesktop.DBus.Mock.Rig', name, '/org/freedesktop/NetworkManager');
+    await this.until(async () => this.dbus('org.freedesktop.DBus.Peer.Ping', name));
+    await rig().catch((error: unknown) => {
+      throw new Error(`${String(error)} ${this.#mock?.output ?? ''}`);
+    });
+  }
+
+  async stopDaemon(): Promise<void> {
+    await this.#mock?.stop();
+  }
+
+  override async stop(): Promise<void> {
+    await this.stopDaemon();
+    await super.stop();
+  }
+}
+
+const CONF = `[main]
+plugins=keyfile
+auth-polkit=false
+dhcp=internal
+dns=none
+rc-manager=unmanaged
+[keyfile]
+unmanaged-devices=none
+[device]
+match-device=interface-name:eth0
+managed=1
+`;
+
+/** The real daemon in a network namespace of its own, with a cable (eth0) to another one in which dnsmasq gives addresses. */
+export class RealNetworkManager extends Bus {
+  readonly #host: string;
+  readonly #peer: string;
+  #daemon: Side | null = null;
+  #dnsmasq: Side | null = null;
+
+  private constructor(base: string) {
+    super(base);
+    this.#host = `nmh${process.pid}`;
+    this.#peer = `nmp${process.pid}`;
+  }
+
+  static async start(): Promise<RealNetworkManager> {
+    const real = new RealNetworkManager(await tempDir());
+    await real.startBus();
+    await real.#startDaemon();
+    return real;
+  }
+
+  async #startDaemon(): Promise<void> {
+    const [host, peer] = [this.#host, this.#peer];
+    const ip = async (...args: readonly string[]): Promise<unknown> => run('ip', args);
+    for (const name of [host, peer]) {
+      await ip('netns', 'add', name);
+      await ip('-n', name, 'link', 'set', 'lo', 'up');
+    }
+    await ip('-n', host, 'link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', 'p0', 'netns', peer);
+    await ip('-n', peer, 'addr', 'add', '192.168.77.1/24', 'dev', 'p0');
+    await ip('-n', peer, 'link', 'set', 'p0', 'up');
+    await this.serveAddresses();
+    await writeFile(join(this.base, 'etc/NetworkManager.conf'), CONF);
+    // With a writable /sys it takes itself for a whole machine, and waits for a udev that is not there.
+    const script = [
+      'mount --make-rprivate /',
+      'mkdir -p /run/NetworkManager /var/lib/NetworkManager /etc/NetworkManager',
+      `mount --bind ${this.base}/run /run/NetworkManager`,
+      `mount --bind ${this.base}/var /var/lib/NetworkManager`,
+      `mount --bind ${this.base}/etc /etc/NetworkManager`,
+      'mount -o remount,ro /sys',
+      'exec NetworkManager --no-daemon --debug',
+    ].join(' && ');
+    this.#daemon = new Side('ip', ['netns', 'exec', host, 'unshare', '-m', 'bash', '-c', script], {
+      DBUS_SYSTEM_BUS_ADDRESS: this.address,
+    });
+    await this.until(async () => {
+      const state = await this.nmcli('-t', '-f', 'DEVICE,STATE', 'device');
+      if (!/^eth0:connected$/m.test(state)) throw new Error(`${state} ${this.#daemon?.output ?? ''}`);
+    });
+  }
+
+  /** From now on dnsmasq gives addresses to who asks. */
+  async serveAddresses(): Promise<void> {
+    const options = [
+      '--no-daemon',
+      '--no-resolv',
+      '--no-hosts',
+      '--conf-file=/dev/null',
+      '--port=0',
+      '--interface=p0',
+      '--bind-interfaces',
+      '--dhcp-range=192.168.77.50,192.168.77.99,1h',
+      `--dhcp-leasefile=${this.base}/leases`,
+      '--pid-file=',
+    ];
+    this.#dnsmasq = new Side('ip', ['netns', 'exec', this.#peer, 'dnsmasq', ...options]);
+    return Promise.resolve();
+  }
+
+  async stopAddresses(): Promise<void> {
+    await this.#dnsmasq?.stop();
+  }
+
+  /** What runs a program beside the daemon, with its files and its network, when put before it. */
+  get prefix(): readonly string[] {
+    return ['nsenter', '-t', String(this.#daemon?.pid ?? 0), '-m', '-n'];
+  }
+
+  /** The folder has another name there. */
+  override get env(): Readonly<Record<string, string>> {
+    return { ...super.env, SVC_HELPER_PROFILE_DIR: '/etc/NetworkManager/system-connections' };
+  }
+
+  override async stop(): Promise<void> {
+    await this.#daemon?.stop();
+    await this.stopAddresses();
+    for (const name of [this.#host, this.#peer])
+      await run('ip', ['netns', 'del', name]).catch(() => undefined);
+    await super.stop();
+  }
+}
