@@ -10,6 +10,7 @@ import type { RpcMethod } from '../../shared/rpc/rpc.ts';
 import { NetworkOperations } from './network-operations.ts';
 import { PluginOperations, type Run } from './plugin-operations.ts';
 import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
+import { boundTunnel } from './tunnel-operation.ts';
 
 type Helper = typeof HELPER;
 
@@ -134,6 +135,10 @@ function handlers({
     radio_stop: alone('radio_stop', async () => radio.stop()),
     radio_status: async () => radio.status(),
     radio_tune: async (params) => radio.tune(params),
+    tunnel_priority: async (params) => {
+      await boundTunnel(run, radioPlaces.sys, params);
+      return { done: true };
+    },
     radio_power: async (params) => radio.power(params),
     network_profile: aloneOnNetwork('network_profile', async (profile) => network.profile(profile)),
     network_up: aloneOnNetwork('network_up', async (params) => network.up(params)),

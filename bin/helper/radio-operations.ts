@@ -64,7 +64,7 @@ export class RadioOperations {
     await this.#leaveAlone(params);
     if (params.restart === 'never') return;
     // A restart costs some six seconds of picture.
-    const verb = params.restart === 'always' || changed ? 'restart' : 'start';
+    const verb = changed ? 'restart' : 'start';
     await this.#run('systemctl', [verb, '--', UNIT], SYSTEMCTL_MS);
   }
 

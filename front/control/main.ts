@@ -70,6 +70,7 @@ import { Records } from './records.ts';
 import { RelayClient } from './relay/relay-client.ts';
 import { RelayListener } from './relay/relay-listener.ts';
 import { RelayProxy } from './relay/relay-proxy.ts';
+import { TunnelPriority } from './relay/tunnel-priority.ts';
 import { FrontServer, SERVER_LIMITS } from './server.ts';
 import { flightSockets } from './sockets/flight.ts';
 import { OpenSockets } from './sockets/open-sockets.ts';
@@ -341,10 +342,15 @@ async function build(init: Init, log: Logger): Promise<Program> {
         radios,
         createServer: (tls, admit) => front.relayServer(tls, admit),
         onAsked: (device) => radioPairing.proved(device),
-        onTunnel: () => undefined,
         now: monotonic,
         log,
       });
+  const tunnelPriority = new TunnelPriority({
+    addresses: () => radios.list().map(({ slot }) => tunnelAddress(slot, profile, config.radio)),
+    kbps: config.radio.tunnel.rate_kbps,
+    helper,
+    log,
+  });
   const { device_id: device, name, mdns_host: host } = identityOf(id, config.agent.name);
   const advertiser = new Advertiser({
     port: () => front.port,
@@ -384,6 +390,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       stopMs: drainMs + 1000,
     },
     named('relay listener', relayListener ?? {}),
+    named('tunnel', tunnelPriority),
     named('network changes', networkChanges),
     named('open sockets', sockets),
     named('principal watch', principalWatch),

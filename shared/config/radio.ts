@@ -114,6 +114,15 @@ export const radioConfig = section({
     ...CONTROL,
   },
   tunnel: section({
+    rate_kbps: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 100_000,
+      default: 3000,
+      description:
+        'what this node sends through the tunnel at most, kbit/s: what the air has beside video and MAVLink',
+      ...CONTROL,
+    },
     drone: {
       type: 'string',
       format: 'ip-address',

@@ -85,6 +85,20 @@ export const HELPER = {
     radio_tune: method(RADIO_TUNE_SCHEMA, shape<Done>(), 8_000),
     /** Sets the transmit power of one card. */
     radio_power: method(RADIO_POWER_SCHEMA, shape<Done>(), 8_000),
+    /** Bounds what a tunnel device sends, and lets sparse connections pass before bulk ones. */
+    tunnel_priority: method(
+      {
+        type: 'object',
+        required: ['device', 'kbps'],
+        properties: {
+          device: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$' },
+          kbps: { type: 'integer', minimum: 100, maximum: 100_000 },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      13_000,
+    ),
     /** Writes a connection of NetworkManager as a file that only root can read, and has it loaded. */
     network_profile: method(NETWORK_PROFILE, shape<Done>(), 28_000),
     /** Answered when it is up, or why it is not after 30 s. */

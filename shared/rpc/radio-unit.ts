@@ -68,7 +68,7 @@ export const RADIO_APPLY_SCHEMA = {
       },
     },
     api_port: { type: 'integer', minimum: 1, maximum: 65_000, description: 'of slot 0' },
-    restart: { enum: ['always', 'changed', 'never'] },
+    restart: { enum: ['changed', 'never'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -219,7 +219,9 @@ describe('wfb-ng, run by the node', () => {
     const second = make('  channel: 36\n');
     await second.start();
     await until(async () => (await machine.asked()).length === 2);
-    await second.restart();
+    await writeFile(join(base, 'etc/radio-keys/slot-0.key'), Buffer.alloc(64, 0xa1), { mode: 0o600 });
+    for (const listener of listeners) listener();
+    await until(async () => (await machine.asked()).length === 3);
     expect(await machine.asked()).to.deep.equal([
       'restart -- svc-wfb.service',
       'start -- svc-wfb.service',
@@ -284,16 +286,15 @@ describe('wfb-ng, run by the node', () => {
     const key = join(base, 'etc/radio-keys/slot-0.key');
     await chmod(key, 0o644);
     const started = make();
-    const refusal = async (): Promise<string> =>
-      started.restart().then(
-        () => 'started',
-        (error: ApiError) => error.message,
-      );
+    const refused = async (reason: RegExp): Promise<void> => {
+      for (const listener of listeners) listener();
+      await until(() => reason.test(started.problem?.message ?? ''));
+    };
     await started.start();
-    expect(await refusal()).to.match(/slot-0.key is open to others/);
+    await refused(/slot-0.key is open to others/);
     await chmod(key, 0o600);
     await writeFile(key, 'short');
-    expect(await refusal()).to.match(/has 5 bytes, not 64/);
+    await refused(/has 5 bytes, not 64/);
   });
 
   it('svc-helper takes nothing that could become another line of the configuration, or an option', async () => {

@@ -13,6 +13,4 @@ export interface Radio {
   tune(channel: number): Promise<{ readonly frequency_mhz: number }>;
   /** Writes the channel into the node's config and into wfb-ng's, so that a restart of either keeps it. */
   keepChannel(channel: number): Promise<void>;
-  /** Starts wfb-ng anew with the keys that are in `paths.radioKeys` now. Does nothing if the node does not run it. */
-  restart(): Promise<void>;
 }

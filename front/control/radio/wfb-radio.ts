@@ -138,10 +138,6 @@ export class WfbRadio implements Radio {
     await this.#keep('channel', channel);
   }
 
-  async restart(): Promise<void> {
-    await this.#managed?.apply('always');
-  }
-
   /**
    * Sets the power of all cards.
    * @returns what the first card reports then, and the regulatory limit of its channel, dBm; null where it does not say

@@ -22,8 +22,6 @@ export interface RelayListenerOptions {
   readonly createServer: (tls: TlsOptions, admit: (socket: TLSSocket) => string | null) => Server;
   /** Called with each request of a ground station, authenticated by the present key. */
   readonly onAsked: (ground: string) => void;
-  /** Called when the tunnel has come up, with its network interface. */
-  readonly onTunnel: (device: string) => void;
   /** Monotonic clock, ms. */
   readonly now: () => number;
   readonly log: Logger;
@@ -40,7 +38,6 @@ export class RelayListener {
   readonly #open = new Map<TLSSocket, Open>();
   readonly #askedAt = new Map<string, number>();
   #server: Server | null = null;
-  #device: string | null = null;
   #timer: NodeJS.Timeout | null = null;
   #forget: (() => void) | null = null;
   #said = '';
@@ -69,24 +66,19 @@ export class RelayListener {
 
   #tick(): void {
     const { radios } = this.#options;
-    this.#watchTunnel();
     this.#cut();
     if (radios.list().length === 0) this.#close();
-    else if (this.#server === null && this.#device !== null) this.#listen();
+    else if (this.#server === null && this.#hasTunnel()) this.#listen();
   }
 
-  #watchTunnel(): void {
-    const { onTunnel } = this.#options;
+  /** Whether the tunnel's address is there now. */
+  #hasTunnel(): boolean {
     const host = this.#options.host();
-    const found = Object.entries(networkInterfaces()).find(([, addresses = []]) =>
-      addresses.some(
-        ({ address, family }) =>
-          address === host || (family === 'IPv4' && isLoopback(host) && isLoopback(address)),
-      ),
+    // Every address of 127/8 is there, though the system lists only one.
+    if (host.startsWith('127.')) return true;
+    return Object.values(networkInterfaces()).some((found = []) =>
+      found.some(({ address }) => address === host),
     );
-    const device = found?.[0] ?? null;
-    if (device !== null && device !== this.#device) onTunnel(device);
-    this.#device = device;
   }
 
   #listen(): void {
@@ -151,9 +143,4 @@ export class RelayListener {
     this.#server?.close();
     this.#server = null;
   }
-}
-
-/** Every address of 127/8 is there, though the system lists only one. */
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.');
 }
