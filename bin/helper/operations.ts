@@ -135,10 +135,7 @@ function handlers({
     radio_stop: alone('radio_stop', async () => radio.stop()),
     radio_status: async () => radio.status(),
     radio_tune: async (params) => radio.tune(params),
-    tunnel_priority: async (params) => {
-      await boundTunnel(run, radioPlaces.sys, params);
-      return { done: true };
-    },
+    tunnel_priority: async (params) => boundTunnel(run, radioPlaces.sys, params),
     radio_power: async (params) => radio.power(params),
     network_profile: aloneOnNetwork('network_profile', async (profile) => network.profile(profile)),
     network_up: aloneOnNetwork('network_up', async (params) => network.up(params)),

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
+import type { TunnelBound } from '../../shared/rpc/helper.ts';
 import type { Run } from './plugin-operations.ts';
 
 const TC_MS = 3000;
@@ -15,7 +16,7 @@ export async function boundTunnel(
   run: Run,
   sys: string,
   { device, kbps }: { readonly device: string; readonly kbps: number },
-): Promise<void> {
+): Promise<TunnelBound> {
   // Only a device that a program has made with /dev/net/tun: nobody's Ethernet is slowed down.
   await access(join(sys, 'class/net', device, 'tun_flags')).catch(() => {
     throw new ApiError('E_INVALID_VALUE', `${device} is no tunnel device.`);
@@ -27,5 +28,9 @@ export async function boundTunnel(
     ['class', 'replace', 'dev', device, 'parent', '1:', 'classid', '1:10', 'htb', 'rate', rate, 'ceil', rate],
     TC_MS,
   );
-  await run('tc', ['qdisc', 'replace', 'dev', device, 'parent', '1:10', 'fq_codel'], TC_MS);
+  const fair = await run('tc', ['qdisc', 'replace', 'dev', device, 'parent', '1:10', 'fq_codel'], TC_MS).then(
+    () => true,
+    () => false, // a kernel without it; the bound holds all the same, and the caller says what is missing
+  );
+  return { done: true, fair };
 }

@@ -29,6 +29,11 @@ export interface Done {
   readonly done: true;
 }
 
+export interface TunnelBound extends Done {
+  /** Whether a sparse connection passes before a bulk one; not without the kernel's fq_codel. */
+  readonly fair: boolean;
+}
+
 /**
  * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`, and one of
  * the network beside it, so that a join does not hold up a restart. `plugin_status` and `radio_status` only ask, `radio_tune` and
@@ -96,7 +101,7 @@ export const HELPER = {
         },
         additionalProperties: false,
       },
-      shape<Done>(),
+      shape<TunnelBound>(),
       13_000,
     ),
     /** Writes a connection of NetworkManager as a file that only root can read, and has it loaded. */

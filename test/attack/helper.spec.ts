@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -80,6 +81,24 @@ describe('svc-helper', () => {
     chmodSync(helper.base, 0o755); // so that nothing but the socket's own mode is in the way
     expect(connectAs(helper.socket)).to.equal('connected');
     expect(connectAs(helper.socket, String(NOBODY))).to.equal('EACCES');
+  });
+
+  it('bounds what a tunnel device sends, and no other device', async () => {
+    const sys = join(helper.base, 'sys');
+    await mkdir(join(sys, 'class/net/drone-wfb'), { recursive: true });
+    await mkdir(join(sys, 'class/net/eth0'));
+    await writeFile(join(sys, 'class/net/drone-wfb/tun_flags'), '0x1001');
+    await copyFile(join(helper.bin, 'systemctl'), join(helper.bin, 'tc'));
+    await chmod(join(helper.bin, 'tc'), 0o755);
+    await helper.kill('SIGTERM');
+    await helper.start({ SVC_HELPER_SYS_DIR: sys });
+    const ask = async (device: string) => helper.ask('tunnel_priority', { device, kbps: 2500 });
+    expect(await ask('drone-wfb')).to.deep.equal({ done: true, fair: true });
+    expect(await helper.asked()).to.include(
+      'tc [class] [replace] [dev] [drone-wfb] [parent] [1:] [classid] [1:10] [htb] [rate] [2500kbit] [ceil] [2500kbit]',
+    );
+    for (const device of ['eth0', 'nothing', '-x', '../eth0'])
+      expect((await refusal(ask(device)))[0], device).to.equal('E_INVALID_VALUE');
   });
 
   it('what is not on its list, or does not fit, runs nothing and is in the log', async () => {

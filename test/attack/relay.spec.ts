@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,7 +11,7 @@ import type { Principal } from '../../shared/auth/principal.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND, throughRelay } from '../support/radios.ts';
-import { freePort } from '../support/temp.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
 const PIN = '8642';
@@ -138,6 +140,41 @@ describe('the relay between a ground station and its drone', () => {
     it('the statement means nothing on the other listeners', async () => {
       expect((await drone.json('/api/status', { headers: AS_KEY })).status).to.equal(401);
     });
+  });
+
+  it('who shows a certificate that this machine trusts does not pass for the drone', async () => {
+    const folder = await tempDir();
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const names = ['-subj', '/CN=drone', '-addext', 'subjectAltName=IP:127.0.0.9,DNS:drone'];
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert, ...names],
+      { stdio: 'ignore' },
+    );
+    const asked: string[] = [];
+    const impostor = createServer(
+      { key: await readFile(key), cert: await readFile(cert), minVersion: 'TLSv1.3' },
+      (req, res) => {
+        asked.push(req.url ?? '');
+        res.end('{}');
+      },
+    ).listen(port, '127.0.0.9');
+    await once(impostor, 'listening');
+    const deceived = await TestNode.start({
+      pairing: { key: GROUND_KEY },
+      simulated: false,
+      config: `radio:\n  relay_port: ${port}\n  tunnel:\n    drone: 127.0.0.9\nagent:\n  profile: ground-station\n`,
+      env: { NODE_EXTRA_CA_CERTS: cert },
+      prepare: bindTo(GROUND, pair.atGround),
+    });
+    try {
+      const { status } = await deceived.json(relayed('/api/status'), { headers: withKey });
+      expect([status, asked]).to.deep.equal([503, []]);
+    } finally {
+      await deceived.stop();
+      impostor.close();
+      await removeDir(folder);
+    }
   });
 
   describe("through the ground station's proxy", () => {

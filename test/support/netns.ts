@@ -121,6 +121,22 @@ export class RemoteHost {
     ]);
   }
 
+  /** Loses that share of all packets, each way; 0: none. */
+  async loseAll(percent: number): Promise<void> {
+    await this.#forget(`${this.#device}-all`);
+    if (percent === 0) return;
+    const chain = (hook: 'input' | 'output', match: 'iifname' | 'oifname'): string =>
+      `chain ${hook} { type filter hook ${hook} priority 0; ${match} ${this.#device} numgen random mod 100 < ${percent} drop; };`;
+    await run('nft', [
+      `table inet ${this.#device}-all { ${chain('input', 'iifname')} ${chain('output', 'oifname')} }`,
+    ]);
+  }
+
+  /** Takes the cable out, or puts it back. */
+  async plug(connected: boolean): Promise<void> {
+    await run('ip', ['link', 'set', this.#device, connected ? 'up' : 'down']);
+  }
+
   /** Sends that destination out over the cable. */
   async route(destination: string): Promise<void> {
     await run('ip', ['-n', this.#name, 'route', 'add', destination, 'dev', this.#far]);
@@ -140,11 +156,16 @@ export class RemoteHost {
     return answer;
   }
 
+  async #forget(table: string): Promise<void> {
+    await run('nft', ['delete', 'table', 'inet', table]).catch(() => undefined); // there may be none
+  }
+
   async destroy(): Promise<void> {
     const gone = once(this.#caller, 'exit');
     this.#caller.stdin.end();
     await gone;
-    await run('nft', ['destroy', 'table', 'inet', this.#device]).catch(() => undefined); // there is none without `lose`
+    await this.#forget(this.#device);
+    await this.#forget(`${this.#device}-all`);
     await run('ip', ['netns', 'del', this.#name]); // takes the cable with it
   }
 }

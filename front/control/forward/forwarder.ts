@@ -134,6 +134,8 @@ export class Forwarder {
             // The library keeps one side open after the other was closed.
             proxyReq.once('upgrade', (_answer, ours: Duplex) => {
               answered();
+              // From now on the bytes are the WebSocket's: an error has no receiver.
+              delete (req as Tagged)[FORWARDED];
               socket.off('close', gone).once('close', () => ours.destroy());
               ours.once('close', () => socket.destroy());
             });

@@ -67,8 +67,14 @@ export class RelayAgent extends Agent {
       ...TLS,
       host,
       port,
-      checkServerIdentity: () => undefined, // the drone has no certificate; it proves itself by the key
+      // The drone has no certificate. Whoever shows one that this machine trusts would pass for it otherwise, and answer in its name.
+      ca: [],
+      checkServerIdentity: () => new Error('the other end has shown a certificate'),
       pskCallback: (): PSKCallbackNegotation => ({ psk: secret, identity: ownId }),
+    });
+    // First of all listeners: nothing is sent to an end that has not proved itself by the key.
+    socket.once('secureConnect', () => {
+      if (!socket.isSessionReused()) socket.destroy(new Error('the other end does not have the key'));
     });
     onSocket(id, socket);
     return socket;

@@ -48,8 +48,11 @@ export class TunnelPriority {
       if (this.#done.has(device)) continue;
       this.#done.add(device);
       try {
-        await helper.tunnel_priority({ device, kbps });
-        log.info(`tunnel: ${device} sends at most ${kbps} kbit/s, short answers first`);
+        const { fair } = await helper.tunnel_priority({ device, kbps });
+        const how = fair
+          ? 'short answers first'
+          : 'without fq_codel, so that a download delays short answers';
+        log.info(`tunnel: ${device} sends at most ${kbps} kbit/s, ${how}`);
       } catch (error) {
         const words = `tunnel: ${device} has no bound: ${messageOf(error)}`;
         if (words !== this.#said) log.warn(words);
