@@ -24,6 +24,24 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
   'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',
+  ...Object.fromEntries(
+    [
+      'region',
+      'channel',
+      'bandwidth_mhz',
+      'mcs',
+      'fec_k',
+      'fec_n',
+      'tx_power_dbm',
+      'cards',
+      'tunnel.ground',
+    ].map((key) => [`radio.${key}`, 'test/contract/radio-managed.spec.ts']),
+  ),
+  'radio.adaptive': 'test/contract/radio-adaptive.spec.ts',
+  'radio.channel_revert_s': 'test/property/channel-change.spec.ts',
+  'radio.relay_port': 'test/attack/relay.spec.ts',
+  'radio.tunnel.drone': 'test/attack/relay.spec.ts',
+  'radio.tunnel.rate_kbps': 'test/attack/helper.spec.ts',
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {
@@ -182,6 +200,20 @@ describe('each config key is in force once what the answer names was restarted',
     await apply('logging.store.enabled', false);
     expect((await get('/api/logs')).status).to.equal(501);
     await undo('logging.store.enabled', true);
+  });
+
+  it('radio.mode and radio.api_port', async () => {
+    expect(await at('/api/wfb', 'state')).to.equal('absent');
+    await apply('radio.mode', 'external');
+    expect(await at('/api/wfb', 'state')).to.equal('down');
+    const reports = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(reports, 'listening');
+    const address = reports.address();
+    const asked = once(reports, 'connection');
+    await apply('radio.api_port', typeof address === 'object' && address !== null ? address.port : 0);
+    await asked;
+    await undo('radio.mode', 'off');
+    reports.close();
   });
 
   it('mavlink.source', async () => {
