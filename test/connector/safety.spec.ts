@@ -127,6 +127,30 @@ describe('the connector, to whom it must not yield', function () {
       await open.close();
     });
 
+    it('the pilot in command at a ground station is present, if a person claimed it; the call goes in that name', async () => {
+      const names: (string | string[] | undefined)[] = [];
+      stub.answers.set('GET /api/config', byKey());
+      stub.answers.set('POST /api/command', (req) => {
+        names.push(req.headers['x-svc-client-id']);
+        return [200, { status: 'accepted', ack: { observed: true, accepted: true } }];
+      });
+      const client = await fly(KEY, 'flight');
+      const pic = '/api/v1/ground-station/pic';
+      for (const by of ['token', null]) {
+        stub.answers.set(`GET ${pic}`, [200, { claimed_by: 'agent', by }]);
+        expect(await reason(client, 'flight_arm'), String(by)).to.equal('operator_present_stale');
+      }
+      stub.answers.set(`GET ${pic}`, [200, { claimed_by: null, by: null }]);
+      expect(await reason(client, 'flight_arm')).to.equal('operator_present_stale');
+      for (const by of ['key', 'session']) {
+        stub.answers.set(`GET ${pic}`, [200, { claimed_by: 'tablet', by }]);
+        expect(await reason(client, 'flight_arm'), by).to.equal(null);
+      }
+      expect(names).to.deep.equal(['tablet', 'tablet']);
+      stub.answers.delete(`GET ${pic}`);
+      await client.close();
+    });
+
     it('is not believed where it cannot be checked', async () => {
       stub.answers.set('GET /api/config', byKey());
       const client = await fly(null, 'flight');

@@ -113,6 +113,12 @@ export class RemoteHost {
     await run('tc', [...qdisc, ...tbf]);
   }
 
+  /** The same towards this machine. */
+  async thinFar(kbit: number): Promise<void> {
+    const tbf = ['tbf', 'rate', `${kbit}kbit`, 'burst', '4kb', 'latency', '400ms'];
+    await run('ip', [...this.prefix.slice(1), 'tc', 'qdisc', 'replace', 'dev', this.#far, 'root', ...tbf]);
+  }
+
   /** Loses that share of the UDP packets towards the host. */
   async lose(percent: number): Promise<void> {
     const rule = `oifname ${this.#device} meta l4proto udp numgen random mod 100 < ${percent} drop`;
