@@ -204,6 +204,23 @@ describe('the relay between a ground station and its drone', () => {
       const bad = await ground.post(relayed('/api/command'), { cmd: 'dance' }, withKey);
       expect([bad.status, bad.body['code']]).to.deep.equal([400, 'E_BAD_REQUEST']);
     });
+    it('it is what the drone itself would say, with its headers: a picture, an extension, a document', async () => {
+      for (const path of [
+        '/api/video/snapshot',
+        '/api/plugins/com.example.none/x/a',
+        '/api/params/NOPE_NOPE',
+        '/api/config/schema',
+        '/api/v1/ground-station/status',
+      ]) {
+        const [own, through] = await Promise.all([
+          fetch(`${drone.url}${path}`, { headers: { 'x-svc-key': KEY } }),
+          fetch(`${ground.url}${relayed(path)}`, { headers: withKey }),
+        ]);
+        expect([through.status, await through.text()], path).to.deep.equal([own.status, await own.text()]);
+        for (const name of ['content-type', 'cache-control', 'x-content-type-options'])
+          expect(through.headers.get(name), `${path} ${name}`).to.equal(own.headers.get(name));
+      }
+    });
     it('a session does not reach what only a key may do', async () => {
       const headers = { 'x-svc-dashboard-session': session };
       const { status } = await ground.post(relayed('/api/dashboard/pin/clear'), {}, headers);
