@@ -29,6 +29,7 @@ export interface PlanInput {
 const CEILINGS_MIB = {
   'svc-helper': 160,
   'svc-sim': 256,
+  'svc-radio-sim': 256,
   'svc-link': 384,
   'svc-video': 448,
   'svc-residual': 384,
@@ -40,6 +41,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
   const simulated = config.mavlink.source === 'sim';
+  const simulatedRadio = input.env['SVC_RADIO_SIM'] !== undefined && config.radio.mode === 'external';
   const env = {
     ...input.env,
     SVC_ETC_DIR: paths.etc,
@@ -64,6 +66,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
   return [
     child('svc-helper', input.withHelper, 'bin/helper/main'),
     { ...child('svc-sim', simulated, 'bin/sim/main', '--port', String(input.simPort)), follows: 'svc-link' },
+    child('svc-radio-sim', simulatedRadio, 'bin/radio-sim/main'),
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
     child('svc-residual', input.withResidual, 'residual/app/main'),
