@@ -16,14 +16,18 @@ const CLEAR_LINE = '\r\u001b[K';
 /** Names another demo node of this checkout. */
 export const nodeFlag = Flags.custom({
   parse: async (name) => {
-    if (/^[a-z][a-z0-9-]*$/.test(name) && existsSync(join(demoFolder(name), 'etc')))
+    if (/^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)?$/.test(name) && existsSync(join(demoFolder(name), 'etc')))
       return Promise.resolve(name);
     throw new Errors.CLIError(
-      `There is no demo node ${name} here. \`npm run start:ground\` makes the node ground.`,
+      `There is no demo node ${name} here. \`npm run start:ground\` makes the node ground, \`npm run start:pair\` makes pair/drone and pair/ground.`,
       { exit: EXIT.usage },
     );
   },
-})({ summary: 'another demo node of this checkout: ground', helpGroup: 'GLOBAL', exclusive: ['host'] });
+})({
+  summary: 'another demo node of this checkout: ground, pair/drone, pair/ground',
+  helpGroup: 'GLOBAL',
+  exclusive: ['host'],
+});
 
 /** Long work, as a command asks for it. */
 interface ShownWork extends Omit<Work, 'onProgress' | 'upload'> {

@@ -31,6 +31,8 @@ const { values: flags } = parseArgs({
   options: {
     demo: { type: 'boolean', default: false },
     ground: { type: 'boolean', default: false },
+    // The demo node in another folder below `.svc/`, whose config is there already.
+    name: { type: 'string' },
     'no-residual': { type: 'boolean', default: false },
     // Run svc-helper too, as --demo does for root; otherwise systemd starts it.
     helper: { type: 'boolean', default: false },
@@ -71,8 +73,13 @@ async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger
   );
 }
 
+/** The name of the demo node, for `svc --node`; null for that of `npm start`. */
+function nameOf(): string | null {
+  return flags.name ?? (flags.ground ? GROUND : null);
+}
+
 async function run(): Promise<void> {
-  const name = flags.ground ? GROUND : null;
+  const name = nameOf();
   const env = flags.demo ? { ...process.env, ...demoDirectories(name) } : process.env;
   const paths = pathsFrom(env);
   if (flags.demo) await checkOwner(demoFolder(null), process.getuid?.() ?? 0);
@@ -173,7 +180,7 @@ async function supervise(
     {
       name: 'screen',
       start(signal: AbortSignal) {
-        if (flags.demo) screen = printScreen(supervisor, paths, flags.ground ? GROUND : null, signal);
+        if (flags.demo) screen = printScreen(supervisor, paths, nameOf(), signal);
       },
       stop: async () => screen,
     },

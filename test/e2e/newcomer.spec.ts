@@ -1,92 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
+import { checkout, interrupt, processesOf, type Run, run } from '../support/checkout.ts';
 import { telemetry } from '../support/events.ts';
-import { ROOT } from '../support/node.ts';
-import { freePort, removeDir, tempDir } from '../support/temp.ts';
+import { freePort, removeDir } from '../support/temp.ts';
 
 /** Not how fast it is, but that nothing has to be killed: systemd would do that after 25 s. */
 const SHUTDOWN_MS = 10_000;
-
-/** A checkout of its own, as a newcomer has it: the tracked folders, and node_modules as `npm ci` left it. */
-async function checkout(): Promise<string> {
-  const dir = await tempDir();
-  for (const name of ['shared', 'front', 'residual', 'bin', 'package.json', 'tsconfig.json']) {
-    await cp(join(ROOT, name), join(dir, name), { recursive: true });
-  }
-  await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
-  return dir;
-}
-
-interface Run {
-  readonly process: ChildProcess;
-  output: string;
-  /** Resolves when `text` has appeared, rejects when the process ends before. */
-  shows(text: string): Promise<void>;
-}
-
-function run(dir: string, command: string, args: readonly string[]): Run {
-  const bin = join(dir, 'node_modules/.bin');
-  const child = spawn(command, args, {
-    cwd: dir,
-    env: { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, as a terminal gives it
-  });
-  const waiting = new Set<() => void>();
-  const started: Run = {
-    process: child,
-    output: '',
-    async shows(text) {
-      while (!started.output.includes(text)) {
-        await new Promise<void>((resolve, reject) => {
-          waiting.add(resolve);
-          child.once('close', () => reject(new Error(`ended without "${text}": ${started.output}`)));
-        });
-      }
-    },
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      started.output += chunk.toString();
-      for (const wake of waiting) wake();
-      waiting.clear();
-    });
-  }
-  return started;
-}
-
-/** Ctrl-C: SIGINT to the whole foreground process group. */
-async function interrupt({ process: child }: Run): Promise<number> {
-  const gone = once(child, 'close');
-  const at = performance.now();
-  if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
-  await gone;
-  return performance.now() - at;
-}
-
-function processesOf(dir: string): readonly string[] {
-  const seen: string[] = [];
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      // The command line of every process of the node names a file of its checkout.
-      const { readFileSync } = process.getBuiltinModule('node:fs');
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      if (line.includes(`${dir}/`)) seen.push(line);
-    } catch (error) {
-      if (
-        (error as NodeJS.ErrnoException).code !== 'ENOENT' &&
-        (error as NodeJS.ErrnoException).code !== 'ESRCH'
-      )
-        throw error;
-    }
-  }
-  return seen;
-}
 
 describe('a newcomer: npm start', () => {
   let dir: string;
