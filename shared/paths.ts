@@ -22,6 +22,12 @@ export interface Paths {
   readonly radioKeys: string;
   /** A change of the radio's channel that has not been proved yet. */
   readonly radioChange: string;
+  /** A ground station: the slot of the active drone. */
+  readonly activeDrone: string;
+  /** A ground station: its screens and buttons. */
+  readonly groundUi: string;
+  /** A factory reset that is not over. */
+  readonly factoryReset: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -87,6 +93,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),
+    activeDrone: join(state, 'active-drone.json'),
+    groundUi: join(state, 'ground-station-ui.json'),
+    factoryReset: join(state, 'factory-reset.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),

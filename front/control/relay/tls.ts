@@ -67,7 +67,13 @@ export class RelayAgent extends Agent {
       ...TLS,
       host,
       port,
-      checkServerIdentity: () => undefined, // the drone has no certificate; it proves itself by the key
+      // The drone proves itself by the key and has no certificate. Without this, anybody with a certificate that this machine
+      // trusts would pass: a server may leave the offered key aside.
+      ca: [],
+      checkServerIdentity: (_host, certificate) =>
+        Object.keys(certificate).length === 0
+          ? undefined
+          : new Error('it showed a certificate instead of the key of the radio binding'),
       pskCallback: (): PSKCallbackNegotation => ({ psk: secret, identity: ownId }),
     });
     onSocket(id, socket);
