@@ -5,7 +5,7 @@ import { recordings, recordStarted } from './video.ts';
 
 /** Bodies and answers of a ground station's own rows. */
 
-const nullable = (type: 'string' | 'integer' | 'number' | 'object', description: string) =>
+const nullable = <const T extends 'string' | 'integer' | 'number' | 'object'>(type: T, description: string) =>
   ({ type: [type, 'null'], description }) as const;
 const deviceId = {
   type: 'string',
