@@ -22,12 +22,10 @@ export interface Paths {
   readonly radioKeys: string;
   /** A change of the radio's channel that has not been proved yet. */
   readonly radioChange: string;
-  /** A ground station: the slot of the active drone. */
-  readonly activeDrone: string;
-  /** A ground station: its screens and buttons. */
-  readonly groundUi: string;
-  /** A factory reset that is not over. */
-  readonly factoryReset: string;
+  /** The order of uplinks, whether they are shared, and the mesh. */
+  readonly network: string;
+  /** What was active before a change of the network that is not over. */
+  readonly networkChange: string;
   readonly controlSocket: string;
   readonly residualSocket: string;
   readonly linkSocket: string;
@@ -41,6 +39,12 @@ export interface Paths {
   readonly recordings: string;
   /** The base profile, which survives a restart. */
   readonly videoProfile: string;
+  /** A ground station: the slot of the active drone. */
+  readonly activeDrone: string;
+  /** A ground station: its screens and buttons. */
+  readonly groundUi: string;
+  /** A factory reset that is not over. */
+  readonly factoryReset: string;
   readonly paramsDir: string;
   /** The newest plan file that was written to the vehicle. */
   readonly missionPlan: string;
@@ -93,9 +97,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),
-    activeDrone: join(state, 'active-drone.json'),
-    groundUi: join(state, 'ground-station-ui.json'),
-    factoryReset: join(state, 'factory-reset.json'),
+    network: join(state, 'network.json'),
+    networkChange: join(state, 'network-change.json'),
     controlSocket: join(run, 'control.sock'),
     residualSocket: join(run, 'api-internal.sock'),
     linkSocket: join(run, 'link.sock'),
@@ -105,6 +108,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     videoSocket: join(run, 'video.sock'),
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
+    activeDrone: join(state, 'active-drone.json'),
+    groundUi: join(state, 'ground-station-ui.json'),
+    factoryReset: join(state, 'factory-reset.json'),
     paramsDir: join(state, 'params'),
     missionPlan: join(state, 'mission-plan.json'),
     componentMetadata: join(state, 'component-metadata'),

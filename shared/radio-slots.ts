@@ -1,10 +1,8 @@
 import { messageOf } from './errors.ts';
 import { readOwn } from './files/private-file.ts';
+import { MAX_SLOTS } from './rpc/radio-unit.ts';
 
 /** The slots of a ground station with several drones (docs/contract.md 7.2); slot 0 is the single drone. */
-
-/** wfb-ng itself has no limit; this is what one ground station may carry. */
-export const MAX_SLOTS = 24;
 
 /** UDP ports where a ground station's radio hands over what comes from slot 0; slot s has the port + s. */
 export const RADIO_PORTS = { mavlink: 14_550, video: 5600 } as const;

@@ -25,7 +25,7 @@ const KEPT = [
   'audit',
   'extensions and their settings',
   'MAVLink signing keys',
-  'networks that NetworkManager has saved',
+  'networks and hotspot that NetworkManager has saved',
 ] as const;
 
 /**
@@ -119,6 +119,7 @@ export class FactoryReset {
       ['bound radios and their keys', [paths.radioPairs, paths.radioKeys, paths.radioChange]],
       ['active drone', [paths.activeDrone]],
       ['screens and buttons', [paths.groundUi]],
+      ['order of uplinks and mesh', [paths.network]],
     ];
     const removed: string[] = [];
     for (const [name, files] of groups) {

@@ -3,10 +3,11 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { MAX_SLOTS } from '../../../shared/radio-slots.ts';
 import type { BoundRadio, BoundRadios } from './bound-radios.ts';
 
 const MAX_BYTES = 256 * 1024;
+/** wfb-ng itself has no limit; this is what one ground station may carry. */
+export const MAX_SLOTS = 24;
 
 /** A bound radio with its keys, hexadecimal. */
 export interface StoredRadio extends BoundRadio {

@@ -5,9 +5,8 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
-import { MAX_SLOTS } from '../../../shared/radio-slots.ts';
 import type { DroneApi } from './drone-api.ts';
-import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
+import { MAX_SLOTS, type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
 import type { Radio } from './radio.ts';
 import { type Agreement, agree, makeRadioKeys } from './radio-keys.ts';
 

@@ -67,14 +67,14 @@ export class RelayAgent extends Agent {
       ...TLS,
       host,
       port,
-      // The drone proves itself by the key and has no certificate. Without this, anybody with a certificate that this machine
-      // trusts would pass: a server may leave the offered key aside.
+      // The drone has no certificate. Whoever shows one that this machine trusts would pass for it otherwise, and answer in its name.
       ca: [],
-      checkServerIdentity: (_host, certificate) =>
-        Object.keys(certificate).length === 0
-          ? undefined
-          : new Error('it showed a certificate instead of the key of the radio binding'),
+      checkServerIdentity: () => new Error('the other end has shown a certificate'),
       pskCallback: (): PSKCallbackNegotation => ({ psk: secret, identity: ownId }),
+    });
+    // First of all listeners: nothing is sent to an end that has not proved itself by the key.
+    socket.once('secureConnect', () => {
+      if (!socket.isSessionReused()) socket.destroy(new Error('the other end does not have the key'));
     });
     onSocket(id, socket);
     return socket;
