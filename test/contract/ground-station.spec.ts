@@ -1,10 +1,16 @@
 import { createSocket } from 'node:dgram';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { ActiveDrone } from '../../front/control/ground/active-drone.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { readActiveSlot } from '../../shared/radio-slots.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, GROUND } from '../support/radios.ts';
-import { freePort } from '../support/temp.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const GS = '/api/v1/ground-station';
 const [FIRST, SECOND] = ['0000000000d1', '0000000000d2'] as const;
@@ -157,5 +163,44 @@ describe('a ground station', () => {
     expect(await get(node, '/recording')).to.deep.equal({ recording: false, current: null, items: [] });
     const odd = await node.post(`${GS}/recording/start`, { name: '../x' }, withKey);
     expect(odd.status).to.equal(422);
+  });
+});
+
+describe('the choice of the active drone', () => {
+  it('is taken back when a process does not start again, and the first one is the active one after all', async () => {
+    const folder = await tempDir();
+    const file = join(folder, 'active-drone.json');
+    const log = createLogger('test', 'error');
+    const bound = [boundPair(FIRST).atGround, boundPair(SECOND, GROUND, 1).atGround];
+    const asked: string[] = [];
+    let refuses = true;
+    const active = new ActiveDrone({
+      file,
+      radios: { list: () => bound, relaySecret: () => null, onChange: () => () => undefined },
+      restart: async (name) => {
+        asked.push(`${name} ${await readActiveSlot(file, () => undefined)}`);
+        if (refuses && name === 'svc-video') {
+          refuses = false;
+          throw new ApiError('E_TIMEOUT');
+        }
+      },
+      log,
+    });
+    try {
+      await active.start();
+      const refused: unknown = await active.choose(SECOND).catch((error: unknown) => error);
+      expect(refused).to.have.property('code', 'E_TIMEOUT');
+      expect(asked).to.deep.equal(['svc-link 1', 'svc-video 1', 'svc-link 0', 'svc-video 0']);
+      expect(active.deviceId).to.equal(FIRST);
+      await active.choose(SECOND);
+      expect(active.deviceId).to.equal(SECOND);
+      await writeFile(file, '{"version":1,"slot":99}');
+      const said: string[] = [];
+      expect(await readActiveSlot(file, (sentence) => said.push(sentence))).to.equal(0);
+      expect(said.join()).to.include(file);
+    } finally {
+      await active.stop();
+      await removeDir(folder);
+    }
   });
 });
