@@ -65,7 +65,7 @@ describe('a ground station', () => {
 
   it('tells its status, with null for what nobody has measured', async () => {
     const status = await get(node, '/status');
-    expect(status).to.include({ profile: 'ground-station', active: FIRST, link: null, network: null });
+    expect(status).to.include({ profile: 'ground-station', active: FIRST, link: null });
     expect(status['paired_drones']).to.have.length(2);
     expect(JSON.stringify(status)).to.not.match(/secret/);
     expect((status['relay'] as unknown[])[0]).to.deep.equal({
