@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { globSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -91,6 +92,8 @@ describe('a ground station', () => {
     expect([status, body['active']], JSON.stringify(body)).to.deep.equal([200, SECOND]);
     expect(node.pid('svc-link')).to.not.equal(before);
     await untilVehicle('px4');
+    const audit = globSync(join(node.paths.auditDir, '*.ndjson')).map((path) => readFileSync(path, 'utf8'));
+    expect(audit.join('')).to.include(`"changed":"${SECOND}"`);
     const { body: telling } = await node.json('/api/status', { headers: withKey });
     expect(telling['fc_source']).to.equal(`udp:0.0.0.0:${port + 1}`);
     // It is the active one after a restart of everything, too.
