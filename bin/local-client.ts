@@ -9,10 +9,14 @@ import { demoDirectories, GROUND } from './places.ts';
 const TIMEOUT_MS = 35_000;
 const GROUND_SOCKET = pathsFrom(demoDirectories(GROUND)).controlSocket;
 
-/** The address of a node: its `control.sock` on this machine, whose file mode is the credential, or host and key. */
-export type NodeAddress =
+/**
+ * The address of a node: its `control.sock` on this machine, whose file mode is the credential, or host and key. With `drone` it is
+ * that of the ground station which relays to the drone of this id.
+ */
+export type NodeAddress = (
   | { readonly socketPath: string }
-  | { readonly host: string; readonly port: number; readonly key: string | null };
+  | { readonly host: string; readonly port: number; readonly key: string | null }
+) & { readonly drone?: string };
 
 /**
  * Calls the node's API.
@@ -27,7 +31,7 @@ export async function callNode(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const headers = headersFor(address);
-  const request = { method, path, headers, body, timeoutMs: TIMEOUT_MS, signal };
+  const request = { method, path: pathTo(address, path), headers, body, timeoutMs: TIMEOUT_MS, signal };
   const answer = await requestNode(placeOf(address), request).catch((error: unknown) => {
     throw failedCall(error, address, signal);
   });
@@ -47,7 +51,7 @@ export async function* streamNode(
   extra: Readonly<Record<string, string>> = {},
 ): AsyncGenerator<Buffer> {
   const headers = { ...headersFor(address), ...extra };
-  const request = { method: 'GET', path, headers, timeoutMs: 0, signal };
+  const request = { method: 'GET', path: pathTo(address, path), headers, timeoutMs: 0, signal };
   const answer: IncomingMessage = await openAnswer(placeOf(address), request).catch((error: unknown) => {
     throw failedCall(error, address, signal);
   });
@@ -80,7 +84,7 @@ export interface Work {
 export async function workNode(address: NodeAddress, work: Work): Promise<unknown> {
   const { method, path, body, text, upload, onProgress } = work;
   const headers = { ...headersFor(address), accept: 'text/event-stream' };
-  const request = { method, path, headers, body, text, upload, timeoutMs: 0 };
+  const request = { method, path: pathTo(address, path), headers, body, text, upload, timeoutMs: 0 };
   const answer = await openAnswer(placeOf(address), request).catch((error: unknown) => {
     throw failedCall(error, address, undefined);
   });
@@ -107,6 +111,12 @@ function failure(status: number, body: unknown): ApiError {
     typeof detail === 'string' ? detail : `The node answered ${status}.`,
     extras,
   );
+}
+
+function pathTo({ drone }: NodeAddress, path: string): string {
+  return drone === undefined
+    ? path
+    : `/api/v1/ground-station/relay-proxy/${encodeURIComponent(drone)}${path}`;
 }
 
 function placeOf(address: NodeAddress): NodePlace {

@@ -18,11 +18,14 @@ export const recordFlags = {
   session: Flags.integer({ summary: 'number of a session' }),
 };
 
-/** The query of a request, from flags: lists are joined by commas, absent flags left out. */
+/** Flags that say which node is asked, and how the answer is shown. */
+const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['json', 'host', 'key', 'node', 'via']);
+
+/** The query of a request, from a command's flags without the global ones: lists are joined by commas, absent flags left out. */
 export function queryOf(flags: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(flags)) {
-    if (value === undefined || value === false) continue;
+    if (value === undefined || value === false || GLOBAL_FLAGS.has(name)) continue;
     const text = Array.isArray(value)
       ? value.join(',')
       : value === true

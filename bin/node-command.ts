@@ -1,16 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Errors, Flags } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError, messageOf } from '../shared/errors.ts';
 import type { Upload } from '../shared/http/node-request.ts';
 import type { Paths } from '../shared/paths.ts';
 import { plainText } from '../shared/plain-text.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
+import type { groundDrones } from '../shared/schemas/ground-station.ts';
 import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode, type Work, workNode } from './local-client.ts';
 import { demoFolder, nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
+/** The ground station on this machine, for --via. */
+const HERE = 'here';
+const DRONES = '/api/v1/ground-station/drones';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Names another demo node of this checkout. */
@@ -47,6 +52,14 @@ export abstract class NodeCommand extends Command {
     }),
     key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
     node: nodeFlag,
+    via: Flags.string({
+      summary: 'a drone behind its ground station: GROUND/DEVICE, or GROUND for its active drone',
+      description:
+        'GROUND is the name or address of the ground station, with a port if it is not 8080, or `here` for the one on this machine. The key is that of the ground station.',
+      helpValue: 'GROUND[/DEVICE]',
+      helpGroup: 'GLOBAL',
+      exclusive: ['host'],
+    }),
   };
   #address: NodeAddress | null = null;
   #name: string | null = null;
@@ -84,7 +97,7 @@ export abstract class NodeCommand extends Command {
     return streamNode(this.address, path, signal, headers);
   }
 
-  /** Whether --host names the node; files on this machine are then of no use. */
+  /** Whether --host or --via names the node; files on this machine are then of no use. */
   protected get isElsewhere(): boolean {
     return this.#address !== null;
   }
@@ -106,15 +119,32 @@ export abstract class NodeCommand extends Command {
       baseFlags: NodeCommand.baseFlags,
       enableJsonFlag: true,
     });
-    const { host, key, node } = flags as { readonly [name: string]: string | undefined };
+    const { host, key, node, via } = flags as { readonly [name: string]: string | undefined };
     this.#name = node ?? null;
-    if (host !== undefined) this.#address = this.#remote(host, key ?? null);
+    if (host !== undefined) this.#address = this.#remote('--host', host, key ?? null);
+    if (via !== undefined) this.#address = await this.#behind(via, key ?? null);
   }
 
-  #remote(text: string, key: string | null): NodeAddress {
+  /** The address of a drone behind its ground station. @throws ApiError as callNode */
+  async #behind(via: string, key: string | null): Promise<NodeAddress> {
+    const [ground = '', device, ...more] = via.split('/');
+    if (more.length > 0 || device === '')
+      this.error(`--via ${via} is not GROUND or GROUND/DEVICE`, { exit: EXIT.usage });
+    const station = ground === HERE ? this.address : this.#remote('--via', ground, key);
+    if (device !== undefined) return { ...station, drone: device };
+    const { active } = (await callNode(station, 'GET', DRONES)) as FromSchema<typeof groundDrones>;
+    if (active === null)
+      throw new ApiError(
+        'E_NOT_FOUND',
+        `The ground station has no active drone. Name one of \`svc gs drones\`: --via ${ground}/DEVICE`,
+      );
+    return { ...station, drone: active };
+  }
+
+  #remote(flag: string, text: string, key: string | null): NodeAddress {
     const match = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text);
     const host = match?.[1] ?? match?.[2];
-    if (host === undefined) this.error(`--host ${text} is not a host or host:port`, { exit: EXIT.usage });
+    if (host === undefined) this.error(`${flag} ${text} is not a host or host:port`, { exit: EXIT.usage });
     return { host, port: Number(match?.[3] ?? DEFAULT_PORT), key };
   }
 

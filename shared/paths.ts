@@ -39,6 +39,12 @@ export interface Paths {
   readonly recordings: string;
   /** The base profile, which survives a restart. */
   readonly videoProfile: string;
+  /** A ground station: the slot of the active drone. */
+  readonly activeDrone: string;
+  /** A ground station: its screens and buttons. */
+  readonly groundUi: string;
+  /** A factory reset that is not over. */
+  readonly factoryReset: string;
   readonly paramsDir: string;
   /** The newest plan file that was written to the vehicle. */
   readonly missionPlan: string;
@@ -102,6 +108,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     videoSocket: join(run, 'video.sock'),
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
+    activeDrone: join(state, 'active-drone.json'),
+    groundUi: join(state, 'ground-station-ui.json'),
+    factoryReset: join(state, 'factory-reset.json'),
     paramsDir: join(state, 'params'),
     missionPlan: join(state, 'mission-plan.json'),
     componentMetadata: join(state, 'component-metadata'),

@@ -9,6 +9,8 @@ import { detectBoard } from '../../shared/board.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
+import { setConfigKey } from '../../shared/config/write.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { LINK_FOLDER } from '../../shared/link-file.ts';
@@ -34,12 +36,17 @@ import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
 import { ResidualProxy } from './forward/residual-proxy.ts';
+import { ActiveDrone } from './ground/active-drone.ts';
+import { FactoryReset } from './ground/factory-reset.ts';
+import { GroundRole } from './ground/ground-role.ts';
+import { GroundUi } from './ground/ground-ui.ts';
 import { configHandlers } from './native/config.ts';
 import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { flightHandlers } from './native/flight.ts';
 import { flightLogHandlers } from './native/flight-logs.ts';
 import { groundNetworkHandlers } from './native/ground-network.ts';
+import { groundStationHandlers } from './native/ground-station.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
 import { networkHandlers } from './native/network.ts';
@@ -100,6 +107,14 @@ async function build(init: Init, log: Logger): Promise<Program> {
   });
   const drainMs = Number(values['drain-ms']);
   const paths = pathsFrom(process.env);
+  const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
+  const reset = new FactoryReset({
+    paths,
+    deviceId: () => id,
+    restart: async () => supervisor.calls.restart_self({}),
+    log,
+  });
+  await reset.complete();
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
@@ -144,7 +159,6 @@ async function build(init: Init, log: Logger): Promise<Program> {
     tell: async (clientId) => vehicle.link.pilot({ client_id: clientId }),
     log,
   });
-  const supervisor = clientOf(SUPERVISOR, { path: paths.supervisorSocket });
   const monitor = new SystemMonitor(paths.etc);
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
@@ -223,6 +237,43 @@ async function build(init: Init, log: Logger): Promise<Program> {
     now: Date.now,
     log,
   });
+  const activeDrone = new ActiveDrone({
+    file: paths.activeDrone,
+    radios,
+    restart: async (name) => supervisor.calls.restart({ name }),
+    log,
+  });
+  const groundStation = groundStationHandlers({
+    radios,
+    active: activeDrone,
+    role: new GroundRole({
+      configured: config.agent.role,
+      sysDir,
+      keep: async (role) => setConfigKey(paths, 'agent.role', role),
+    }),
+    ui: new GroundUi(paths.groundUi),
+    reset,
+    pilot,
+    vehicle,
+    monitor,
+    version: VERSION,
+    nodeStartedAt: init.nodeStartedAt,
+    health: (device) => relayClient?.health(device) ?? { silentMs: null, latencyMs: null },
+    link: async () => (config.radio.mode === 'off' || radio.problem !== null ? null : radio.status()),
+    linkOf: (slot) => radio.links.find((each) => each.slot === slot)?.state ?? null,
+    network: async () =>
+      network.ground().catch((error: unknown) => {
+        log.debug(`network: ${messageOf(error)}`); // its own routes say why
+        return null;
+      }),
+    video: async () => proxy?.ask(videoStatusRow) ?? null,
+    residual: async (row, body) => {
+      if (proxy === null || !state.features.has('video'))
+        throw new ApiError('E_NOT_IMPLEMENTED', undefined, { feature: 'video', profile });
+      return proxy.call(row, body);
+    },
+    now: Date.now,
+  });
   let openApi: string | null = null;
   const handlers: FrontHandlers = {
     ...coreHandlers({
@@ -269,6 +320,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...radioHandlers(radio, { request: async (request) => channelChange.request(request) }),
     ...configHandlers(),
     ...pilotHandlers(pilot),
+    ...groundStation,
     ...radioPairingHandlers(radioPairing, radios),
     ...networkHandlers({
       network,
@@ -374,6 +426,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('vehicle', vehicle),
     named('pilot in command', pilot),
     named('supervisor client', supervisor),
+    named('factory reset', reset),
+    named('active drone', activeDrone),
     named('proxy', proxy ?? {}),
     named('relay client', relayClient ?? {}),
     named('relay', relay ?? {}),

@@ -10,12 +10,14 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { pathsFrom } from '../../shared/paths.ts';
+import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
+import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
 import { serverOf } from '../../shared/rpc/contract.ts';
 import { LINK, type LinkProblem } from '../../shared/rpc/link.ts';
+import { MAX_SLOTS } from '../../shared/rpc/radio-unit.ts';
 import { systemClock } from './clock.ts';
 import { Encoder } from './encode.ts';
 import { FeedEndpoint } from './endpoints/feed-endpoint.ts';
@@ -28,13 +30,21 @@ import { KeyStore } from './signing/key-store.ts';
 import { NoTransport } from './sources/no-transport.ts';
 import { openSource } from './sources/open-source.ts';
 
-/** The input from the radio on a ground station (docs/contract.md 7); it has no flight controller on a serial port. */
-const FROM_RADIO = 'udp:0.0.0.0:14550';
+/** Where a ground station's radio hands over what comes from slot 0 (docs/contract.md 7). */
+const RADIO_PORT = Number(process.env['SVC_RADIO_MAVLINK_PORT'] ?? RADIO_PORTS.mavlink);
+
+/** A ground station has no flight controller on a serial port. */
+function fromRadio({ agent, mavlink }: Config): boolean {
+  return agent.profile === 'ground-station' && mavlink.source === 'auto';
+}
 
 /** The address behind `mavlink.source`: for `auto` on a ground station, and for the supervisor's simulator. */
-function sourceOf({ agent, mavlink: { source } }: Config): string {
+async function sourceOf(config: Config, paths: Paths, log: Logger): Promise<string> {
+  const { source } = config.mavlink;
   if (source === 'sim') return `tcp:127.0.0.1:${process.env['SVC_SIM_PORT'] ?? ''}`;
-  return agent.profile === 'ground-station' && source === 'auto' ? FROM_RADIO : source;
+  if (!fromRadio(config)) return source;
+  const slot = await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence));
+  return `udp:0.0.0.0:${RADIO_PORT + slot}`;
 }
 
 /** Where wfb-ng on a drone takes MAVLink for the ground station, and sends what comes from there. */
@@ -62,7 +72,7 @@ async function build(log: Logger): Promise<Program> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   const probe = new Encoder();
-  const source = sourceOf(config);
+  const source = await sourceOf(config, paths, log);
   const from = started('mavlink.source', source, parseMavlinkSource);
   const configured = endpointsOf(config);
   const itself = ownEndpointOf(from, configured, ownHosts());
@@ -105,7 +115,14 @@ async function build(log: Logger): Promise<Program> {
     // On a ground station the vehicle uses the port that a drone has for ground stations.
     const taken = from.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
     if (taken) log.info(`no ground stations on UDP ${address.port}: it is the source`);
-    return !taken;
+    // Another drone's frames come there, which must not reach the active one as a ground station's.
+    const ofRadio =
+      fromRadio(config) &&
+      address.kind === 'udp' &&
+      address.port >= RADIO_PORT &&
+      address.port < RADIO_PORT + MAX_SLOTS;
+    if (ofRadio && !taken) log.warn(`no ground stations on UDP ${address.port}: it is the radio's`);
+    return !taken && !ofRadio;
   });
   const endpoints = addresses.map((address) => {
     const policy = { mayWrite: true, force: address.force, serialControl, clientId: address.clientId };

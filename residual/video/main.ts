@@ -7,6 +7,7 @@ import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
+import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { Engine } from './engine/engine.ts';
@@ -22,7 +23,11 @@ async function build(log: Logger): Promise<Program> {
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   quietFfmpeg();
   const { agent, video } = config;
-  const spec = videoAddress(config);
+  const slot =
+    agent.profile === 'ground-station'
+      ? await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence))
+      : 0;
+  const spec = videoAddress(config, Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video) + slot);
   const clock = systemVideoClock();
   // A ground station receives video from the radio and does not send it back.
   const sends = agent.profile === 'drone' && video.radio !== '';

@@ -17,6 +17,12 @@ export const agentConfig = section({
     description: 'shown to operators; empty: made from the device id',
     ...CONTROL,
   },
+  role: {
+    enum: ['direct', 'relay', 'receiver'],
+    default: 'direct',
+    description: 'of a ground station: alone with its drones, or a relay or receiver in a mesh',
+    ...CONTROL,
+  },
 });
 
 const PROFILE_SPELLINGS: Readonly<Record<string, Profile>> = {

@@ -1,3 +1,4 @@
+import * as ground from '../schemas/ground-station.ts';
 import * as network from '../schemas/network.ts';
 import {
   pilotClaimAnswer,
@@ -7,11 +8,12 @@ import {
   pilotReleaseRequest,
   pilotState,
 } from '../schemas/pilot.ts';
+import { recordStart, recordStarted, recordStopped } from '../schemas/video.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'front',
   feature: 'ground-station',
   profiles: 'G',
@@ -22,9 +24,13 @@ const { row, later } = domain({
 const READ_FAILS = ['E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'] as const;
 const CHANGE_FAILS = [...READ_FAILS, 'E_BUSY', 'E_INVALID_VALUE', 'E_STORE'] as const;
 const MESH_FAILS = ['E_UPSTREAM', 'E_TIMEOUT', 'E_STORE'] as const;
+/** Recordings are the residual's. */
+const VIDEO_FAILS = ['E_NO_PIPELINE', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'] as const;
 
 export const groundStationRows = [
-  later('ground-station.status.get', 'GET /api/v1/ground-station/status', 'key read ok -', 'status'),
+  row('ground-station.status.get', 'GET /api/v1/ground-station/status', 'key read ok -', 'status', {
+    responses: json('what is known; null where it is not', ground.groundStatus),
+  }),
   row('ground-station.network.get', 'GET /api/v1/ground-station/network', 'key read ok -', 'network info', {
     fails: READ_FAILS,
     responses: json('hotspot, Wi-Fi, wired, uplinks', network.groundNetwork),
@@ -65,18 +71,23 @@ export const groundStationRows = [
       responses: json('kept', network.priority),
     },
   ),
-  later(
+  row(
     'ground-station.role.get',
     'GET /api/v1/ground-station/role',
     'key read ok -',
     'direct, relay or receiver',
+    { responses: json('what it is, and what it could be', ground.groundRole) },
   ),
-  later(
+  row(
     'ground-station.role.put',
     'PUT /api/v1/ground-station/role',
     'key admin ok guard link',
     'change role',
-    { bodyKind: 'json' },
+    {
+      body: ground.groundRoleRequest,
+      fails: ['E_STORE'],
+      responses: json('kept in the config', ground.groundRoleAnswer),
+    },
   ),
   row('ground-station.mesh.get', 'GET /api/v1/ground-station/mesh', 'key read ok -', 'mesh state', {
     fails: MESH_FAILS,
@@ -149,36 +160,53 @@ export const groundStationRows = [
     'PIC transitions',
     { ticket: 'gs.pic', responses: json('the state, then each change, one text message each', pilotEvent) },
   ),
-  later('ground-station.ui.get', 'GET /api/v1/ground-station/ui', 'key read ok -', 'screens, buttons, OLED'),
-  later('ground-station.ui.put', 'PUT /api/v1/ground-station/ui', 'key admin ok - config', 'change them', {
-    bodyKind: 'json',
+  row('ground-station.ui.get', 'GET /api/v1/ground-station/ui', 'key read ok -', 'screens, buttons, OLED', {
+    fails: ['E_STORE'],
+    responses: json('what is kept', ground.groundUi),
   }),
-  later(
+  row('ground-station.ui.put', 'PUT /api/v1/ground-station/ui', 'key admin ok - config', 'change them', {
+    body: ground.groundUiRequest,
+    fails: ['E_STORE'],
+    responses: json('all of it, as it is kept now', ground.groundUi),
+  }),
+  row(
     'ground-station.recording.get',
     'GET /api/v1/ground-station/recording',
     'key read ok -',
     'recordings and state',
+    { fails: VIDEO_FAILS, responses: json('of the received video', ground.groundRecordings) },
   ),
-  later(
+  row(
     'ground-station.recording.start.post',
     'POST /api/v1/ground-station/recording/start',
     'key admin ok - config',
     'start',
-    { bodyKind: 'json' },
+    {
+      body: recordStart,
+      fails: [...VIDEO_FAILS, 'E_RECORDING_ACTIVE', 'E_DISK_FULL'],
+      responses: json('it begins with the next key frame', recordStarted),
+    },
   ),
-  later(
+  row(
     'ground-station.recording.stop.post',
     'POST /api/v1/ground-station/recording/stop',
     'key admin ok - config',
     'stop',
-    { bodyKind: 'json' },
+    {
+      fails: [...VIDEO_FAILS, 'E_RECORDING_NOT_ACTIVE'],
+      responses: json('the closed recording', recordStopped),
+    },
   ),
-  later(
+  row(
     'ground-station.factory-reset.post',
     'POST /api/v1/ground-station/factory-reset',
     'keyonly none forbid guard config',
     'factory reset',
-    { bodyKind: 'json' },
+    {
+      body: ground.factoryResetRequest,
+      fails: ['E_STORE'],
+      responses: json('what was removed and what stays', ground.factoryResetAnswer),
+    },
   ),
   row(
     'ground-station.relay-proxy.device-id.path.any',
@@ -203,17 +231,23 @@ export const groundStationRows = [
       fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     },
   ),
-  later(
+  row(
     'ground-station.drones.get',
     'GET /api/v1/ground-station/drones',
     'key read ok -',
     'drones of this ground station',
+    { responses: json('the bound drones', ground.groundDrones) },
   ),
-  later(
+  row(
     'ground-station.drones.active.put',
     'PUT /api/v1/ground-station/drones/active',
     'key admin ok guard link',
     'choose the active one',
-    { limits: LIMITS.slow, bodyKind: 'json' },
+    {
+      limits: LIMITS.slow,
+      body: ground.activeDroneRequest,
+      fails: ['E_NOT_FOUND', 'E_STORE', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_DRAINING'],
+      responses: json('svc-link and svc-video were restarted for it', ground.groundDrones),
+    },
   ),
 ] as const satisfies readonly Row[];

@@ -14,6 +14,36 @@ export const videoStatusRow = row('video.get', 'GET /api/video', 'key read ok -'
   responses: json('measured values; null where nothing was measured', video.videoStatus),
 });
 
+export const recordStartRow = row(
+  'video.record.start.post',
+  'POST /api/video/record/start',
+  'key safe_write ok - config',
+  'start recording',
+  {
+    body: video.recordStart,
+    fails: ['E_RECORDING_ACTIVE', 'E_DISK_FULL'],
+    responses: json('it begins with the next key frame', video.recordStarted),
+  },
+);
+
+export const recordStopRow = row(
+  'video.record.stop.post',
+  'POST /api/video/record/stop',
+  'key safe_write ok - config',
+  'stop recording',
+  { fails: ['E_RECORDING_NOT_ACTIVE'], responses: json('the closed recording', video.recordStopped) },
+);
+
+export const recordingsRow = row(
+  'video.recordings.get',
+  'GET /api/video/recordings',
+  'key read ok -',
+  'recordings',
+  {
+    responses: json('recordings and stored pictures', video.recordings),
+  },
+);
+
 export const videoRows = [
   videoStatusRow,
   row('video.snapshot.get', 'GET /api/video/snapshot', 'key read ok -', 'one live JPEG', {
@@ -47,27 +77,9 @@ export const videoRows = [
   row('video.cameras.get', 'GET /api/video/cameras', 'key read ok -', 'cameras found', {
     responses: json('V4L2 devices that capture', video.cameras),
   }),
-  row(
-    'video.record.start.post',
-    'POST /api/video/record/start',
-    'key safe_write ok - config',
-    'start recording',
-    {
-      body: video.recordStart,
-      fails: ['E_RECORDING_ACTIVE', 'E_DISK_FULL'],
-      responses: json('it begins with the next key frame', video.recordStarted),
-    },
-  ),
-  row(
-    'video.record.stop.post',
-    'POST /api/video/record/stop',
-    'key safe_write ok - config',
-    'stop recording',
-    { fails: ['E_RECORDING_NOT_ACTIVE'], responses: json('the closed recording', video.recordStopped) },
-  ),
-  row('video.recordings.get', 'GET /api/video/recordings', 'key read ok -', 'recordings', {
-    responses: json('recordings and stored pictures', video.recordings),
-  }),
+  recordStartRow,
+  recordStopRow,
+  recordingsRow,
   row(
     'video.recordings.name.get',
     'GET /api/video/recordings/{name}',

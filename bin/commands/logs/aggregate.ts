@@ -27,8 +27,7 @@ export default class LogsAggregateCommand extends NodeCommand {
 
   async run(): Promise<Answer> {
     const { flags } = await this.parse(LogsAggregateCommand);
-    const { json: _json, host: _host, key: _key, ...conditions } = flags as Record<string, unknown>;
-    const answer = (await this.api('GET', `/api/observability/aggregate${queryOf(conditions)}`)) as Answer;
+    const answer = (await this.api('GET', `/api/observability/aggregate${queryOf(flags)}`)) as Answer;
     for (const { bucket_us: at, metric, value, count } of answer.data)
       this.log(
         `${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${String(value).padStart(12)}  of ${count}`,

@@ -19,7 +19,7 @@ export default class LogsExportCommand extends NodeCommand {
 
   async run(): Promise<{ readonly bytes: number; readonly output: string | null }> {
     const { flags } = await this.parse(LogsExportCommand);
-    const { json: _json, host: _host, key: _key, output, ...conditions } = flags as Record<string, unknown>;
+    const { output, ...conditions } = flags;
     const source = this.stream(`/api/logs/export${queryOf(conditions)}`);
     let bytes = 0;
     const shows = typeof output === 'string' && process.stderr.isTTY;

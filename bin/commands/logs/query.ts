@@ -25,8 +25,7 @@ export default class LogsQueryCommand extends NodeCommand {
 
   async run(): Promise<Answer> {
     const { flags } = await this.parse(LogsQueryCommand);
-    const { json: _json, host: _host, key: _key, ...conditions } = flags as Record<string, unknown>;
-    const answer = (await this.api('GET', `/api/observability/query${queryOf(conditions)}`)) as Answer;
+    const answer = (await this.api('GET', `/api/observability/query${queryOf(flags)}`)) as Answer;
     for (const row of answer.data.toReversed()) this.log(recordLine(row));
     if (answer.page.next_cursor !== null) this.logToStderr(`older ones: --cursor ${answer.page.next_cursor}`);
     return answer;

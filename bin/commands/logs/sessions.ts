@@ -23,8 +23,7 @@ export default class LogsSessionsCommand extends NodeCommand {
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(LogsSessionsCommand);
-    const { json: _json, host: _host, key: _key, ...conditions } = flags as Record<string, unknown>;
-    const answer = (await this.api('GET', `/api/observability/sessions${queryOf(conditions)}`)) as {
+    const answer = (await this.api('GET', `/api/observability/sessions${queryOf(flags)}`)) as {
       readonly data: readonly Session[];
     };
     for (const { id, kind, started_us: at, span_us: span, reason, log_count: count } of answer.data) {

@@ -19,6 +19,8 @@ const NAMING = [
   'permission_id',
   'profile',
   'scope',
+  'device_id',
+  'role',
 ] as const;
 const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);
 

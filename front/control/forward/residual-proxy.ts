@@ -10,7 +10,7 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../../shared/auth/principal-mark.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, isErrorCode, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -28,7 +28,10 @@ const IDLE_MS = 30_000;
 const MAX_WATCHED = 1024;
 const CALL_MS = 500;
 const END_TRIES = 5;
-const MAX_ANSWER_BYTES = 64 * 1024;
+/** Of a request on behalf of a row of the front. */
+const WORK_MS = 8000;
+/** 2000 recordings, each with its name. */
+const MAX_ANSWER_BYTES = 512 * 1024;
 
 export interface ResidualProxyOptions {
   readonly socketPath: string;
@@ -141,15 +144,25 @@ export class ResidualProxy {
 
   /** The answer of a GET row without parameters, for svc-control itself; null if there is no answer. */
   async ask({ id, path }: Pick<Row, 'id' | 'path'>): Promise<unknown> {
-    return this.#call(id, path, {}).catch((error: unknown) => {
+    return this.#call({ id, path, method: 'GET' }, {}, CALL_MS).catch((error: unknown) => {
       this.#options.log.debug(`residual: ${id}: ${messageOf(error)}`); // its own routes report that it is away
       return null;
     });
   }
 
+  /**
+   * The answer of a row without parameters, for a row of the front. @throws ApiError the residual's own, E_UPSTREAM_DOWN,
+   * E_UPSTREAM, E_TIMEOUT
+   */
+  async call(row: Pick<Row, 'id' | 'path' | 'method'>, body?: unknown): Promise<unknown> {
+    return this.#call(row, {}, WORK_MS, body).catch((error: unknown) => {
+      throw error instanceof ApiError ? error : this.#apiError(error as Error);
+    });
+  }
+
   /** @param left remaining tries; a residual that does not run has nothing open */
   #end(ids: readonly string[], answered: (open: readonly Principal[]) => void, left = END_TRIES): void {
-    this.#call(ENDED_ROW, '/', Object.fromEntries(ids.entries())).then(
+    this.#call({ id: ENDED_ROW, path: '/', method: 'GET' }, Object.fromEntries(ids.entries()), CALL_MS).then(
       (open) => answered(open as readonly Principal[]),
       (error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return;
@@ -163,27 +176,42 @@ export class ResidualProxy {
   }
 
   /**
-   * Sends the residual a request of our own. @throws the connection's error, ApiError E_UPSTREAM for another answer than 200
+   * Sends the residual a request of our own. @throws the connection's error, ApiError E_TIMEOUT, and for another answer than 200
+   * the residual's own or E_UPSTREAM
    */
-  async #call(row: string, path: string, params: Mark['params']): Promise<unknown> {
+  async #call(
+    { id, path, method }: Pick<Row, 'id' | 'path' | 'method'>,
+    params: Mark['params'],
+    timeoutMs: number,
+    body?: unknown,
+  ): Promise<unknown> {
     const { proof, socketPath } = this.#options;
-    const mark: Mark = { row, params, principal: LOCAL_SOCKET, forced: false };
+    const mark: Mark = { row: id, params, principal: LOCAL_SOCKET, forced: false };
+    const sent = body === undefined ? '' : JSON.stringify(body);
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const call = httpRequest({
         socketPath,
         path,
+        method,
         agent: this.#agent,
-        headers: { [PROOF_HEADER]: proof, [PRINCIPAL_HEADER]: encodeMark(mark) },
-        timeout: CALL_MS,
+        headers: {
+          [PROOF_HEADER]: proof,
+          [PRINCIPAL_HEADER]: encodeMark(mark),
+          ...(sent === ''
+            ? {}
+            : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }),
+        },
+        timeout: timeoutMs,
       });
-      call.on('timeout', () => call.destroy(new Error(`no answer within ${CALL_MS} ms`)));
+      call.on('timeout', () =>
+        call.destroy(new ApiError('E_TIMEOUT', `The residual did not answer within ${timeoutMs} ms.`)),
+      );
       call.on('error', reject);
       call.on('response', resolve);
-      call.end();
+      call.end(sent);
     });
     const text = (await readBytes(answer, MAX_ANSWER_BYTES)).toString('utf8');
-    if (answer.statusCode !== 200)
-      throw new ApiError('E_UPSTREAM', `The residual answered ${answer.statusCode ?? 0}.`);
+    if (answer.statusCode !== 200) throw failureIn(answer, text);
     return JSON.parse(text);
   }
 
@@ -199,5 +227,18 @@ export class ResidualProxy {
     }
     this.#options.log.warn(`residual: ${code} ${messageOf(error)}`);
     return new ApiError('E_UPSTREAM', 'The residual process broke off before it answered. Try again.');
+  }
+}
+
+/** The error in an answer of the residual, with its own words if it has any. */
+function failureIn({ statusCode = 0, headers }: IncomingMessage, text: string): ApiError {
+  const unknown = new ApiError('E_UPSTREAM', `The residual answered ${statusCode}.`);
+  try {
+    const { code, detail, ...extras } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (!isErrorCode(code) || typeof detail !== 'string') return unknown;
+    const after = headers['retry-after'];
+    return new ApiError(code, detail, extras, after === undefined ? {} : { 'retry-after': after });
+  } catch {
+    return unknown; // no JSON
   }
 }

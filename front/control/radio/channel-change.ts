@@ -126,7 +126,7 @@ export class ChannelChange {
       return this.#alone(to, 'No ground station is heard, which could prove it.');
     }
     const heard = bound.filter(({ device_id: id }) => (relay.health(id).silentMs ?? Infinity) < HEARD_MS);
-    const lost = bound.filter((radio) => !heard.includes(radio));
+    const lost = bound.filter((each) => !heard.includes(each));
     if (heard.length === 0) return this.#alone(to, 'No drone is heard, which could prove it.');
     if (lost.length > 0)
       throw new ApiError(

@@ -23,12 +23,16 @@ export interface SourceDeps {
 const RTSP_TIMEOUT_US = 3_000_000;
 
 /** The video that a ground station receives from the radio (docs/contract.md 7). */
-const FROM_RADIO: VideoAddress = { kind: 'rtp', host: '0.0.0.0', port: 5600 };
+const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
 
-/** The source of this node's pictures. @throws Error naming the key if `video.source` is invalid */
-export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>): VideoAddress {
+/**
+ * The source of this node's pictures.
+ * @param port where the radio hands over the active drone's
+ * @throws Error naming the key if `video.source` is invalid
+ */
+export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>, port: number): VideoAddress {
   const address = started('video.source', video.source, parseVideoSource);
-  return address.kind === 'auto' && agent.profile === 'ground-station' ? FROM_RADIO : address;
+  return address.kind === 'auto' && agent.profile === 'ground-station' ? { ...FROM_RADIO, port } : address;
 }
 
 /** The source for one attempt; null if there is none at the moment. */
