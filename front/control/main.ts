@@ -13,7 +13,6 @@ import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
-import { LINK_FOLDER } from '../../shared/link-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -45,22 +44,14 @@ import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { flightHandlers } from './native/flight.ts';
 import { flightLogHandlers } from './native/flight-logs.ts';
-import { groundNetworkHandlers } from './native/ground-network.ts';
 import { groundStationHandlers } from './native/ground-station.ts';
 import { mcpHandlers } from './native/mcp.ts';
 import { missionHandlers } from './native/missions.ts';
-import { networkHandlers } from './native/network.ts';
 import { identityOf, pairingHandlers } from './native/pairing.ts';
 import { pilotHandlers } from './native/pilot.ts';
 import { radioHandlers } from './native/radio.ts';
 import { radioPairingHandlers } from './native/radio-pairing.ts';
-import { Changes } from './network/change.ts';
-import { Hotspot, ssidOf } from './network/hotspot.ts';
-import { MacPins } from './network/mac.ts';
-import { Mesh } from './network/mesh.ts';
-import { Network } from './network/network.ts';
-import { NetworkStore } from './network/network-store.ts';
-import { Nmcli } from './network/nmcli.ts';
+import { networkParts } from './network/network-parts.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
@@ -163,25 +154,24 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const devDir = process.env['SVC_DEV_DIR'] ?? '/dev';
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
   const helper = helperAt(paths.helperSocket);
-  const nmcli = new Nmcli(process.env);
-  const networkStore = new NetworkStore(paths.network);
-  const networkChanges = new Changes({ file: paths.networkChange, nmcli, helper, log });
   const radioCards = new Set(config.radio.cards);
-  const networkParts = {
-    nmcli,
+  const {
+    network,
+    changes,
+    handlers: networkHandlers,
+  } = networkParts({
+    config,
+    paths,
+    deviceId: id,
     helper,
-    changes: networkChanges,
-    store: networkStore,
-    isRadio: (iface: string) =>
+    sysDir,
+    env: process.env,
+    paired: () => pairing.paired,
+    isRadio: (iface) =>
       radioCards.has(iface) ||
       (config.radio.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),
-  };
-  const hotspot = new Hotspot({
-    ...networkParts,
-    defaultSsid: ssidOf(id, profile),
-    paired: () => pairing.paired,
+    log,
   });
-  const network = new Network({ ...networkParts, hotspot });
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
   const locks = new PeerLocks({ file: paths.peerLocks, now: Date.now, log }, () => budgets.locks());
 
@@ -322,12 +312,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...pilotHandlers(pilot),
     ...groundStation,
     ...radioPairingHandlers(radioPairing, radios),
-    ...networkHandlers({
-      network,
-      hotspot,
-      macPins: new MacPins({ helper, sysDir, linkDir: process.env['SVC_LINK_DIR'] ?? LINK_FOLDER }),
-    }),
-    ...groundNetworkHandlers({ network, hotspot, mesh: new Mesh({ store: networkStore, sysDir }) }),
+    ...networkHandlers,
   };
   // Without a supervisor there is no secret, so nothing can be forwarded.
   const proof = withResidual ? connectionProof(init.secret) : null;
@@ -445,7 +430,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     },
     named('relay listener', relayListener ?? {}),
     named('tunnel', tunnelPriority),
-    named('network changes', networkChanges),
+    named('network changes', changes),
     named('open sockets', sockets),
     named('principal watch', principalWatch),
     // Requests are served already, but a ready process should know the vehicle.

@@ -135,6 +135,7 @@ describe('the relay between a ground station and its drone', () => {
       const put = async (who: string) =>
         (await ask('PUT', '/api/config', { [RELAY_CALLER_HEADER]: who }, write)).body['code'];
       expect(await put('session s1 *')).to.equal('E_SCOPE');
+      expect(await put('gate unpaired%3Ahotspot *')).to.equal('E_SCOPE');
       expect(await put('token mct_1 admin')).to.equal('E_SCOPE');
     });
     it('the statement means nothing on the other listeners', async () => {
@@ -272,6 +273,29 @@ describe('the relay between a ground station and its drone', () => {
         const { status, body } = await ground.json(relayed('/api/pairing/info'), { headers: withKey });
         expect([status, body['device_id']]).to.deep.equal([200, DRONE]);
       }
+    });
+    it('the pilot in command alone flies the drone through it; what ends a flight is everybody’s', async () => {
+      const pic = '/api/v1/ground-station/pic';
+      const watcher = new WebSocket(`ws://127.0.0.1:${ground.port}${relayed('/api/mavlink/ws')}`, {
+        headers: withKey,
+      });
+      await once(watcher, 'message');
+      const closed = once(watcher, 'close');
+      expect((await ground.post(`${pic}/claim`, { client_id: 'tablet' }, withKey)).status).to.equal(200);
+      await closed; // it could send to the vehicle, and is not the pilot's
+      const command = async (cmd: string, headers: Record<string, string> = {}) =>
+        ground.post(
+          relayed('/api/command'),
+          { cmd, args: cmd === 'mode' ? ['GUIDED'] : [] },
+          { ...withKey, ...headers },
+        );
+      for (const name of [{}, { 'x-svc-client-id': 'phone' }]) {
+        expect((await command('mode', name)).body).to.include({ code: 'E_NOT_PIC', claimed_by: 'tablet' });
+        expect((await command('land', name)).status).to.equal(200);
+      }
+      expect((await command('mode', { 'x-svc-client-id': 'tablet' })).body['status']).to.equal('accepted');
+      expect((await ground.post(`${pic}/release`, { client_id: 'tablet' }, withKey)).status).to.equal(200);
+      expect((await command('mode')).body['status']).to.equal('accepted');
     });
     it('a drone that is not bound is not found; a key that no longer holds ends at once', async () => {
       const { status, body } = await ground.json('/api/v1/ground-station/relay-proxy/nobody/api/status', {

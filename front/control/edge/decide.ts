@@ -605,8 +605,9 @@ function isOverridable({ armed, query }: Row): boolean {
  */
 const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
 
+/** Who is near an unpaired ground station has no key, and gets none of the drone's. */
 function holdsKey({ kind, stated }: Principal): boolean {
-  return HOLDS_KEY.has(stated ?? kind);
+  return stated === undefined ? HOLDS_KEY.has(kind) : stated !== 'gate' && HOLDS_KEY.has(stated);
 }
 
 /** Whether it flies or changes the vehicle (a WebSocket of our own judges each frame), which is the pilot's business; what ends a flight is everybody's. */

@@ -72,6 +72,7 @@ export class RelayAgent extends Agent {
       checkServerIdentity: () => new Error('the other end has shown a certificate'),
       pskCallback: (): PSKCallbackNegotation => ({ psk: secret, identity: ownId }),
     });
+    socket.setNoDelay(true);
     // First of all listeners: nothing is sent to an end that has not proved itself by the key.
     socket.once('secureConnect', () => {
       if (!socket.isSessionReused()) socket.destroy(new Error('the other end does not have the key'));
