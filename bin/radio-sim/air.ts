@@ -10,6 +10,8 @@ const POLL_MS = 500;
 export interface AirOptions {
   readonly air: number;
   readonly peer: number;
+  readonly airHost: string;
+  readonly peerHost: string;
   readonly channel: number;
   readonly loss: number;
   readonly lossFile: string | null;
@@ -38,6 +40,8 @@ export class Air {
     this.#port = new LocalPort({
       listen: options.air,
       to: options.peer,
+      host: options.airHost,
+      toHost: options.peerHost,
       onPacket: (bytes) => this.#heard(bytes),
     });
   }

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 const BUFFER_BYTES = 4 * 1024 * 1024;
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
@@ -10,10 +10,13 @@ export interface LocalPortOptions {
   readonly listen: number;
   /** Where packets go; null: to whoever sent last. */
   readonly to: number | null;
+  /** Its own address and the other one's; loopback unless given. */
+  readonly host?: string;
+  readonly toHost?: string;
   readonly onPacket: (packet: Buffer) => void;
 }
 
-/** A UDP port on this machine, at which packets come from and go to the node. */
+/** A UDP port, at which packets come from and go to the node, or the other end. */
 export class LocalPort {
   readonly #options: LocalPortOptions;
   #socket: Socket | null = null;
@@ -25,19 +28,19 @@ export class LocalPort {
   }
 
   async start(): Promise<void> {
-    const { listen, to, onPacket } = this.#options;
+    const { listen, to, host = LOOPBACK, onPacket } = this.#options;
     const socket = createSocket({
       type: 'udp4',
       recvBufferSize: BUFFER_BYTES,
       // Not the system's resolver for every packet.
-      lookup: (_host, _options, done) => process.nextTick(done, null, HOST, 4),
+      lookup: (address, _options, done) => process.nextTick(done, null, address, 4),
     });
     this.#socket = socket;
     socket.on('message', (packet, from) => {
       if (to === null) this.#to = from.port;
       onPacket(packet);
     });
-    socket.bind(listen, HOST);
+    socket.bind(listen, host);
     await once(socket, 'listening');
   }
 
@@ -55,7 +58,7 @@ export class LocalPort {
     if (this.#socket === null || this.#to === null || this.#socket.getSendQueueSize() > MAX_QUEUED_BYTES)
       return false;
     // A peer that does not listen is not an error of UDP.
-    this.#socket.send(packet, this.#to, HOST, (error) => sent?.(error === null));
+    this.#socket.send(packet, this.#to, this.#options.toHost ?? LOOPBACK, (error) => sent?.(error === null));
     return true;
   }
 }

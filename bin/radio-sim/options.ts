@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Paths } from '../../shared/paths.ts';
 
-/** One end of a simulated radio. All ports are on 127.0.0.1. */
+/** One end of a simulated radio. All ports but those of the air are on 127.0.0.1. */
 export interface RadioSimOptions {
   readonly end: 'drone' | 'gs';
   /** UDP port of this end, and of the other one: what is between them is the air. */
   readonly air: number;
   readonly peer: number;
+  /** The addresses of both: another machine's, if the air is a real network. */
+  readonly airHost: string;
+  readonly peerHost: string;
   /** RTP: a drone listens there, a ground station sends there. */
   readonly video: number;
   /** MAVLink: a drone listens there, a ground station connects out to it. */
@@ -35,7 +38,8 @@ const MAX_K = 40;
 
 /**
  * The options of this end: the node's config, and `SVC_RADIO_SIM`, a JSON object or the path of a file with one: `air`, `peer`,
- * `video`, `mavlink` (ports), and if wanted `loss` (percent), `loss_file` (path) and `channel`.
+ * `video`, `mavlink` (ports), and if wanted `loss` (percent), `loss_file` (path), `channel`, `air_host` and
+ * `peer_host` (IPv4, else loopback).
  * @throws Error naming what is wrong
  */
 export function radioSimOptions(text: string, { agent, radio }: Config, paths: Paths): RadioSimOptions {
@@ -50,6 +54,11 @@ export function radioSimOptions(text: string, { agent, radio }: Config, paths: P
   const { loss_file: lossFile = null } = given;
   if (lossFile !== null && typeof lossFile !== 'string')
     throw new Error('SVC_RADIO_SIM: loss_file is a path');
+  const address = (name: string): string => {
+    const value = given[name] ?? '127.0.0.1';
+    if (typeof value === 'string' && isIPv4(value)) return value;
+    throw new Error(`SVC_RADIO_SIM: ${name} is an IPv4 address`);
+  };
   if (radio.fec_k > MAX_K || radio.fec_n < radio.fec_k)
     throw new Error(`the simulated radio has blocks of at most ${MAX_K} packets, and fec_n at least fec_k`);
   const host = radio.tunnel.drone;
@@ -59,6 +68,8 @@ export function radioSimOptions(text: string, { agent, radio }: Config, paths: P
     end,
     air: port('air'),
     peer: port('peer'),
+    airHost: address('air_host'),
+    peerHost: address('peer_host'),
     video: port('video'),
     mavlink: port('mavlink'),
     api: radio.api_port === 0 ? (end === 'gs' ? 8103 : 8102) : radio.api_port,
