@@ -46,15 +46,14 @@ describe('a drone behind its ground station, through a tunnel that loses packets
         readonly fingerprint: string;
         readonly proved: boolean;
       }[];
-    const [atGround] = await pairs(ground, GROUND_KEY);
     // The drone is asked through the relay itself: its own port is in the other namespace.
     for (;;) {
+      const [atGround] = await pairs(ground, GROUND_KEY);
       const { body } = await ground.json(relayed('/api/wfb/pair'), { headers: withKey });
       const [atDrone] = body['pairs'] as { readonly fingerprint: string; readonly proved: boolean }[];
       expect(atDrone?.fingerprint).to.equal(atGround?.fingerprint);
-      if (atDrone?.proved === true) break; // written down with the first requests
+      if (atDrone?.proved === true && atGround?.proved === true) break; // written down after the first requests
     }
-    expect(atGround?.proved).to.equal(true);
   });
   it('at 30 % loss each status call is answered within 2 s, or says why not', async () => {
     await air.loseAll(30);
