@@ -62,7 +62,7 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
         onUse();
         try {
           const result = await method(params, signal);
-          if (!ASKED_OFTEN.has(name)) log.info(`${name}: done`, shown(name, params));
+          if (name !== 'plugin_status') log.info(`${name}: done`, shown(name, params));
           return result;
         } catch (error) {
           log.warn(`${name}: ${messageOf(error)}`, shown(name, params));
@@ -75,8 +75,6 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
   );
   return Object.fromEntries(logged);
 }
-
-const ASKED_OFTEN: ReadonlySet<string> = new Set(['plugin_status', 'radio_status']);
 
 /** What the log may have of a request, before it was checked: the parameters of `radio_apply` hold keys. */
 function shown(name: string, params: unknown): { readonly params?: unknown } {
@@ -133,7 +131,6 @@ function handlers({
     plugin_forget: alone('plugin_forget', async ({ id }) => plugins.forget(id)),
     radio_apply: alone('radio_apply', async (params) => radio.apply(params)),
     radio_stop: alone('radio_stop', async () => radio.stop()),
-    radio_status: async () => radio.status(),
     radio_tune: async (params) => radio.tune(params),
     tunnel_priority: async (params) => boundTunnel(run, radioPlaces.sys, params),
     radio_power: async (params) => radio.power(params),

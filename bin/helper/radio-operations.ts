@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { Done } from '../../shared/rpc/helper.ts';
-import type { RadioUnitStatus } from '../../shared/rpc/radio-unit.ts';
 import type { Run } from './plugin-operations.ts';
 import {
   keyName,
@@ -71,14 +70,6 @@ export class RadioOperations {
   async stop(): Promise<void> {
     await this.#run('systemctl', ['stop', '--', UNIT], SYSTEMCTL_MS);
     await this.#removeKeys(() => true);
-  }
-
-  async status(): Promise<RadioUnitStatus> {
-    const text = await this.#run('systemctl', ['show', '--property=ActiveState,MainPID', '--', UNIT], IW_MS);
-    return {
-      active: /^ActiveState=(.*)$/m.exec(text)?.[1] ?? 'unknown',
-      pid: Number(/^MainPID=(\d+)$/m.exec(text)?.[1] ?? 0),
-    };
   }
 
   async tune({

@@ -1,10 +1,9 @@
-import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { publicKeyOf } from '../../shared/radio-keys.ts';
 import { TAG_BYTES } from './air-frame.ts';
 
 const KEY_BYTES = 32;
-/** DER of X25519 keys before their 32 bytes (RFC 8410). */
-const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 /**
  * The mark of a pair of keys, from a key file of wfb-ng: own X25519 secret and the peer's public key, 64 raw bytes. It is made of
@@ -16,9 +15,7 @@ export async function keyTag(file: string): Promise<Buffer | null> {
     throw error;
   });
   if (bytes?.length !== 2 * KEY_BYTES) return null;
-  const key = Buffer.concat([PKCS8, bytes.subarray(0, KEY_BYTES)]);
-  const own = createPublicKey(createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
-  const both = [own.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES), bytes.subarray(KEY_BYTES)];
+  const both = [publicKeyOf(bytes.subarray(0, KEY_BYTES)), bytes.subarray(KEY_BYTES)];
   const sorted = Buffer.concat(both.toSorted((a, b) => a.compare(b)));
   return createHash('sha256').update(sorted).digest().subarray(0, TAG_BYTES);
 }

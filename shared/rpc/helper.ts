@@ -3,13 +3,7 @@ import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
 import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from './network-operation.ts';
 import { PLUGIN_ID_SCHEMA, PLUGIN_START_SCHEMA, type PluginStatus } from './plugin-unit.ts';
-import {
-  NOTHING_SCHEMA,
-  RADIO_APPLY_SCHEMA,
-  RADIO_POWER_SCHEMA,
-  RADIO_TUNE_SCHEMA,
-  type RadioUnitStatus,
-} from './radio-unit.ts';
+import { NOTHING_SCHEMA, RADIO_APPLY_SCHEMA, RADIO_POWER_SCHEMA, RADIO_TUNE_SCHEMA } from './radio-unit.ts';
 
 const OF_UUID = {
   type: 'object',
@@ -36,8 +30,8 @@ export interface TunnelBound extends Done {
 
 /**
  * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`, and one of
- * the network beside it, so that a join does not hold up a restart. `plugin_status` and `radio_status` only ask, `radio_tune` and
- * `radio_power` must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
+ * the network beside it, so that a join does not hold up a restart. `plugin_status` only asks, `radio_tune` and `radio_power`
+ * must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
   server: 'svc-helper',
@@ -85,7 +79,6 @@ export const HELPER = {
     radio_apply: method(RADIO_APPLY_SCHEMA, shape<Done>(), 48_000),
     /** Ends wfb-ng, and removes its keys. */
     radio_stop: method(NOTHING_SCHEMA, shape<Done>(), 23_000),
-    radio_status: method(NOTHING_SCHEMA, shape<RadioUnitStatus>(), 13_000),
     /** Puts one card on a channel. */
     radio_tune: method(RADIO_TUNE_SCHEMA, shape<Done>(), 8_000),
     /** Sets the transmit power of one card. */

@@ -88,10 +88,3 @@ export const RADIO_POWER_SCHEMA = {
 } as const satisfies JsonSchema;
 
 export const NOTHING_SCHEMA = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
-
-/** What systemd says of the unit of wfb-ng. */
-export interface RadioUnitStatus {
-  /** `active`, `activating`, `inactive`, `failed`, … */
-  readonly active: string;
-  readonly pid: number;
-}

@@ -7,7 +7,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { makeRadioKeys } from '../../front/control/radio/radio-keys.ts';
+import { makeRadioKeys } from '../../shared/radio-keys.ts';
 import { type EndOptions, type RadioRecord, RadioSimEnd } from '../support/radio-sim.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
 import { UdpReceiver } from '../support/udp-receiver.ts';

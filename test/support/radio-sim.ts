@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { makeRadioKeys } from '../../front/control/radio/radio-keys.ts';
 import { pathsFrom } from '../../shared/paths.ts';
+import type { makeRadioKeys } from '../../shared/radio-keys.ts';
 import { ROOT } from './node.ts';
 
 type Keys = ReturnType<typeof makeRadioKeys>;

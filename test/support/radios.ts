@@ -4,8 +4,8 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { ConnectionOptions } from 'node:tls';
 import type { StoredRadio } from '../../front/control/radio/pair-store.ts';
-import { agree, makeRadioKeys } from '../../front/control/radio/radio-keys.ts';
 import type { Paths } from '../../shared/paths.ts';
+import { agree, makeRadioKeys } from '../../shared/radio-keys.ts';
 
 /** Ids of the two ends, of the form of a real node's. */
 export const DRONE = '0000000000d1';

@@ -142,7 +142,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** One line of terse mode: members between colons; a backslash takes the next character as it is. */
-export function splitTerse(line: string): readonly string[] {
+function splitTerse(line: string): readonly string[] {
   const members = [''];
   for (let at = 0; at < line.length; at++) {
     const character = line[at] ?? '';

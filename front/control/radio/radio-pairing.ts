@@ -2,10 +2,10 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
+import { type Agreement, agree, makeRadioKeys } from '../../../shared/radio-keys.ts';
 import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
 import type { DroneApi } from './drone-api.ts';
 import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
-import { type Agreement, agree, makeRadioKeys } from './radio-keys.ts';
 
 /** How long a new key has to carry data before the old one comes back. */
 const PROOF_MS = 45_000;
