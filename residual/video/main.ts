@@ -14,6 +14,7 @@ import { Engine } from './engine/engine.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
 import { Outputs } from './outputs/outputs.ts';
+import { mendNewest } from './recorder/torn-file.ts';
 import { openVideoSource, videoAddress } from './sources/open-source.ts';
 
 async function build(log: Logger): Promise<Program> {
@@ -28,6 +29,8 @@ async function build(log: Logger): Promise<Program> {
       ? await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence))
       : 0;
   const spec = videoAddress(config, Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video) + slot);
+  const recordings = recordingsDirectory(config, paths);
+  await mendNewest(recordings, (sentence) => log.error(sentence));
   const clock = systemVideoClock();
   // A ground station receives video from the radio and does not send it back.
   const sends = agent.profile === 'drone' && video.radio !== '';
@@ -52,7 +55,7 @@ async function build(log: Logger): Promise<Program> {
       log,
     }),
     recordings: {
-      directory: recordingsDirectory(config, paths),
+      directory: recordings,
       reserveBytes: video.recording.reserve_mb * 1e6,
     },
     // Loaded on demand: it takes 60 ms and 20 MB, which a node without viewers does not need.

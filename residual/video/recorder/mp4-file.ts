@@ -3,6 +3,7 @@ import { FormatContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { dictionary, must } from '../engine/av.ts';
 import type { AccessUnit } from '../engine/picture.ts';
+import { cutTornBox } from './torn-file.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
@@ -23,6 +24,8 @@ export class Mp4File {
   readonly #packet = new Packet();
   #first: number | null = null;
   #last = -1;
+  /** Up to here the file has whole fragments, bytes. */
+  #whole = 0;
 
   private constructor(context: FormatContext, stream: Stream, handle: FileHandle) {
     this.#context = context;
@@ -38,7 +41,7 @@ export class Mp4File {
    */
   static async create(path: string, parameterSets: Buffer, { width, height }: Size): Promise<Mp4File> {
     // We create the file first, so that an existing one is never overwritten, and to have a descriptor for fsync.
-    const handle = await open(path, 'wx', 0o640);
+    const handle = await open(path, 'wx+', 0o640);
     const context = new FormatContext();
     try {
       must(context.allocOutputContext2(null, 'mp4', path), 'mp4');
@@ -52,6 +55,8 @@ export class Mp4File {
       stream.timeBase = MICROSECONDS;
       must(await context.openOutput(), 'open');
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
+      await context.flush();
+      must(context.pb?.error ?? 0, 'header');
       return new Mp4File(context, stream, handle);
     } catch (error) {
       await context.closeOutput().catch(() => undefined); // the first error is reported
@@ -80,6 +85,7 @@ export class Mp4File {
         await this.#context.flush();
         must(this.#context.pb?.error ?? 0, 'write');
         await this.#handle.datasync();
+        this.#whole = (await this.#handle.stat()).size;
       }
     } finally {
       packet.unref();
@@ -91,8 +97,9 @@ export class Mp4File {
     return Math.max(0, this.#last) / 1e6;
   }
 
-  async size(): Promise<number> {
-    return (await this.#handle.stat()).size;
+  /** Of its whole fragments, bytes. */
+  get size(): number {
+    return this.#whole;
   }
 
   /** Ends the last fragment and closes, even if the disk is full: the part before stays playable. */
@@ -104,7 +111,7 @@ export class Mp4File {
     } finally {
       this.#packet.free();
       this.#context.freeContext();
-      await this.#handle.close();
+      await cutTornBox(this.#handle, this.#whole).finally(async () => this.#handle.close());
     }
   }
 }

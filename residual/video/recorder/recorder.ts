@@ -127,7 +127,7 @@ export class Recorder {
     await file.write(unit);
     session.seconds = (unit.at - session.firstAt) / 1e6;
     if (!unit.key) return;
-    session.openBytes = await file.size();
+    session.openBytes = file.size;
     await this.#checkSpace();
   }
 
