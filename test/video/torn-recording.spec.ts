@@ -79,7 +79,7 @@ describe('a recording that was cut off', function () {
       end - 1,
     ]);
     for (const cut of new Set(cuts.filter((offset) => offset >= head))) {
-      const path = join(folder, 'cut.mp4');
+      const path = join(folder, '20250101T000000.000Z.mp4');
       await writeFile(path, bytes.subarray(0, cut));
       const file = await open(path, 'r+');
       const left = await cutTornBox(file);

@@ -111,7 +111,11 @@ export class Mp4File {
     } finally {
       this.#packet.free();
       this.#context.freeContext();
-      await cutTornBox(this.#handle, this.#whole).finally(async () => this.#handle.close());
+      try {
+        await cutTornBox(this.#handle, this.#whole);
+      } finally {
+        await this.#handle.close();
+      }
     }
   }
 }

@@ -51,8 +51,11 @@ export async function mendNewest(directory: string, onProblem: (sentence: string
     if (newest === undefined) return;
     const path = join(directory, newest);
     const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW);
-    const left = await cutTornBox(file).finally(async () => file.close());
-    if (left === 0) await rm(path);
+    try {
+      if ((await cutTornBox(file)) === 0) await rm(path);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     onProblem(`cannot mend the newest recording of ${directory}: ${messageOf(error)}`);
   }
