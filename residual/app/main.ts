@@ -57,7 +57,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     ...logs.handlers,
     ...video.handlers,
     ...plugins.handlers,
-    ...pageHandlers(join(import.meta.dirname, '../web/static')),
+    ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };
   const server = createResidualServer({
     rows: ROWS,

@@ -31,7 +31,7 @@ type BodyKindOf<S extends Special> = S extends { readonly bodyKind: infer K exte
 
 type Made<D extends DomainDefaults, Id extends string, R extends Route, S extends Special, Built> = Omit<
   Row,
-  'id' | 'method' | 'path' | 'lane' | 'bodyKind' | 'body' | 'built'
+  'id' | 'method' | 'path' | 'lane' | 'bodyKind' | 'body' | 'responses' | 'built'
 > & {
   readonly id: Id;
   readonly method: MethodOf<R>;
@@ -39,6 +39,9 @@ type Made<D extends DomainDefaults, Id extends string, R extends Route, S extend
   readonly lane: S extends { readonly lane: infer L extends Row['lane'] } ? L : D['lane'];
   readonly bodyKind: BodyKindOf<S>;
   readonly body: S extends { readonly body: infer B extends JsonSchema } ? B : null;
+  readonly responses: S extends { readonly responses: infer A extends Row['responses'] }
+    ? A
+    : Row['responses'];
   readonly built: Built;
 };
 

@@ -60,7 +60,10 @@ export const PARAM = {
 } as const satisfies Record<string, PathParam>;
 
 /** A JSON answer with status 200. */
-export function json(description: string, schema: JsonSchema): { readonly 200: ResponseSpec } {
+export function json<const S extends JsonSchema>(
+  description: string,
+  schema: S,
+): { readonly 200: ResponseSpec & { readonly schema: S } } {
   return { 200: { description, mediaType: 'application/json', schema } };
 }
 

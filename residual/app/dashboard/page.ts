@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { ApiError } from '../../../shared/errors.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
@@ -7,28 +9,101 @@ import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 /** The page at `/` and its parts. Everything comes from this node; the browser may load nothing from other hosts. */
 
 const TYPES: Readonly<Record<string, string>> = {
-  'page.css': 'text/css; charset=utf-8',
-  'page.js': 'text/javascript; charset=utf-8',
-  'whep-player.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
-const POLICY = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self' ws: wss:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+/** No inline script or style, no evaluation, no other host, and (Trusted Types) no script out of a string. */
+const PAGE_POLICY = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob: data:",
+    "media-src 'self' blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "frame-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    // `default`: names the one worker that the map starts (residual/web/src/map/).
+    'trusted-types default',
+  ].join('; '),
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
 } as const;
 
-/** @param folder with index.html and the files of TYPES; read once. @throws Error when one is missing */
+/** The frame of an extension's page: its code comes from the page around it as a blob, and reaches nobody else. */
+const FRAME_POLICY = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self' blob:; connect-src 'none'; form-action 'none'; frame-ancestors 'self'; base-uri 'none'",
+  'referrer-policy': 'no-referrer',
+} as const;
+
+// Their names have a hash of their content.
+const FOREVER = { 'cache-control': 'public, max-age=31536000, immutable' } as const;
+
+const compress = promisify(gzip);
+
+/** A file of the page; smaller for a browser that takes it so, made once. */
+class Asset {
+  readonly #type: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #bytes: Buffer;
+  #small: Promise<Buffer> | null = null;
+
+  constructor(path: string, headers: Readonly<Record<string, string>>) {
+    this.#type = TYPES[extname(path)] ?? 'application/octet-stream';
+    this.#headers = headers;
+    this.#bytes = readFileSync(path);
+  }
+
+  async reply(acceptEncoding: string | undefined): Promise<Reply> {
+    const headers = { vary: 'accept-encoding', ...this.#headers };
+    if (!/\bgzip\b/.test(acceptEncoding ?? '')) return new Reply(200, this.#bytes, this.#type, headers);
+    this.#small ??= compress(this.#bytes, { level: 9 });
+    return new Reply(200, await this.#small, this.#type, { ...headers, 'content-encoding': 'gzip' });
+  }
+}
+
+/**
+ * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `assets/`; read once
+ * @throws Error when it is not there
+ */
 export function pageHandlers(folder: string): HandlersOf<typeof dashboardRows, 'residual'> {
-  const index = readFileSync(join(folder, 'index.html'));
-  const assets = new Map(Object.keys(TYPES).map((name) => [name, readFileSync(join(folder, name))]));
+  const index = asset(folder, 'index.html', PAGE_POLICY);
+  const assets = new Map(
+    globSync('**', { cwd: join(folder, 'assets') })
+      .filter((path) => extname(path) !== '')
+      .map((path) => [path, asset(folder, join('assets', path), FOREVER)]),
+  );
+  assets.set('frame.html', asset(folder, 'frame.html', FRAME_POLICY));
   return {
-    'root.get': () => new Reply(200, index, 'text/html; charset=utf-8', POLICY),
-    'assets.path.get': ({ params }) => {
+    'root.get': async ({ headers }) => index.reply(encodingsOf(headers)),
+    'assets.path.get': async ({ params, headers }) => {
       const found = assets.get(params.path);
       if (found === undefined) throw new ApiError('E_NOT_FOUND');
-      return new Reply(200, found, TYPES[params.path] ?? 'application/octet-stream');
+      return found.reply(encodingsOf(headers));
     },
   };
+}
+
+function encodingsOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+  return headers['accept-encoding']?.toString();
+}
+
+function asset(folder: string, path: string, headers: Readonly<Record<string, string>>): Asset {
+  try {
+    return new Asset(join(folder, path), headers);
+  } catch (error) {
+    throw new Error(`The page was not built (npm run build:web): ${join(folder, path)} is not there.`, {
+      cause: error,
+    });
+  }
 }

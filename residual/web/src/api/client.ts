@@ -1,0 +1,156 @@
+import type { ErrorCode } from '../../../../shared/errors.ts';
+import type { RowId } from '../../../../shared/routes/table.ts';
+import { credential, credentialHeaders, lose } from './credential.ts';
+import { heard, missed } from './presence.ts';
+import { relayed, throughRelay } from './relay.ts';
+import { type Answer, type Body, ROW } from './rows.ts';
+
+/** Requests to the node: named by the row of the route table, typed by the row's own schemas. */
+
+/** @typeParam B the JSON body */
+export interface Ask<B = unknown> {
+  /** Path parameters; `{*rest}` takes slashes. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Members without a value are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly body?: B;
+  /** Sent as it is, instead of a JSON body. */
+  readonly raw?: { readonly bytes: Blob | ArrayBuffer | string; readonly type: string };
+  /** Of the node itself, also while a drone behind it is looked at. */
+  readonly here?: boolean;
+  readonly signal?: AbortSignal;
+  /** Only of a row that is `long`: how far it is. */
+  readonly onProgress?: (progress: { done: number; total: number | null; text: string }) => void;
+}
+
+/** The node's refusal, with its own sentence; or that it did not answer (`E_AWAY`). */
+export class Refused extends Error {
+  /** Of HTTP; 0 where no answer came. */
+  readonly status: number;
+  readonly code: ErrorCode | 'E_AWAY';
+  readonly extras: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    code: ErrorCode | 'E_AWAY',
+    detail: string,
+    extras: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.extras = extras;
+  }
+}
+
+// Beyond the node's own time for the row: the way there and back.
+const GRACE_MS = 3000;
+
+/**
+ * Asks the node; the drone behind it while one is looked at (api/relay.ts).
+ * @throws Refused
+ */
+export async function call<Id extends RowId>(
+  id: Id,
+  ask: Ask<NoInfer<Body<Id>>> = {},
+): Promise<NoInfer<Answer<Id>>> {
+  const response = await send(id, ask);
+  return (await bodyOf(response)) as NoInfer<Answer<Id>>;
+}
+
+/** As `call`, for answers that are no JSON. The caller reads or cancels its body. @throws Refused */
+export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
+  const row = ROW[id];
+  const { body, raw, signal, onProgress } = ask;
+  const headers = new Headers(credentialHeaders());
+  if (raw !== undefined) headers.set('content-type', raw.type);
+  else if (body !== undefined) headers.set('content-type', 'application/json');
+  if (onProgress !== undefined && row.long) headers.set('accept', 'text/event-stream');
+  const late = AbortSignal.timeout(row.timeoutMs + GRACE_MS);
+  let response: Response;
+  try {
+    response = await fetch(pathOf(id, ask), {
+      method: row.method === 'ANY' ? 'GET' : row.method,
+      headers,
+      cache: 'no-store',
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      ...(raw !== undefined ? { body: raw.bytes } : body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    missed();
+    throw new Refused(0, 'E_AWAY', late.aborted ? 'The node took too long.' : 'The node does not answer.');
+  }
+  heard();
+  if (response.ok) return onProgress === undefined || !row.long ? response : followed(response, onProgress);
+  throw await refusalOf(response);
+}
+
+/** Path and query of a row; through the relay while a drone behind this ground station is looked at. */
+export function pathOf(
+  id: RowId,
+  { params = {}, query = {}, here = false }: Pick<Ask, 'params' | 'query' | 'here'> = {},
+): string {
+  const path = ROW[id].path.replaceAll(/\{(\*?)([a-z_]+)\}/g, (_, rest: string, name: string) => {
+    const value = params[name] ?? '';
+    return rest === '' ? encodeURIComponent(value) : value.split('/').map(encodeURIComponent).join('/');
+  });
+  const asked = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
+  );
+  const search = asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`;
+  return `${here ? path : throughRelay(path)}${search}`;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text().catch(() => {
+    throw new Refused(0, 'E_AWAY', 'The answer of the node broke off.');
+  });
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    throw new Refused(response.status, 'E_AWAY', 'What answered is not the node: it sent no JSON.');
+  }
+}
+
+async function refusalOf(response: Response): Promise<Refused> {
+  const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
+  const { detail, code, ...extras } = body;
+  const refusal = new Refused(
+    response.status,
+    (typeof code === 'string' ? code : 'E_AWAY') as ErrorCode,
+    typeof detail === 'string' ? detail : `The node answered ${response.status}.`,
+    extras,
+  );
+  // Of a drone behind the relay it is the drone that refuses, not the credential.
+  if (response.status === 401 && credential.value !== null && relayed.value === null) lose('ended');
+  return refusal;
+}
+
+/** Reads `progress` and `result` of a long answer; gives what a plain answer would have been. */
+async function followed(response: Response, onProgress: NonNullable<Ask['onProgress']>): Promise<Response> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response;
+  let rest = '';
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const chunk = await reader?.read().catch(() => undefined);
+    if (chunk === undefined || chunk.done)
+      throw new Refused(0, 'E_AWAY', 'The answer of the node broke off; how it ended is not known.');
+    rest += chunk.value;
+    for (let end = rest.indexOf('\n\n'); end !== -1; end = rest.indexOf('\n\n')) {
+      const lines = rest.slice(0, end).split('\n');
+      rest = rest.slice(end + 2);
+      const field = (name: string): string =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
+      if (field('event') === 'progress') onProgress(JSON.parse(field('data')));
+      if (field('event') !== 'result') continue;
+      const { status, body } = JSON.parse(field('data')) as { status: number; body: unknown };
+      const result = new Response(JSON.stringify(body), {
+        status,
+        headers: { 'content-type': 'application/json' },
+      });
+      if (result.ok) return result;
+      throw await refusalOf(result);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { signal } from '@preact/signals';
+import type { Scope } from '../../../../shared/auth/scopes.ts';
+
+/**
+ * What this browser shows the node, always as a header, so that no other site can make it speak for the operator. In memory; a
+ * session is kept in the browser only where the operator asks for it, a key never.
+ */
+export type Credential =
+  | { readonly kind: 'session'; readonly value: string; readonly expiresAt: number }
+  | { readonly kind: 'key'; readonly value: string }
+  | { readonly kind: 'token'; readonly value: string; readonly scopes: readonly Scope[] };
+
+const HEADERS = { session: 'x-svc-dashboard-session', key: 'x-svc-key', token: 'x-svc-mcp-token' } as const;
+const STORED = 'svc-dashboard-session';
+
+export const credential = signal<Credential | null>(restored());
+
+/** Why the page asks for a credential: `ended`: there was one, and the node no longer takes it. */
+export const lost = signal<'ended' | null>(null);
+
+/** How this page calls itself towards the ground station's rule of one pilot in command. */
+export const clientId = `page-${[...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+
+export function credentialHeaders(): Record<string, string> {
+  const held = credential.value;
+  return { 'x-svc-client-id': clientId, ...(held === null ? {} : { [HEADERS[held.kind]]: held.value }) };
+}
+
+/** @param keep a session: also for the next visit of this browser */
+export function hold(next: Credential, keep = false): void {
+  localStorage.removeItem(STORED);
+  if (keep && next.kind === 'session') localStorage.setItem(STORED, JSON.stringify(next));
+  lost.value = null;
+  credential.value = next;
+}
+
+export function lose(why: 'ended' | null): void {
+  localStorage.removeItem(STORED);
+  lost.value = why;
+  credential.value = null;
+}
+
+/** The credential in what a person pasted; null: it is no key, no token and no PIN of this node. */
+export function credentialIn(text: string): Exclude<Credential, { kind: 'session' }> | null {
+  const value = text.trim();
+  if (value.startsWith('svc_')) return { kind: 'key', value };
+  const claims = value.includes('.') ? value.slice(0, value.lastIndexOf('.')) : '';
+  try {
+    const { scopes } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as {
+      scopes: Scope[];
+    };
+    return Array.isArray(scopes) ? { kind: 'token', value, scopes } : null;
+  } catch {
+    return null; // not base64url, or no claims
+  }
+}
+
+function restored(): Credential | null {
+  try {
+    const kept = JSON.parse(localStorage.getItem(STORED) ?? 'null') as Credential | null;
+    return kept?.kind === 'session' && kept.expiresAt * 1000 > Date.now() ? kept : null;
+  } catch {
+    localStorage.removeItem(STORED);
+    return null; // another version of the page wrote it
+  }
+}

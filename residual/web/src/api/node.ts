@@ -1,0 +1,65 @@
+import { computed, signal } from '@preact/signals';
+import type { RowId } from '../../../../shared/routes/table.ts';
+import { call, Refused } from './client.ts';
+import { credential } from './credential.ts';
+import { relayed } from './relay.ts';
+import { type Answer, ROW, type SlimRow } from './rows.ts';
+
+/** The node that the page shows: who it is, what it serves, and what this caller may do there. */
+
+export const info = signal<Answer<'pairing.info.get'> | null>(null);
+/** Features that are on; null before the node told. */
+const features = signal<ReadonlySet<string> | null>(null);
+
+/** `in`: the node answers this caller. `signin`: it wants a credential. `refused`: it takes none from where this browser is. */
+export type Entry =
+  | { readonly state: 'checking' | 'in' | 'signin' }
+  | { readonly state: 'refused'; readonly why: string };
+export const entry = signal<Entry>({ state: 'checking' });
+
+/** Asks who the node is and whether it answers this caller. @throws Refused with status 0 while it does not answer */
+export async function enter(): Promise<void> {
+  const [who, version] = await Promise.all([call('pairing.info.get'), call('version.get')]);
+  info.value = who;
+  features.value = new Set(
+    version.capabilities.flatMap((word) =>
+      word.startsWith('feature.') ? [word.slice('feature.'.length)] : [],
+    ),
+  );
+  try {
+    await call('status.get');
+    entry.value = { state: 'in' };
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status === 0) throw error;
+    if (error.code === 'E_REMOTE') entry.value = { state: 'refused', why: error.message };
+    else if (error.status === 401 || error.status === 403) entry.value = { state: 'signin' };
+    else entry.value = { state: 'in' };
+  }
+}
+
+/** Why a row is not for this caller; null: it may be asked. What the body names is the node's to judge. */
+export function denied(id: RowId): 'not-built' | 'not-here' | 'key-only' | 'scope' | 'relay' | null {
+  const row = ROW[id];
+  const held = credential.value;
+  if (!row.built) return 'not-built';
+  if (!isHere(row)) return 'not-here';
+  if (relayed.value !== null && row.relay === 'forbid') return 'relay';
+  if (row.access === 'public') return null;
+  if (row.access === 'keyonly') return held === null || held.kind === 'key' ? null : 'key-only';
+  if (held?.kind !== 'token') return null;
+  return (held.scopes as readonly string[]).includes(row.scope) ? null : 'scope';
+}
+
+/** Whether the page offers it. */
+export function may(id: RowId): boolean {
+  return denied(id) === null;
+}
+
+export const isGround = computed(() => relayed.value === null && info.value?.profile === 'ground-station');
+
+function isHere({ profiles, feature }: SlimRow): boolean {
+  // A drone behind the relay has its own features; what it lacks it answers with 501.
+  if (relayed.value !== null) return profiles !== 'G';
+  if (profiles !== 'DG' && profiles !== (info.value?.profile === 'ground-station' ? 'G' : 'D')) return false;
+  return features.value === null || features.value.size === 0 || features.value.has(feature);
+}

@@ -1,0 +1,28 @@
+import { computed, signal } from '@preact/signals';
+
+/** Whether the node answers at all, from every request and from the telemetry socket. */
+
+const silentSince = signal<number | null>(null);
+
+/** A clock for what is shown, ms since the page was opened; ticks twice a second while somebody looks. */
+export const now = signal(performance.now());
+
+/** Seconds since the node stopped answering; null while it answers. */
+export const awaySeconds = computed(() =>
+  silentSince.value === null ? null : Math.max(0, Math.round((now.value - silentSince.value) / 1000)),
+);
+
+export function heard(): void {
+  silentSince.value = null;
+}
+
+export function missed(): void {
+  silentSince.value ??= performance.now();
+}
+
+setInterval(() => {
+  if (!document.hidden) now.value = performance.now();
+}, 500);
+document.addEventListener('visibilitychange', () => {
+  now.value = performance.now();
+});

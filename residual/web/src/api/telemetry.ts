@@ -1,0 +1,65 @@
+import { computed, effect, signal } from '@preact/signals';
+import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
+import { credential } from './credential.ts';
+import { entry } from './node.ts';
+import { now } from './presence.ts';
+import { relayed } from './relay.ts';
+import type { Answer } from './rows.ts';
+import { Stream } from './socket.ts';
+
+/** What the vehicle says, over the one socket of the page. Nothing older than 3 s is given out as if it were now. */
+
+export type Telemetry = Answer<'telemetry.get'>;
+/** Members of the snapshot that have an age of their own. */
+export type Group = TelemetryGroup;
+
+export const STALE_S = 3;
+
+const received = signal<{ readonly body: Telemetry; readonly at: number } | null>(null);
+
+/** The newest snapshot, whatever its age; for values use `fresh`. */
+export const newest = computed(() => received.value?.body ?? null);
+
+/** Seconds since the vehicle sent this part; null: never, or not since the page is open. */
+export function age(group: Group | 'heartbeat'): number | null {
+  const held = received.value;
+  if (held === null) return null;
+  // The schema is made from the list of groups, so its type does not know their names.
+  const ages = (held.body['ages'] ?? {}) as Partial<Record<Group, number | null>>;
+  const sent = group === 'heartbeat' ? held.body.heartbeat_age_s : ages[group];
+  return typeof sent === 'number' ? sent + Math.max(0, now.value - held.at) / 1000 : null;
+}
+
+/** A value of that part; null where it is older than 3 s or was never sent. */
+export function fresh<T>(
+  group: Group | 'heartbeat',
+  pick: (body: Telemetry) => T | null | undefined,
+): T | null {
+  const seconds = age(group);
+  const held = received.value;
+  return seconds === null || seconds > STALE_S || held === null ? null : (pick(held.body) ?? null);
+}
+
+/** `unknown`: there is a vehicle, and its state is not known now; null: there was none yet. */
+export const armed = computed<boolean | 'unknown' | null>(() => {
+  const held = received.value;
+  if (held === null || held.body.heartbeat_age_s === null) return null;
+  const seconds = age('heartbeat');
+  return seconds === null || seconds > STALE_S ? 'unknown' : held.body.armed;
+});
+
+let stream: Stream | null = null;
+
+// Anew whenever it is another caller or another vehicle.
+effect(() => {
+  const wanted = entry.value.state === 'in';
+  void credential.value;
+  void relayed.value;
+  stream?.stop();
+  stream = null;
+  received.value = null;
+  if (!wanted) return;
+  stream = new Stream('telemetry.ws.ws', (text) => {
+    received.value = { body: JSON.parse(text) as Telemetry, at: performance.now() };
+  });
+});

@@ -1,0 +1,189 @@
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call } from '../api/client.ts';
+import { credential, lose } from '../api/credential.ts';
+import { enter, entry, info, isGround, may } from '../api/node.ts';
+import { awaySeconds } from '../api/presence.ts';
+import { relayed } from '../api/relay.ts';
+import { Button, Note } from '../parts/parts.tsx';
+import { Toasts } from '../parts/toast.tsx';
+import { t } from '../strings.ts';
+import { go, hrefOf, PAGES, type PageId, place } from './route.ts';
+import { SignIn } from './sign-in.tsx';
+import { type Theme, theme } from './theme.ts';
+
+const RETRY_MS = 2000;
+
+/** Each page is loaded when it is first opened. */
+const LOADERS: Readonly<Record<PageId, () => Promise<{ readonly default: ComponentType }>>> = {
+  fly: async () => import('../pages/fly/fly.tsx'),
+  plan: async () => import('../pages/plan/plan.tsx'),
+  vehicle: async () => import('../pages/vehicle/vehicle.tsx'),
+  node: async () => import('../pages/node/node.tsx'),
+  extensions: async () => import('../pages/extensions/extensions.tsx'),
+  access: async () => import('../pages/access/access.tsx'),
+  ground: async () => import('../pages/ground/ground.tsx'),
+  setup: async () => import('../pages/setup/setup.tsx'),
+};
+
+/** The frame around the pages: who the node is, where one can go, what is wrong. */
+export function App(): JSX.Element {
+  useEntry();
+  const { state } = entry.value;
+  return (
+    <>
+      <a class="skip" href="#content" onClick={skip}>
+        {t.app.skip}
+      </a>
+      <TopBar />
+      {awaySeconds.value === null || awaySeconds.value < 3 ? null : (
+        <Note tone="warn">{t.app.away(awaySeconds.value)}</Note>
+      )}
+      {state === 'in' ? <Inside /> : <Outside />}
+      <Toasts />
+    </>
+  );
+}
+
+function Outside(): JSX.Element {
+  const now = entry.value;
+  if (now.state === 'signin') return <SignIn />;
+  return (
+    <main id="content">
+      {now.state === 'refused' ? (
+        <Note tone="bad">
+          <h1>{t.signIn.refused}</h1>
+          <p>{now.why}</p>
+        </Note>
+      ) : (
+        <p class="first">{t.app.checking}</p>
+      )}
+    </main>
+  );
+}
+
+function Inside(): JSX.Element {
+  const { page } = place.value;
+  return (
+    <div class="inside">
+      <nav aria-label={t.app.pages}>
+        {PAGES.filter((id) => id !== 'setup' && (id !== 'ground' || isGround.value)).map((id) => (
+          <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
+            {t.app.page[id]}
+          </a>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        {/* Another vehicle is another page: nothing of the last one may stay. */}
+        <Page key={`${page} ${relayed.value?.deviceId ?? ''} ${credential.value?.value ?? ''}`} id={page} />
+      </main>
+    </div>
+  );
+}
+
+function Page({ id }: { id: PageId }): JSX.Element {
+  const [loaded, setLoaded] = useState<{ Component: ComponentType } | 'failed' | null>(null);
+  useEffect(() => {
+    let shown = true;
+    LOADERS[id]().then(
+      ({ default: Component }) => shown && setLoaded({ Component }),
+      () => shown && setLoaded('failed'),
+    );
+    return () => {
+      shown = false;
+    };
+  }, [id]);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${t.app.page[id]} · ${info.value?.name ?? 'svc'}`;
+  }, [id, info.value]);
+  if (loaded === 'failed')
+    return (
+      <Note tone="bad">
+        {t.app.noAnswer} <Button onClick={() => location.reload()}>{t.app.retry}</Button>
+      </Note>
+    );
+  return (
+    <>
+      <h1 ref={title} class="visually-hidden">
+        {t.app.page[id]}
+      </h1>
+      {loaded === null ? <p class="first">{t.app.loading}</p> : <loaded.Component />}
+    </>
+  );
+}
+
+function TopBar(): JSX.Element {
+  const drone = relayed.value;
+  const signOut = (): void => {
+    // Should the node not hear it, the session ends by its own time.
+    if (credential.value?.kind === 'session' && may('dashboard.sessions.id.delete'))
+      void call('dashboard.sessions.id.delete', { params: { id: 'current' }, here: true }).catch(
+        () => undefined,
+      );
+    lose(null);
+    relayed.value = null;
+    void enter().catch(() => undefined); // the page goes on asking
+  };
+  return (
+    <header class="top">
+      <strong>{info.value?.name ?? 'svc'}</strong>
+      {drone === null ? null : (
+        <span class="through">
+          {t.app.relay.title(drone.name)}{' '}
+          <Button
+            onClick={() => {
+              relayed.value = null;
+              go('ground');
+            }}
+          >
+            {t.app.relay.back}
+          </Button>
+        </span>
+      )}
+      <span class="spring" />
+      <label class="theme">
+        <span class="visually-hidden">{t.app.theme.label}</span>
+        <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
+          {(['auto', 'light', 'dark'] as const).map((name) => (
+            <option key={name} value={name}>
+              {t.app.theme[name]}
+            </option>
+          ))}
+        </select>
+      </label>
+      {credential.value === null ? null : <Button onClick={signOut}>{t.app.signOut}</Button>}
+    </header>
+  );
+}
+
+/** Asks until the node has answered; again whenever the credential is gone. An unpaired node that nobody set up opens at setup. */
+function useEntry(): void {
+  const held = credential.value === null;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let stopped = false;
+    const ask = async (): Promise<void> => {
+      try {
+        await enter();
+        if (stopped || entry.value.state !== 'in' || info.value?.paired !== false || location.hash !== '')
+          return;
+        const { finished } = (await call('setup.status.get')) as { finished: boolean };
+        if (!finished) go('setup');
+      } catch {
+        // Refused with the node's own words elsewhere; here it only means: again.
+        if (!stopped && entry.value.state === 'checking') timer = setTimeout(() => void ask(), RETRY_MS);
+      }
+    };
+    void ask();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [held]);
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}

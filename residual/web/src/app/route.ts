@@ -1,0 +1,36 @@
+import { signal } from '@preact/signals';
+
+/** Where the page is: `#/page/tab`. The node serves one document at `/` and `/setup`. */
+
+export const PAGES = ['fly', 'plan', 'vehicle', 'node', 'extensions', 'access', 'ground', 'setup'] as const;
+export type PageId = (typeof PAGES)[number];
+
+export interface Place {
+  readonly page: PageId;
+  /** What the page makes of it: a tab, an item. */
+  readonly rest: readonly string[];
+}
+
+export const place = signal<Place>(read());
+
+addEventListener('hashchange', () => {
+  place.value = read();
+});
+
+export function hrefOf(page: PageId, ...rest: readonly string[]): string {
+  return `#/${[page, ...rest].map(encodeURIComponent).join('/')}`;
+}
+
+export function go(page: PageId, ...rest: readonly string[]): void {
+  location.hash = hrefOf(page, ...rest);
+}
+
+function read(): Place {
+  const [page, ...rest] = location.hash
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  const known = PAGES.find((id) => id === page);
+  return { page: known ?? (location.pathname.startsWith('/setup') ? 'setup' : 'fly'), rest };
+}

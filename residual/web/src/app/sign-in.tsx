@@ -1,0 +1,74 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call, Refused } from '../api/client.ts';
+import { credentialIn, hold, lose, lost } from '../api/credential.ts';
+import { enter, entry } from '../api/node.ts';
+import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
+import { useAct, useAsk } from '../parts/use-ask.ts';
+import { t } from '../strings.ts';
+
+const PIN = /^[0-9]{4,12}$/;
+
+/** Asks for the PIN, the pairing key or a token. */
+export function SignIn(): JSX.Element {
+  const pin = useAsk('dashboard.pin.status.get');
+  const [keep, setKeep] = useState(false);
+  const { busy, error, run } = useAct();
+  const signIn = async (text: string): Promise<void> => {
+    if (PIN.test(text)) {
+      const { session, expires_at: expiresAt } = await call('dashboard.pin.verify.post', {
+        body: { pin: text },
+      });
+      hold({ kind: 'session', value: session, expiresAt }, keep);
+    } else {
+      const found = credentialIn(text);
+      if (found === null) throw new Refused(0, 'E_INVALID_VALUE', t.signIn.unknown);
+      hold(found);
+    }
+    await enter();
+    if (entry.value.state === 'in') return;
+    lose(null);
+    throw new Refused(401, 'E_UNAUTHENTICATED', t.signIn.wrong);
+  };
+  return (
+    <main class="sign-in" id="content">
+      <Card title={t.signIn.title}>
+        {lost.value === null ? null : <Note tone="warn">{t.signIn.ended}</Note>}
+        {pin.data?.pin_set === false ? <Note>{t.signIn.noPin}</Note> : null}
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const text = new FormData(event.currentTarget).get('secret');
+            void run(async () => signIn(typeof text === 'string' ? text.trim() : ''));
+          }}
+        >
+          <Field label={t.signIn.secret}>
+            {(ids) => (
+              <input
+                {...ids}
+                name="secret"
+                type="password"
+                autocomplete="current-password"
+                required
+                autofocus
+              />
+            )}
+          </Field>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={keep}
+              onChange={(event) => setKeep(event.currentTarget.checked)}
+            />{' '}
+            {t.signIn.keep}
+          </label>
+          <p class="hint">{t.signIn.keepHint}</p>
+          <ErrorNote error={error} />
+          <Button type="submit" kind="primary" busy={busy}>
+            {t.signIn.button}
+          </Button>
+        </form>
+      </Card>
+    </main>
+  );
+}

@@ -1,0 +1,32 @@
+import { t } from '../strings.ts';
+
+/** Numbers and times as people read them. What was not measured is a dash. */
+
+export function number(value: number | null | undefined, digits = 0): string {
+  return value === null || value === undefined || !Number.isFinite(value)
+    ? t.app.none
+    : value.toFixed(digits);
+}
+
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return t.app.none;
+  if (value < 1000) return `${value} B`;
+  if (value < 1e6) return `${(value / 1e3).toFixed(0)} kB`;
+  return value < 1e9 ? `${(value / 1e6).toFixed(1)} MB` : `${(value / 1e9).toFixed(2)} GB`;
+}
+
+/** @param seconds null: not known */
+export function span(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return t.app.none;
+  if (seconds < 90) return t.time.seconds(Math.round(seconds));
+  if (seconds < 5400) return t.time.minutes(Math.round(seconds / 60));
+  return seconds < 172_800
+    ? t.time.hours(Math.round(seconds / 3600))
+    : t.time.days(Math.round(seconds / 86_400));
+}
+
+/** Date and time of this browser's zone. @param at RFC 3339, or ms since 1970 */
+export function moment(at: string | number | null | undefined): string {
+  if (at === null || at === undefined) return t.app.none;
+  return new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+}

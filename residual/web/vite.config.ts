@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { defineConfig, type Plugin } from 'vite';
+import { ROWS } from '../../shared/routes/table.ts';
+
+/** Builds the page into `dist`, which svc-residual serves; `npm run dev:web` serves the sources, with a running node behind them. */
+
+const ROWS_MODULE = 'virtual:rows';
+
+/** The route table without its schemas, so that the page asks, offers and hides by the same rows as the node. */
+function rows(): Plugin {
+  const slim = ROWS.map(
+    ({ id, method, path, access, scope, relay, profiles, feature, built, long, ticket, limits }) => [
+      id,
+      {
+        method,
+        path,
+        access,
+        scope,
+        relay,
+        profiles,
+        feature,
+        built,
+        long,
+        ticket,
+        timeoutMs: limits.timeoutMs,
+      },
+    ],
+  );
+  return {
+    name: 'svc-rows',
+    resolveId: (id) => (id === ROWS_MODULE ? `\0${ROWS_MODULE}` : null),
+    load: (id) =>
+      id === `\0${ROWS_MODULE}` ? `export default ${JSON.stringify(Object.fromEntries(slim))}` : null,
+  };
+}
+
+const NODE = process.env['SVC_NODE'] ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  root: join(import.meta.dirname, 'src'),
+  // Under `/assets/`, the one path that the node serves files from.
+  base: '/',
+  plugins: [rows()],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: join(import.meta.dirname, 'dist'),
+    emptyOutDir: true,
+    assetsDir: 'assets',
+    // The page's policy forbids inline data where a file will do.
+    assetsInlineLimit: 0,
+    target: ['chrome111', 'firefox115', 'safari16.4'],
+    modulePreload: { polyfill: false },
+    rolldownOptions: {
+      input: ['index.html', 'frame.html'].map((name) => join(import.meta.dirname, 'src', name)),
+    },
+  },
+  server: {
+    proxy: {
+      '/api': { target: NODE, ws: true },
+      '/whep': NODE,
+      '/healthz': NODE,
+      '/openapi.json': NODE,
+      '/metrics': NODE,
+    },
+  },
+});
