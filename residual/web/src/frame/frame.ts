@@ -70,14 +70,18 @@
         Object.defineProperty(globalThis, 'svc', { value: svc });
         const script = document.createElement('script');
         script.src = URL.createObjectURL(new Blob([message.code], { type: 'text/javascript' }));
-        script.addEventListener('error', () => tell('error', 'The page of the extension could not be loaded.'));
+        script.addEventListener('error', () =>
+          tell('error', 'The page of the extension could not be loaded.'),
+        );
         document.body.append(script);
       }
     };
     port.addEventListener('message', ({ data }) => take(data as Start | News | Response));
     addEventListener('error', ({ message }) => tell('error', message));
     addEventListener('unhandledrejection', ({ reason }) => tell('error', String(reason)));
-    new ResizeObserver(() => tell('height', document.documentElement.offsetHeight)).observe(document.documentElement);
+    new ResizeObserver(() => tell('height', document.documentElement.offsetHeight)).observe(
+      document.documentElement,
+    );
     port.start();
     tell('ready', null);
   };
