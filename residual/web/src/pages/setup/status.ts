@@ -1,0 +1,41 @@
+import { call } from '../../api/client.ts';
+
+/** The steps of the set-up as the node has them. */
+
+export const STEP_IDS = [
+  'name',
+  'profile',
+  'pin',
+  'fc',
+  'camera',
+  'radio',
+  'network',
+  'region',
+  'pairing',
+  'finish',
+] as const;
+export type StepId = (typeof STEP_IDS)[number];
+
+export interface Step {
+  readonly id: StepId;
+  readonly state: 'complete' | 'skipped' | 'needs_action' | 'optional' | 'not_applicable';
+  /** What the node sees, in words. */
+  readonly detail: string;
+}
+
+/** What a step may do: it sets things by their own routes, and then says so. */
+export interface StepProps {
+  readonly step: Step;
+  /** Asks the node anew how far the set-up is. */
+  readonly reload: () => void;
+  /** Marks this step as right, and goes on. @throws Refused */
+  readonly complete: () => Promise<void>;
+}
+
+/** Steps that a person can call right as they are; of the others the node sees whether they are done. */
+export const CONFIRMABLE: ReadonlySet<StepId> = new Set(['name', 'profile', 'region']);
+
+/** @throws Refused */
+export async function mark(id: StepId, action: 'complete' | 'skip' | 'undo'): Promise<void> {
+  await call('setup.step.id.post', { params: { id }, body: { action } });
+}
