@@ -68,5 +68,5 @@ export const en = {
   access: {},
   ground: {},
   setup: {},
-  map: {},
+  map: { zoomIn: 'Closer', zoomOut: 'Further away' },
 };
