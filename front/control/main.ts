@@ -28,7 +28,7 @@ import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
-import type { EdgeState } from './edge/decide.ts';
+import { type EdgeState, mayHaveReadTicket } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
 import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
@@ -296,6 +296,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       pin: credentials.pin,
       sessions: credentials.sessions,
       tickets: credentials.tickets,
+      readTickets: credentials.readTickets,
+      mayRead: (path, principal) => mayHaveReadTicket(path, principal, state),
       now: Date.now,
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
@@ -366,6 +368,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     records: new Records(budgets, audit),
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
+    seen: (principal, ip) => credentials.seen(principal, ip),
     principalWatch,
     drainMs,
     log,
