@@ -457,7 +457,7 @@ function authenticate(
 }
 
 /**
- * Whether a caller may have a read ticket: as if it sent the GET itself (docs/contract.md 5).
+ * Whether a caller may have a read ticket: as if it sent the GET itself (docs/contract.md 5.3).
  * @param path of what the ticket is for; of all files of an extension's page: `/api/plugins/{id}/gcs`
  */
 export function mayHaveReadTicket(path: string, principal: Principal, state: EdgeState): Pass | Refusal {
