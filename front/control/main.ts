@@ -20,6 +20,7 @@ import { named } from '../../shared/process/services.ts';
 import type { Handler, SocketHandler } from '../../shared/routes/handler.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import { servedFeatures } from '../../shared/routes/served.ts';
 import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
 import { videoStatusRow } from '../../shared/routes/video.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
@@ -280,6 +281,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       configProblem: problem,
       deviceId: id,
       audit: () => audit.state,
+      verifyAudit: async () => audit.verify(),
+      served: servedFeatures(ROWS, state),
       video: async () => proxy?.ask(videoStatusRow) ?? null,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
