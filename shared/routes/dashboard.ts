@@ -17,7 +17,10 @@ export const dashboardRows = [
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
   }),
   later('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files'),
-  later('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', { limits: LIMITS.stream }),
+  later('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', {
+    readTicket: 'query',
+    limits: LIMITS.stream,
+  }),
   later('maps.name.put', 'PUT /api/maps/{name}', 'key admin ok - config', 'store a map file', {
     limits: LIMITS.upload,
     bodyKind: 'stream',
