@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { setupRows } from '../../../shared/routes/setup.ts';
 
 /** The page at `/` and its parts. Everything comes from this node; the browser may load nothing from other hosts. */
 
@@ -19,12 +20,19 @@ const POLICY = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** The page also answers below `/setup`: which part of it is shown is its own business. */
+type PageHandlers = Pick<HandlersOf<typeof dashboardRows, 'residual'>, 'root.get' | 'assets.path.get'> &
+  Pick<HandlersOf<typeof setupRows, 'residual'>, 'setup.get' | 'setup.path.get'>;
+
 /** @param folder with index.html and the files of TYPES; read once. @throws Error when one is missing */
-export function pageHandlers(folder: string): HandlersOf<typeof dashboardRows, 'residual'> {
+export function pageHandlers(folder: string): PageHandlers {
   const index = readFileSync(join(folder, 'index.html'));
   const assets = new Map(Object.keys(TYPES).map((name) => [name, readFileSync(join(folder, name))]));
+  const page = (): Reply => new Reply(200, index, 'text/html; charset=utf-8', POLICY);
   return {
-    'root.get': () => new Reply(200, index, 'text/html; charset=utf-8', POLICY),
+    'root.get': page,
+    'setup.get': page,
+    'setup.path.get': page,
     'assets.path.get': ({ params }) => {
       const found = assets.get(params.path);
       if (found === undefined) throw new ApiError('E_NOT_FOUND');
