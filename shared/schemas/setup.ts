@@ -61,6 +61,8 @@ export const stepRequest = {
 export const profileChoice = {
   type: 'object',
   required: ['profile'],
+  // A drone has no role.
+  anyOf: [{ properties: { profile: { not: { const: 'drone' } } } }, { properties: { role: false } }],
   properties: {
     profile: { enum: ['drone', 'ground-station', 'ground_station', 'groundstation'] },
     role: { enum: ['direct', 'relay', 'receiver'], description: 'of a ground station' },

@@ -52,10 +52,6 @@ export function setupHandlers({
     'setup.profile.post': async ({ body }) => {
       const profile = normaliseProfile(body.profile) as Config['agent']['profile'];
       const { role } = body;
-      if (role !== undefined && profile === 'drone')
-        throw new ApiError('E_INVALID_VALUE', 'Only a ground station has a role.', {
-          errors: [{ path: '/role', message: 'a drone has none' }],
-        });
       // First the role: if the second write fails, the node is still what it was.
       const written = [
         ...(role === undefined ? [] : [await config.write('agent.role', role)]),
