@@ -39,7 +39,7 @@ export const setupStatus = {
     },
     finished: { type: 'boolean', description: 'a person has finished it' },
     next: {
-      type: ['string', 'null'],
+      enum: [...STEP_IDS, null],
       description: 'the first step that is open, optional ones too; null once it is finished',
     },
   },
