@@ -170,7 +170,7 @@ function useEntry(): void {
         await enter();
         if (stopped || entry.value.state !== 'in' || info.value?.paired !== false || location.hash !== '')
           return;
-        const { finished } = (await call('setup.status.get')) as { finished: boolean };
+        const { finished } = await call('setup.status.get');
         if (!finished) go('setup');
       } catch {
         // Refused with the node's own words elsewhere; here it only means: again.
