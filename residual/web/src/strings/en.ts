@@ -21,6 +21,13 @@ export const en = {
       title: (name: string) => `You look at ${name} through the radio`,
       back: 'Back to the ground station',
     },
+    vehicle: {
+      none: 'No vehicle',
+      silent: 'Vehicle not heard',
+      armed: 'Armed',
+      disarmed: 'Disarmed',
+      battery: (percent: number) => `${percent} %`,
+    },
     signOut: 'Sign out',
     close: 'Close',
     cancel: 'Cancel',
@@ -138,6 +145,7 @@ export const en = {
   },
   access: {},
   ground: {},
+<<<<<<< HEAD
   setup: {
     steps: 'Steps of the set-up',
     progress: (done: number, all: number) => `${done} of ${all} steps done`,
@@ -364,4 +372,8 @@ export const en = {
     restarted: (name: string) => `${name} runs with the new configuration.`,
     notBack: (name: string) => `${name} did not come back. Look at the node’s log.`,
   },
+=======
+  setup: {},
+  map: { zoomIn: 'Closer', zoomOut: 'Further away' },
+>>>>>>> main
 };

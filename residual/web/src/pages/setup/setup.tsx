@@ -7,7 +7,7 @@ import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claimed } from './claim.tsx';
 import './setup.css';
-import { CONFIRMABLE, mark, STEP_IDS, type Step, type StepId, type StepProps } from './status.ts';
+import { CONFIRMABLE, mark, type Step, type StepId, type StepProps } from './status.ts';
 import { CameraStep } from './steps/camera.tsx';
 import { FcStep } from './steps/fc.tsx';
 import { FinishStep } from './steps/finish.tsx';
@@ -47,7 +47,7 @@ export default function Setup(): JSX.Element {
     );
   const steps = data.steps.filter(({ state }) => state !== 'not_applicable');
   // A key that was not stored yet comes before everything.
-  const wanted = claimed.value === null ? (STEP_IDS.find((id) => id === asked) ?? data.next) : 'pairing';
+  const wanted = claimed.value === null ? (asked ?? data.next) : 'pairing';
   const current = steps.find(({ id }) => id === wanted) ?? steps.at(-1);
   return (
     <div class="setup">

@@ -1,27 +1,10 @@
 import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/rows.ts';
 
 /** The steps of the set-up as the node has them. */
 
-export const STEP_IDS = [
-  'name',
-  'profile',
-  'pin',
-  'fc',
-  'camera',
-  'radio',
-  'network',
-  'region',
-  'pairing',
-  'finish',
-] as const;
-export type StepId = (typeof STEP_IDS)[number];
-
-export interface Step {
-  readonly id: StepId;
-  readonly state: 'complete' | 'skipped' | 'needs_action' | 'optional' | 'not_applicable';
-  /** What the node sees, in words. */
-  readonly detail: string;
-}
+export type Step = Answer<'setup.status.get'>['steps'][number];
+export type StepId = Step['id'];
 
 /** What a step may do: it sets things by their own routes, and then says so. */
 export interface StepProps {
