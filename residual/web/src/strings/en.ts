@@ -145,7 +145,6 @@ export const en = {
   },
   access: {},
   ground: {},
-<<<<<<< HEAD
   setup: {
     steps: 'Steps of the set-up',
     progress: (done: number, all: number) => `${done} of ${all} steps done`,
@@ -338,7 +337,7 @@ export const en = {
       wasReset: 'The set-up starts over.',
     },
   },
-  map: {},
+  map: { zoomIn: 'Closer', zoomOut: 'Further away' },
   form: {
     search: 'Search for a setting',
     noHit: 'No setting has this in its name or description.',
@@ -372,8 +371,4 @@ export const en = {
     restarted: (name: string) => `${name} runs with the new configuration.`,
     notBack: (name: string) => `${name} did not come back. Look at the node’s log.`,
   },
-=======
-  setup: {},
-  map: { zoomIn: 'Closer', zoomOut: 'Further away' },
->>>>>>> main
 };

@@ -44,7 +44,12 @@ export function PinStep({ step, complete }: StepProps): JSX.Element {
   );
 }
 
-function PinInput(props: JSX.IntrinsicElements['input']): JSX.Element {
+function PinInput(props: {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean;
+  name: string;
+}): JSX.Element {
   return (
     <input
       {...props}
