@@ -13,8 +13,8 @@ const metres = (value) => (value === null ? '–' : `${value.toFixed(0)} m`);
 
 async function look() {
   try {
-    const { status } = await node.request({ capability: 'state.read' });
-    const { inside, distance_m: distance, margin_m: margin } = status.payload;
+    const state = await node.request({ capability: 'state.read' });
+    const { inside, distance_m: distance, margin_m: margin } = state[`plugin.${node.id}.status`].payload;
     const word = inside === null ? 'Position not known' : inside ? 'Inside the fence' : 'OUTSIDE THE FENCE';
     line.textContent = `${word} · ${metres(distance)} from home · ${metres(margin)} to the border`;
   } catch (error) {

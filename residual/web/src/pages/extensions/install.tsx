@@ -183,6 +183,8 @@ function Review({
 async function multipart(file: File): Promise<{ bytes: Blob; type: string }> {
   const form = new FormData();
   form.set('file', file);
-  const bytes = await new Response(form).blob();
-  return { bytes, type: bytes.type };
+  const encoded = new Response(form);
+  // Not the type of the blob: that is in small letters, and the boundary in it is not.
+  const type = encoded.headers.get('content-type') ?? '';
+  return { bytes: await encoded.blob(), type };
 }
