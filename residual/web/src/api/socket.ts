@@ -58,7 +58,11 @@ export class Stream {
       const protocols = await this.#protocols();
       if (this.#stopped) return;
       const url = new URL(
-        pathOf(this.#id, { ...this.#ask, query: { ...this.#ask.query, client_id: clientId } }),
+        pathOf(this.#id, {
+          ...this.#ask,
+          // Only frames to the vehicle ask who is the pilot in command; elsewhere it is a word that the node does not know.
+          query: { ...this.#ask.query, ...(this.#id === 'mavlink.ws.ws' ? { client_id: clientId } : {}) },
+        }),
         location.href,
       );
       url.protocol = url.protocol.replace('http', 'ws');

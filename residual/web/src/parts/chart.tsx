@@ -101,7 +101,8 @@ function options(parent: HTMLElement, names: readonly string[], digits: number):
         label: name,
         stroke: colour(COLOURS[at % COLOURS.length] ?? '--accent'),
         width: 2,
-        points: { show: false },
+        // A line needs two values: one between gaps is a point.
+        points: { show: true, size: 5, filter: alone },
       })),
     ],
     scales: {
@@ -123,4 +124,11 @@ function options(parent: HTMLElement, names: readonly string[], digits: number):
 
 function clock(seconds: number): string {
   return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+}
+
+function alone(plot: uPlot, series: number): number[] {
+  const values = plot.data[series] ?? [];
+  return [...values.keys()].filter(
+    (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
+  );
 }

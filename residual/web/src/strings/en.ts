@@ -115,8 +115,6 @@ export const en = {
     },
     services: {
       title: 'Services',
-      name: 'Name',
-      state: 'State',
       states: {
         running: 'running',
         starting: 'starting',
@@ -124,10 +122,8 @@ export const en = {
         parked: 'failed too often',
         stopped: 'stopped',
       },
-      uptime: 'For',
-      memory: 'Memory',
-      restarts: 'Restarts',
-      pid: 'Process',
+      item: (time: string, memory: string, restarts: string, pid: string) =>
+        `for ${time} · ${memory} · ${restarts} restarts · process ${pid}`,
       restart: 'Restart',
       restartOne: (name: string) => `Restart ${name}`,
       restarting: (name: string) => `${name} restarts …`,
@@ -489,7 +485,7 @@ export const en = {
       may: 'What it may do',
       presets: {
         look: 'Look only',
-        operate: 'Operate: also video, recordings and extensions’ pages',
+        operate: 'Operate: look, record, take pictures',
         fly: 'Fly: look, and command the vehicle',
         full: 'Everything but secrets',
         own: 'Chosen one by one',

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
+import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
@@ -9,16 +10,6 @@ import { t } from '../../strings.ts';
 const EVERY_MS = 5000;
 const PAGE = 500;
 const OUTCOMES = ['', 'done', 'refused'] as const;
-
-/** What the node answers about the chain of the audit's files. */
-interface Verdict {
-  readonly ok: boolean;
-  readonly files: readonly {
-    readonly name: string;
-    readonly records: number;
-    readonly broken: string | null;
-  }[];
-}
 
 /** Who did what, and who was refused. */
 export function Audit(): JSX.Element {
@@ -125,9 +116,9 @@ function textOf(fields: Readonly<Record<string, unknown>> | null, name: string):
 
 function Verify(): JSX.Element {
   const act = useAct();
-  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const [verdict, setVerdict] = useState<Answer<'audit.verify.get'> | null>(null);
   const text = t.access.audit;
-  const check = async (): Promise<void> => setVerdict((await call('audit.verify.get')) as Verdict);
+  const check = async (): Promise<void> => setVerdict(await call('audit.verify.get'));
   return (
     <Card
       title={text.chain}

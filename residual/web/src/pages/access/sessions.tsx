@@ -7,21 +7,9 @@ import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
-/** What the node answers about the people who are signed in; times are seconds since 1970. */
-interface SessionList {
-  readonly sessions: readonly {
-    readonly id: string;
-    readonly created_at: number;
-    readonly expires_at: number;
-    readonly last_seen_at: number | null;
-    readonly peer: string | null;
-    readonly current: boolean;
-  }[];
-}
-
+/** The people who are signed in with the PIN. */
 export function Sessions(): JSX.Element {
-  const { data: answer, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
-  const data = answer as SessionList | null;
+  const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
   const act = useAct();
   const text = t.access.sessions;
   const closed = denied('dashboard.sessions.get');

@@ -37,81 +37,83 @@ export function LogTab(): JSX.Element {
   const save = async (): Promise<void> =>
     download('logs.export.get', 'svc-log.ndjson', { query: queryOf(filter) });
   return (
-    <Card
-      title={text.title}
-      wide
-      actions={
-        <div class="row">
-          <Button aria-pressed={paused} onClick={() => setPaused(!paused)}>
-            {paused ? text.resume : text.pause}
-          </Button>
-          <Button row="logs.export.get" busy={exporting.busy} onClick={() => void exporting.run(save)}>
-            {text.export}
-          </Button>
+    <div class="page">
+      <Card
+        title={text.title}
+        wide
+        actions={
+          <div class="row">
+            <Button aria-pressed={paused} onClick={() => setPaused(!paused)}>
+              {paused ? text.resume : text.pause}
+            </Button>
+            <Button row="logs.export.get" busy={exporting.busy} onClick={() => void exporting.run(save)}>
+              {text.export}
+            </Button>
+          </div>
+        }
+      >
+        <div class="filters">
+          <Field label={text.level}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={filter.level}
+                onChange={(event) => set({ level: event.currentTarget.value })}
+              >
+                {LEVELS.map((level) => (
+                  <option key={level} value={level}>
+                    {text.levels[level]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={text.service}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={filter.service}
+                onChange={(event) => set({ service: event.currentTarget.value })}
+              >
+                <option value="">{text.all}</option>
+                {[...services.map(({ name }) => name), ...OTHERS].map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={text.text}>
+            {(ids) => (
+              <input
+                {...ids}
+                type="search"
+                maxLength={256}
+                value={filter.text}
+                onChange={(event) => set({ text: event.currentTarget.value.trim() })}
+              />
+            )}
+          </Field>
         </div>
-      }
-    >
-      <div class="filters">
-        <Field label={text.level}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={filter.level}
-              onChange={(event) => set({ level: event.currentTarget.value })}
-            >
-              {LEVELS.map((level) => (
-                <option key={level} value={level}>
-                  {text.levels[level]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.service}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={filter.service}
-              onChange={(event) => set({ service: event.currentTarget.value })}
-            >
-              <option value="">{text.all}</option>
-              {[...services.map(({ name }) => name), ...OTHERS].map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.text}>
-          {(ids) => (
-            <input
-              {...ids}
-              type="search"
-              maxLength={256}
-              value={filter.text}
-              onChange={(event) => set({ text: event.currentTarget.value.trim() })}
-            />
-          )}
-        </Field>
-      </div>
-      <ErrorNote error={exporting.error ?? error} />
-      <div class="scroll log" tabIndex={0} role="log" aria-label={text.title} aria-live="off">
-        <ol>
-          {entries.map((entry) => (
-            <li key={entry.seq}>
-              <time dateTime={entry.timestamp}>{moment(entry.timestamp)}</time>{' '}
-              {entry.level === 'INFO' ? null : <Badge tone={TONES[entry.level]}>{entry.level}</Badge>}{' '}
-              <strong>{entry.logger}</strong> {entry.message}
-            </li>
-          ))}
-        </ol>
-        {entries.length === 0 && error === null ? <p class="hint">{text.none}</p> : null}
-      </div>
-      {more ? (
-        <Button busy={busy} onClick={older}>
-          {text.older}
-        </Button>
-      ) : null}
-    </Card>
+        <ErrorNote error={exporting.error ?? error} />
+        <div class="scroll log" tabIndex={0} role="log" aria-label={text.title} aria-live="off">
+          <ol>
+            {entries.map((entry) => (
+              <li key={entry.seq}>
+                <time dateTime={entry.timestamp}>{moment(entry.timestamp)}</time>{' '}
+                {entry.level === 'INFO' ? null : <Badge tone={TONES[entry.level]}>{entry.level}</Badge>}{' '}
+                <strong>{entry.logger}</strong> {entry.message}
+              </li>
+            ))}
+          </ol>
+          {entries.length === 0 && error === null ? <p class="hint">{text.none}</p> : null}
+        </div>
+        {more ? (
+          <Button busy={busy} onClick={older}>
+            {text.older}
+          </Button>
+        ) : null}
+      </Card>
+    </div>
   );
 }
 

@@ -10,25 +10,9 @@ import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
-/** What the node answers about its maps. */
-interface MapList {
-  readonly maps: readonly {
-    readonly name: string;
-    readonly size_bytes: number;
-    readonly modified_at: string;
-    readonly tile_type: string;
-    readonly min_zoom: number;
-    readonly max_zoom: number;
-    readonly name_of_map: string | null;
-  }[];
-  readonly free_bytes: number | null;
-  readonly problem: string | null;
-}
-
 /** Map files for places without internet: PMTiles. */
 export function MapsTab(): JSX.Element {
-  const { data: answer, error, reload } = useAsk('maps.get');
-  const data = answer as MapList | null;
+  const { data, error, reload } = useAsk('maps.get');
   const act = useAct();
   const text = t.node.maps;
   return (

@@ -18,6 +18,7 @@ const TONES = {
   parked: 'bad',
   stopped: 'info',
 } as const satisfies Record<Service['state'], string>;
+const MIB = 1_048_576;
 const SUPERVISOR = 'svc-supervisor';
 
 /** The node's processes; a restart is shown with the process before and the one after. */
@@ -55,64 +56,35 @@ export function Services(): JSX.Element {
             : text.restarted(asked.name, number(asked.before), number(after))}
         </Note>
       )}
-      <div class="scroll" tabIndex={0} role="region" aria-label={text.title}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{text.name}</th>
-              <th scope="col">{text.state}</th>
-              <th scope="col" class="number">
-                {text.uptime}
-              </th>
-              <th scope="col" class="number">
-                {text.memory}
-              </th>
-              <th scope="col" class="number">
-                {text.restarts}
-              </th>
-              <th scope="col" class="number">
-                {text.pid}
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">{text.restart}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {data?.services.map((service) => (
-              <tr key={service.name}>
-                <th scope="row">
-                  {service.name}
-                  <LastWords service={service} />
-                </th>
-                <td>
-                  <Badge tone={TONES[service.state]}>{text.states[service.state]}</Badge>
-                </td>
-                <td class="number">{span(service.uptime_seconds)}</td>
-                <td class="number">
-                  {bytes(service.memory_mb === null ? null : service.memory_mb * 1_048_576)}
-                </td>
-                <td class="number">{number(service.restarts)}</td>
-                <td class="number">{number(service.pid)}</td>
-                <td>
-                  <Button
-                    row={
-                      service.name === SUPERVISOR
-                        ? 'system.restart-supervisor.post'
-                        : 'services.name.restart.post'
-                    }
-                    busy={act.busy}
-                    aria-label={text.restartOne(service.name)}
-                    onClick={() => restart(service)}
-                  >
-                    {text.restart}
-                  </Button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ul class="items">
+        {data?.services.map((service) => (
+          <li key={service.name}>
+            <div>
+              <strong>{service.name}</strong>{' '}
+              <Badge tone={TONES[service.state]}>{text.states[service.state]}</Badge>
+              <p class="hint">
+                {text.item(
+                  span(service.uptime_seconds),
+                  bytes(service.memory_mb === null ? null : service.memory_mb * MIB),
+                  number(service.restarts),
+                  number(service.pid),
+                )}
+              </p>
+              <LastWords service={service} />
+            </div>
+            <Button
+              row={
+                service.name === SUPERVISOR ? 'system.restart-supervisor.post' : 'services.name.restart.post'
+              }
+              busy={act.busy}
+              aria-label={text.restartOne(service.name)}
+              onClick={() => restart(service)}
+            >
+              {text.restart}
+            </Button>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
