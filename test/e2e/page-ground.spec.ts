@@ -65,15 +65,15 @@ describe('the page of a ground station', function () {
 
   it('makes another drone the active one', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Make ${SECOND} the active drone)`).click();
-    await page.waitForSelector(`::-p-aria(Make ${FIRST} the active drone)`);
+    await page.locator(`::-p-aria(Make active: ${SECOND})`).click();
+    await page.waitForSelector(`::-p-aria(Make active: ${FIRST})`);
     const { body } = await node.json(`${GS}/drones`, { headers: { 'x-svc-key': KEY } });
     expect(body['active']).to.equal(SECOND);
   });
 
   it('opens the pages of a drone through the radio, and comes back', async () => {
     await visit(page, 'ground');
-    await page.locator(`::-p-aria(Open the pages of ${FIRST})`).click();
+    await page.locator(`::-p-aria(Open its pages: ${FIRST})`).click();
     await page.waitForFunction(() => location.hash === '#/fly');
     const asked = page.waitForRequest((request) =>
       request.url().endsWith(`/relay-proxy/${FIRST}/api/version`),

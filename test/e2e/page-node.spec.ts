@@ -73,7 +73,7 @@ describe('the page of the node itself', function () {
   it('stores a picture that the API then has, shows it, and deletes it', async () => {
     await visit(page, 'node/video');
     await page.locator('::-p-aria(Store a picture)').click();
-    const shown = await page.waitForSelector('button[aria-label^="Show snap"], button[aria-label^="Show "]');
+    const shown = await page.waitForSelector('button[aria-label^="Show: "]');
     const names = async (): Promise<readonly string[]> =>
       (
         (await node.json('/api/video/recordings', { headers: KEYED })).body['recordings'] as {
@@ -86,7 +86,7 @@ describe('the page of the node itself', function () {
       () => (document.querySelector<HTMLImageElement>('dialog img')?.naturalWidth ?? 0) > 0,
     );
     await page.keyboard.press('Escape');
-    const remove = await page.waitForSelector('button[aria-label^="Delete "]');
+    const remove = await page.waitForSelector('button[aria-label^="Delete (hold): "]');
     await remove?.focus();
     await page.keyboard.down('Space');
     await page.waitForFunction(() => /Nothing is stored yet/.test(document.body.innerText));

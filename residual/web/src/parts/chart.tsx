@@ -116,14 +116,19 @@ function options(parent: HTMLElement, names: readonly string[], digits: number):
       },
     },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map(clock) },
+      { ...axis, values: (_, ticks, __, ___, step) => ticks.map((at) => clock(at, step)) },
       { ...axis, size: 56 },
     ],
   };
 }
 
-function clock(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+/** @param step between two of them, seconds */
+function clock(seconds: number, step: number): string {
+  return new Date(seconds * 1000).toLocaleTimeString(undefined, {
+    ...(step < 60 ? { second: '2-digit' } : { hour: '2-digit' }),
+    minute: '2-digit',
+    hour12: false,
+  });
 }
 
 function alone(plot: uPlot, series: number): number[] {

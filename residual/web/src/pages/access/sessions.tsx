@@ -42,7 +42,7 @@ export function Sessions(): JSX.Element {
             {may('dashboard.sessions.id.delete') ? (
               <Button
                 busy={act.busy}
-                aria-label={text.endOne(session.peer ?? session.id)}
+                aria-label={session.current ? undefined : text.endOne(session.peer ?? session.id)}
                 onClick={() => end(session.id, session.current)}
               >
                 {session.current ? t.app.signOut : text.end}

@@ -52,7 +52,9 @@ export function GroundRecording(): JSX.Element {
               </li>
             ))}
           </ul>
-          <a href={hrefOf('node', 'video')}>{text.all}</a>
+          <a class="onward" href={hrefOf('node', 'video')}>
+            {text.all}
+          </a>
         </>
       )}
     </Card>

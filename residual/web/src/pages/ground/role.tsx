@@ -23,7 +23,7 @@ export function Role(): JSX.Element {
         <>
           <p>{text.is(text.roles[data.role])}</p>
           {data.configured === data.role ? null : <Note>{text.configured(text.roles[data.configured])}</Note>}
-          {data.missing === null ? null : <p class="hint">{data.missing}</p>}
+          {data.missing === null ? null : <p class="hint">{text.missing(data.missing)}</p>}
           {data.supported.length < 2 ? null : (
             <div class="row" role="group" aria-label={text.title}>
               {data.supported.map((role) => (

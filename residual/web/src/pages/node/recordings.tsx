@@ -39,7 +39,7 @@ export function Recordings(): JSX.Element {
             <div class="row">
               <Button
                 row="video.recordings.name.get"
-                aria-label={text.showOne(name)}
+                aria-label={text.showOne(kind === 'recording' ? text.play : text.show, name)}
                 onClick={() =>
                   void act.run(async () =>
                     setShown({

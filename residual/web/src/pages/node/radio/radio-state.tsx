@@ -73,11 +73,12 @@ const STRONGEST_DBM = -30;
 function Antennas({ radio }: { radio: Radio }): JSX.Element | null {
   const text = t.node.radio;
   if (radio.antennas.length === 0) return null;
+  const antennas = radio.antennas.toSorted((a, b) => a.card - b.card || a.antenna - b.antenna);
   return (
     <>
       <h3>{text.antennas}</h3>
       <ul class="antennas">
-        {radio.antennas.map(({ id, card, antenna, host, rssi_dbm: rssi, snr_db: snr, packets }) => (
+        {antennas.map(({ id, card, antenna, host, rssi_dbm: rssi, snr_db: snr, packets }) => (
           <li key={id}>
             <span>{text.antenna(card, antenna, host ?? null)}</span>
             <meter
