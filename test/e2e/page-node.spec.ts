@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
-import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
@@ -45,7 +45,7 @@ describe('the page of the node itself', function () {
         await node.json('/api/command', {
           method: 'POST',
           headers: { ...KEYED, 'content-type': 'application/json' },
-          body: JSON.stringify({ cmd, wait: true }),
+          body: JSON.stringify({ cmd }),
         })
       ).body['status'];
     while ((await command('arm')) !== 'accepted');
@@ -95,7 +95,8 @@ describe('the page of the node itself', function () {
   });
 
   it('can be used by everybody, also on a phone', async () => {
-    await page.setViewport(PHONE);
+    // Of the same kind as before, as another one would load the page anew.
+    await page.setViewport({ width: 320, height: 640 });
     for (const tab of ['overview', 'log', 'metrics', 'network', 'radio', 'video', 'maps', 'update']) {
       await visit(page, `node/${tab}`);
       await page.waitForSelector(`[role=tab][aria-selected=true]`);

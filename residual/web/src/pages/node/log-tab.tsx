@@ -89,7 +89,7 @@ export function LogTab(): JSX.Element {
                 type="search"
                 maxLength={256}
                 value={filter.text}
-                onChange={(event) => set({ text: event.currentTarget.value.trim() })}
+                onInput={(event) => set({ text: event.currentTarget.value })}
               />
             )}
           </Field>
@@ -118,7 +118,7 @@ export function LogTab(): JSX.Element {
 }
 
 function queryOf({ level, service, text }: Filter): Record<string, string | null> {
-  return { level, service: service === '' ? null : service, text: text === '' ? null : text };
+  return { level, service: service === '' ? null : service, text: text.trim() === '' ? null : text.trim() };
 }
 
 /** Asks every two seconds for what is new: so it follows through the radio too, and no reader of the node is held. */
