@@ -3,7 +3,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'residual',
   feature: 'video',
   profiles: 'DG',
@@ -98,7 +98,12 @@ export const videoRows = [
     'delete a recording',
     { responses: json('it is gone', video.removed) },
   ),
-  later('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
+  row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
     limits: LIMITS.stream,
+    fails: ['E_NO_PIPELINE', 'E_VIEWERS'],
+    responses: media(
+      'the main encode; its codec is in the Content-Type, the time of its first picture in X-Captured-At',
+      'video/mp4',
+    ),
   }),
 ] as const satisfies readonly Row[];
