@@ -42,6 +42,8 @@ export default defineConfig({
   base: '/',
   plugins: [rows()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // The map's worker, a module beside the others.
+  worker: { format: 'es' },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
     emptyOutDir: true,

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app/app.tsx';
+import './api/flight.ts'; // it remembers the flight from the first moment on
 import './styles/page.css';
 
 const root = document.getElementById('app');

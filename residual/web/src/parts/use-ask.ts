@@ -18,9 +18,9 @@ export interface Asked<T> {
  */
 export function useAsk<Id extends RowId>(
   id: Id,
-  ask: Pick<Ask, 'params' | 'query'> = {},
+  ask: Pick<Ask, 'params' | 'query' | 'here'> = {},
   everyMs: number | null = null,
-): Asked<Answer<Id>> {
+): Asked<NoInfer<Answer<Id>>> {
   const [state, setState] = useState<{ data: Answer<Id> | null; error: Refused | null }>({
     data: null,
     error: null,
