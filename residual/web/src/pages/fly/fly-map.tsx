@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { call, Refused } from '../../api/client.ts';
+import { may } from '../../api/node.ts';
 import { forgetTrack, track } from '../../api/flight.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
 import { useBase } from '../../map/base.tsx';
@@ -8,9 +10,8 @@ import { Circle, Line, Marker, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import { type Place, type View, viewOf } from '../../map/projection.ts';
 import { Button } from '../../parts/parts.tsx';
-import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { home, itemPlace, itemsOf, lastPlace, placeOf } from './vehicle-state.ts';
+import { home, type Item, itemPlace, itemsOf, lastPlace, placeOf } from './vehicle-state.ts';
 
 /** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. */
 export const target = signal<{ readonly lat: string; readonly lon: string } | null>(null);
@@ -44,8 +45,9 @@ export function FlyMap({ large }: { readonly large: boolean }): JSX.Element {
     following.value = false;
     view.value = next;
   };
-  const mission = useMission();
-  const fence = useFence();
+  const lists = useLists();
+  const mission = missionOf(lists.mission);
+  const fence = zonesOf(lists.fence);
   const traffic = fresh('traffic', (body) => body.traffic?.vehicles) ?? [];
   const aim = target.value === null ? null : { lat: Number(target.value.lat), lon: Number(target.value.lon) };
   return (
@@ -122,14 +124,38 @@ interface MissionShown {
   readonly current: number | null;
 }
 
-/** Asked again when the vehicle says that it holds another number of items. */
-function useMission(): MissionShown {
-  const { data, reload } = useAsk('mission.get');
+const TRIES = 5;
+const AGAIN_MS = 2000;
+
+/** The lists that the vehicle holds, one after the other: it can send but one. Again when it says that it holds another number. */
+function useLists(): { readonly mission: readonly Item[]; readonly fence: readonly Item[] } {
+  const [lists, setLists] = useState<{ mission: readonly Item[]; fence: readonly Item[] }>({
+    mission: [],
+    fence: [],
+  });
   const total = newest.value?.mission?.total ?? null;
   useEffect(() => {
-    if (total !== null) reload();
+    const stopper = new AbortController();
+    const read = async (id: 'mission.get' | 'fence.get', member: 'mission' | 'fence'): Promise<void> => {
+      for (let attempt = 0; attempt < TRIES && may(id) && !stopper.signal.aborted; attempt++) {
+        try {
+          const items = itemsOf(await call(id, { signal: stopper.signal }));
+          setLists((held) => ({ ...held, [member]: items }));
+          return;
+        } catch (error) {
+          if (!(error instanceof Refused) || error.code !== 'E_BUSY') return; // the map shows what it has
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        }
+      }
+    };
+    if (total !== null) void read('mission.get', 'mission').then(async () => read('fence.get', 'fence'));
+    return () => stopper.abort();
   }, [total]);
-  const points = itemsOf(data).flatMap((item) => {
+  return lists;
+}
+
+function missionOf(items: readonly Item[]): MissionShown {
+  const points = items.flatMap((item) => {
     const place = itemPlace(item);
     return place === null ? [] : [{ seq: item.seq, place }];
   });
@@ -146,9 +172,7 @@ interface Zone {
   readonly kind: string;
 }
 
-function useFence(): readonly Zone[] {
-  const { data } = useAsk('fence.get');
-  const items = itemsOf(data);
+function zonesOf(items: readonly Item[]): readonly Zone[] {
   const zones: Zone[] = [];
   for (let at = 0; at < items.length; ) {
     const item = items[at];
