@@ -47,6 +47,7 @@ export const recordingsRow = row(
 export const videoRows = [
   videoStatusRow,
   row('video.snapshot.get', 'GET /api/video/snapshot', 'key read ok -', 'one live JPEG', {
+    readTicket: 'query',
     fails: ['E_NO_FRAME'],
     responses: media('the picture; X-Captured-At says when it was taken', 'image/jpeg'),
   }),
@@ -86,6 +87,7 @@ export const videoRows = [
     'key read ok -',
     'download, HTTP range',
     {
+      readTicket: 'query',
       limits: LIMITS.stream,
       fails: ['E_RANGE_NOT_SATISFIABLE', 'E_PRECONDITION'],
       responses: media('the file', 'video/mp4,image/jpeg'),
@@ -99,6 +101,7 @@ export const videoRows = [
     { responses: json('it is gone', video.removed) },
   ),
   row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
+    readTicket: 'query',
     limits: LIMITS.stream,
     fails: ['E_NO_PIPELINE', 'E_VIEWERS'],
     responses: media(

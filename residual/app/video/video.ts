@@ -5,6 +5,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
+import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
@@ -20,6 +21,8 @@ export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
   /** Ends the playbacks and live streams of these principals. @returns the other viewers */
   end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
+  /** The last status of svc-video; null while it is away. */
+  status(): EngineStatus | null;
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
   start(): void;
@@ -80,6 +83,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
       }),
       ...whepHandlers(whep),
     },
+    status: () => engine.status,
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),

@@ -54,10 +54,9 @@ export class LiveStreams {
 
   /** Never waits: a stream whose reader is slow leaves out its own pictures. */
   push(unit: AccessUnit): void {
-    if (this.#streams.size === 0) return;
-    if (unit.key) this.#checkFilm(unit);
+    if (unit.key) this.#checkFilm(unit); // also while nobody reads, so that the first need not wait for it
     const film = this.#film;
-    if (film === null) return;
+    if (film === null || this.#streams.size === 0) return;
     const data = sampleOf(unit.data);
     for (const stream of this.#streams) {
       if (!stream.begun && unit.key) stream.begin(headOf(film, unit), film.init, unit.at);
@@ -101,7 +100,7 @@ export class LiveStreams {
       log.warn(`live: ${messageOf(error)}`); // the next key frame tries again
     } finally {
       this.#reading = false;
-      requestKey();
+      if (this.#streams.size > 0) requestKey();
     }
   }
 }

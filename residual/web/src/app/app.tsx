@@ -11,6 +11,7 @@ import { t } from '../strings.ts';
 import { go, hrefOf, PAGES, type PageId, place } from './route.ts';
 import { SignIn } from './sign-in.tsx';
 import { type Theme, theme } from './theme.ts';
+import { VehicleBar } from './vehicle-bar.tsx';
 
 const RETRY_MS = 2000;
 
@@ -73,7 +74,7 @@ function Inside(): JSX.Element {
           </a>
         ))}
       </nav>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} data-page={page}>
         {/* Another vehicle is another page: nothing of the last one may stay. */}
         <Page key={`${page} ${relayed.value?.deviceId ?? ''} ${credential.value?.value ?? ''}`} id={page} />
       </main>
@@ -141,6 +142,7 @@ function TopBar(): JSX.Element {
           </Button>
         </span>
       )}
+      {entry.value.state === 'in' ? <VehicleBar /> : null}
       <span class="spring" />
       <label class="theme">
         <span class="visually-hidden">{t.app.theme.label}</span>
