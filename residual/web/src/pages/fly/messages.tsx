@@ -13,13 +13,15 @@ export function Messages(): JSX.Element {
     <Card title={t.fly.messages}>
       {messages.length === 0 ? <p class="hint">{t.fly.noMessages}</p> : null}
       {/* A person without a mouse scrolls it, too. */}
-      <ul class="messages" role="log" aria-label={t.fly.messages} tabIndex={0}>
-        {messages.map(({ at, severity, text }) => (
-          <li key={`${at ?? ''}${text ?? ''}`} class={toneOf(severity ?? 6)}>
-            <strong>{t.fly.severity[severity ?? 6] ?? ''}</strong> {text} <small>{moment(at)}</small>
-          </li>
-        ))}
-      </ul>
+      <div class="messages" role="log" aria-label={t.fly.messages} tabIndex={0}>
+        <ul>
+          {messages.map(({ at, severity, text }) => (
+            <li key={`${at ?? ''}${text ?? ''}`} class={toneOf(severity ?? 6)}>
+              <strong>{t.fly.severity[severity ?? 6] ?? ''}</strong> {text} <small>{moment(at)}</small>
+            </li>
+          ))}
+        </ul>
+      </div>
     </Card>
   );
 }

@@ -9,7 +9,7 @@ import { heardAgo } from './vehicle-state.ts';
 type Tone = 'good' | 'warn' | 'bad' | 'info';
 const RADIO_MS = 2000;
 
-/** What a pilot looks at first, in words. */
+/** What a pilot looks at first, in words; mode and arming are in the bar above every page. */
 export function StatusStrip(): JSX.Element {
   return (
     <div class="strip" role="group" aria-label={t.fly.state}>
@@ -20,7 +20,6 @@ export function StatusStrip(): JSX.Element {
 }
 
 function OfVehicle(): JSX.Element {
-  const mode = fresh('heartbeat', (body) => body.mode);
   const seconds = age('heartbeat');
   const battery = fresh('battery', (body) => body.battery);
   const gps = fresh('gps', (body) => body.gps);
@@ -31,14 +30,6 @@ function OfVehicle(): JSX.Element {
   const link: Tone = seconds === null || seconds > 3 ? 'bad' : seconds > 1.5 ? 'warn' : 'good';
   return (
     <>
-      <strong class="mode">{mode ?? t.app.none}</strong>
-      {armed.value === true ? (
-        <Badge tone="warn">{t.fly.armed}</Badge>
-      ) : armed.value === 'unknown' ? (
-        <Badge tone="bad">{t.fly.armedUnknown}</Badge>
-      ) : (
-        <Badge>{t.fly.disarmed}</Badge>
-      )}
       {landed === null ? null : <Badge>{t.fly.flown[landed]}</Badge>}
       <Badge tone={link}>
         {link === 'bad' ? `${t.fly.linkLost}, ${span(seconds)}` : t.fly.link(number(seconds, 1))}
