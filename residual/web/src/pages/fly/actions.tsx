@@ -7,7 +7,7 @@ import { distance } from '../../map/projection.ts';
 import { number } from '../../parts/format.ts';
 import { Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { type Commands, type Order, useCommands, useOtherPilot } from './commands.ts';
+import { ALWAYS, type Commands, type Order, useCommands, useOtherPilot } from './commands.ts';
 import { target } from './fly-map.tsx';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
@@ -25,13 +25,13 @@ export function Actions(): JSX.Element {
       {otherPilot === null ? null : <Note tone="warn">{t.fly.why.notPilot(otherPilot)}</Note>}
       <div class="actions">
         {armed.value === true ? (
-          <Order commands={commands} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
+          <HeldOrder commands={commands} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
         ) : (
-          <Order commands={commands} name={t.fly.arm} order={{ cmd: 'arm' }} />
+          <HeldOrder commands={commands} name={t.fly.arm} order={{ cmd: 'arm' }} />
         )}
-        {flies.value ? <Order commands={commands} name={t.fly.land} order={{ cmd: 'land' }} /> : null}
-        <Order commands={commands} name={t.fly.rtl} order={{ cmd: 'rtl' }} />
-        <Order
+        {flies.value ? <HeldOrder commands={commands} name={t.fly.land} order={{ cmd: 'land' }} /> : null}
+        <HeldOrder commands={commands} name={t.fly.rtl} order={{ cmd: 'rtl' }} />
+        <HeldOrder
           commands={commands}
           name={t.fly.stop}
           order={{ cmd: 'stop' }}
@@ -56,7 +56,7 @@ export function Actions(): JSX.Element {
 }
 
 /** A command that is given by holding its button. */
-function Order({
+function HeldOrder({
   commands: { give, whyNot, running, offers },
   name,
   order,
@@ -79,7 +79,7 @@ function Order({
     <HoldButton
       row="command.post"
       kind={kind}
-      busy={running !== null && order.cmd !== 'stop' && order.cmd !== 'killSwitch'}
+      busy={running !== null && !ALWAYS.has(order.cmd)}
       why={whyNot(order.cmd) ?? why}
       {...(holdMs === undefined ? {} : { holdMs })}
       onConfirm={() => give(name, ...before, order)}
@@ -126,7 +126,7 @@ function Takeoff({ commands }: { readonly commands: Commands }): JSX.Element {
           />
         )}
       </Field>
-      <Order
+      <HeldOrder
         commands={commands}
         kind="primary"
         name={t.fly.takeoffNow(valid ? number(height) : t.app.none, arms)}
@@ -195,7 +195,7 @@ function GoThere({ commands }: { readonly commands: Commands }): JSX.Element {
       {valid && lastPlace.value !== null ? (
         <p class="hint">{t.fly.gotoFar(number(distance(lastPlace.value, place)))}</p>
       ) : null}
-      <Order
+      <HeldOrder
         commands={commands}
         kind="primary"
         name={t.fly.gotoNow}
@@ -236,19 +236,19 @@ function More({ commands }: { readonly commands: Commands }): JSX.Element {
                 </select>
               )}
             </Field>
-            <Order commands={commands} name={t.fly.modeSet} order={{ cmd: 'mode', args: [mode] }} />
+            <HeldOrder commands={commands} name={t.fly.modeSet} order={{ cmd: 'mode', args: [mode] }} />
           </div>
         )}
         <div class="actions">
           {plain.map(([cmd, name, why]) => (
-            <Order key={cmd} commands={commands} name={name} order={{ cmd }} why={why} />
+            <HeldOrder key={cmd} commands={commands} name={name} order={{ cmd }} why={why} />
           ))}
         </div>
       </Unfold>
       {commands.offers('killSwitch') ? (
         <Unfold title={t.fly.kill}>
           <p class="error">{t.fly.killHint}</p>
-          <Order
+          <HeldOrder
             commands={commands}
             kind="danger"
             name={t.fly.killNow}

@@ -1,8 +1,9 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
 import { call, Refused } from '../../api/client.ts';
 import { clientId, credential } from '../../api/credential.ts';
 import { isGround } from '../../api/node.ts';
+import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -30,8 +31,9 @@ export interface Commands {
 }
 
 const PILOT_MS = 2000;
-/** These pass whoever is pilot in command, and are tried also when the vehicle has not been heard of late. */
-const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'killSwitch']);
+/** These end what goes on: they wait for no other command, and are tried also when the vehicle has not been heard of late. */
+export const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'killSwitch']);
+/** Pass whoever is pilot in command. */
 const PASS_PILOT: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop']);
 const WANTS_ARMED: ReadonlySet<CommandName> = new Set([
   'disarm',
@@ -46,6 +48,15 @@ const WANTS_ARMED: ReadonlySet<CommandName> = new Set([
 /** Kept while the page is open: what the vehicle answered must not be lost by looking at another page. */
 const state = signal<Pick<Commands, 'running' | 'outcome'>>({ running: null, outcome: null });
 
+let newestRun = 0;
+
+// Another vehicle has answered nothing yet.
+effect(() => {
+  void relayed.value;
+  newestRun++;
+  state.value = { running: null, outcome: null };
+});
+
 /** The pilot in command, if it is somebody else; only a ground station has one. */
 export function useOtherPilot(): string | null {
   const pic = useAsk('ground-station.pic.get', {}, isGround.value ? PILOT_MS : null);
@@ -58,9 +69,11 @@ export function useCommands(otherPilot: string | null): Commands {
   return {
     ...state.value,
     give: (name, ...orders) => {
-      if (state.peek().running !== null) return;
+      if (state.peek().running !== null && orders.some(({ cmd }) => !ALWAYS.has(cmd))) return;
+      const mine = ++newestRun;
       state.value = { running: name, outcome: null };
-      void run(orders).then((refusal) => {
+      void run(orders, () => mine === newestRun).then((refusal) => {
+        if (mine !== newestRun) return;
         state.value = {
           running: null,
           outcome:
@@ -75,9 +88,13 @@ export function useCommands(otherPilot: string | null): Commands {
   };
 }
 
-/** @returns null: all taken; else why not, in the words of the vehicle or the node; empty: no answer */
-async function run(orders: readonly Order[]): Promise<string | null> {
+/**
+ * @param isWanted no later command has taken the place of this one: nobody takes off after they said stop
+ * @returns null: all taken; else why not, in the words of the vehicle or the node; empty: no answer
+ */
+async function run(orders: readonly Order[], isWanted: () => boolean): Promise<string | null> {
   for (const { cmd, args = [] } of orders) {
+    if (!isWanted()) return null;
     try {
       const { ack } = await call('command.post', { body: { cmd, args: [...args] } });
       if (!ack.observed) return '';

@@ -1,9 +1,10 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call, Refused } from '../../api/client.ts';
 import { forgetTrack, track } from '../../api/flight.ts';
 import { may } from '../../api/node.ts';
+import { relayed } from '../../api/relay.ts';
 import { fresh, newest } from '../../api/telemetry.ts';
 import { useBase } from '../../map/base.tsx';
 import { Circle, Line, Marker, Vehicle } from '../../map/layers.tsx';
@@ -24,6 +25,14 @@ const FENCE = { polygonIn: 5001, polygonOut: 5002, circleIn: 5003, circleOut: 50
 // Kept when another page is shown in between.
 const view = signal<View | null>(null);
 const following = signal(true);
+
+// Another vehicle is somewhere else.
+effect(() => {
+  void relayed.value;
+  target.value = null;
+  view.value = null;
+  following.value = true;
+});
 
 /** Vehicle, track, home, mission, fence and other aircraft. @param large a tap on it is a place to go to */
 export function FlyMap({ large }: { readonly large: boolean }): JSX.Element {
