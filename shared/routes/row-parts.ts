@@ -63,7 +63,7 @@ export const PARAM = {
 export function json<const S extends JsonSchema>(
   description: string,
   schema: S,
-): { readonly 200: ResponseSpec & { readonly schema: S } } {
+): { readonly 200: Omit<ResponseSpec, 'schema'> & { readonly schema: S } } {
   return { 200: { description, mediaType: 'application/json', schema } };
 }
 

@@ -20,7 +20,7 @@ export function useAsk<Id extends RowId>(
   id: Id,
   ask: Pick<Ask, 'params' | 'query'> = {},
   everyMs: number | null = null,
-): Asked<Answer<Id>> {
+): Asked<NoInfer<Answer<Id>>> {
   const [state, setState] = useState<{ data: Answer<Id> | null; error: Refused | null }>({
     data: null,
     error: null,

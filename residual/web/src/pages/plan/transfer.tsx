@@ -153,9 +153,7 @@ export function Transfer({
             event.currentTarget.value = '';
           }}
         />
-        <Button onClick={() => picker.current?.click()}>
-          {t.plan.open}
-        </Button>
+        <Button onClick={() => picker.current?.click()}>{t.plan.open}</Button>
         <Button onClick={() => saveText(planText(sketch, home, firmware), 'mission.plan')}>
           {t.plan.savePlan}
         </Button>
