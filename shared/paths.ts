@@ -35,10 +35,16 @@ export interface Paths {
   /** Beside the run directory, not in it: systemd holds it open, and removes the directory whenever the node stops. */
   readonly helperSocket: string;
   readonly videoSocket: string;
+  /** The main encode as fragmented MP4, one stream a connection. */
+  readonly liveSocket: string;
   /** The folder for recordings and stored pictures, unless the config names another. */
   readonly recordings: string;
   /** The base profile, which survives a restart. */
   readonly videoProfile: string;
+  /** Map files, PMTiles. */
+  readonly maps: string;
+  /** What a person said about the steps of the set-up. */
+  readonly setup: string;
   /** A ground station: the slot of the active drone. */
   readonly activeDrone: string;
   /** A ground station: its screens and buttons. */
@@ -106,8 +112,11 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     supervisorSocket: join(run, 'supervisor.sock'),
     helperSocket: join(dirname(run), `${basename(run)}-helper.sock`),
     videoSocket: join(run, 'video.sock'),
+    liveSocket: join(run, 'live.sock'),
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
+    maps: join(state, 'maps'),
+    setup: join(state, 'setup.json'),
     activeDrone: join(state, 'active-drone.json'),
     groundUi: join(state, 'ground-station-ui.json'),
     factoryReset: join(state, 'factory-reset.json'),

@@ -60,6 +60,7 @@ export default class ExplainCommand extends NodeCommand {
     '<%= config.bin %> explain GET /api/status --as none --from 10.0.0.5',
     '<%= config.bin %> explain POST /api/pairing/unpair --as key --armed true',
     '<%= config.bin %> explain POST /api/params/FENCE_ENABLE --as token:admin',
+    "<%= config.bin %> explain GET '/api/video/snapshot?ticket=x'",
   ];
   static override args = {
     method: Args.string({
@@ -246,6 +247,7 @@ function pretend(caller: string): CredentialChecks {
     ...NO_OTHER_CREDENTIALS,
     session: () => as('session'),
     ticket: () => as('ticket'),
+    readTicket: () => as('ticket'),
     token: () => as('token', scopesOf(caller)),
   };
 }

@@ -11,7 +11,13 @@ import type { BoundRadios } from './radio/bound-radios.ts';
 import { PairingStore } from './stores/pairing.ts';
 import { PinStore } from './stores/pin.ts';
 import { SessionStore } from './stores/sessions.ts';
-import { TicketStore, ticketIssuer, ticketScopes } from './stores/tickets.ts';
+import {
+  READ_TICKET_LIFE_S,
+  TICKET_LIFE_S,
+  TicketStore,
+  ticketIssuer,
+  ticketScopes,
+} from './stores/tickets.ts';
 import { TokenStore } from './stores/tokens.ts';
 
 const NO_KEY = Buffer.alloc(0);
@@ -39,6 +45,7 @@ export class Credentials {
   readonly pin: PinStore;
   readonly sessions: SessionStore;
   readonly tickets: TicketStore;
+  readonly readTickets: TicketStore;
   readonly tokens: TokenStore;
   readonly #radios: Pick<BoundRadios, 'relaySecret'>;
 
@@ -46,6 +53,7 @@ export class Credentials {
     this.#radios = radios;
     const revoke = async (): Promise<void> => {
       this.tickets.revokeAll();
+      this.readTickets.revokeAll();
       await this.sessions.revokeAll();
     };
     this.pairing = new PairingStore({
@@ -66,11 +74,21 @@ export class Credentials {
       binding: () =>
         `${this.pin.fingerprint} ${this.pairing.paired} ${this.pairing.keyHash?.toString('hex') ?? ''}`,
     });
+    const holds = (issuer: Principal): boolean => this.#stillHolds(issuer.id);
     this.tickets = new TicketStore({
       now,
       monotonic,
       isScope: ticketScopes(rows),
-      holds: (issuer) => this.#stillHolds(issuer.id),
+      life: TICKET_LIFE_S,
+      holds,
+    });
+    // Which paths there are tickets for, the edge has said before one is issued.
+    this.readTickets = new TicketStore({
+      now,
+      monotonic,
+      isScope: () => true,
+      life: READ_TICKET_LIFE_S,
+      holds,
     });
     this.tokens = new TokenStore({
       file: paths.mcpToken,
@@ -87,6 +105,7 @@ export class Credentials {
     return {
       session: (value) => this.sessions.check(value),
       ticket: (value, scope) => this.tickets.check(value, scope),
+      readTicket: (value, path) => this.readTickets.check(value, path),
       token: (value) => this.tokens.verify(value),
     };
   }
@@ -105,7 +124,7 @@ export class Credentials {
     await this.pairing.stop();
   }
 
-  /** Uses up a single-use credential; false if another request used it first. */
+  /** Uses up the single-use credential of an upgrade; false if another one used it first. */
   spend(principal: Principal, headers: IncomingHttpHeaders): boolean {
     if (principal.kind === 'ticket')
       return this.tickets.consume(ticketIn(headers['sec-websocket-protocol'] ?? '') ?? '');
@@ -136,6 +155,11 @@ export class Credentials {
         // The pairing store makes a new hash object only for a new pairing.
         return () => this.pairing.keyHash === keyHash && this.#stillHolds(id);
     }
+  }
+
+  /** Notes that the session behind a request was used. @param ip of the caller */
+  seen(principal: Principal, ip: string): void {
+    this.sessions.seen(ticketIssuer(principal) ?? principal.id, ip);
   }
 
   #relaySecretOf({ id }: Principal): Buffer | null {

@@ -20,6 +20,7 @@ import { named } from '../../shared/process/services.ts';
 import type { Handler, SocketHandler } from '../../shared/routes/handler.ts';
 import { openApiDocument } from '../../shared/routes/openapi.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import { servedFeatures } from '../../shared/routes/served.ts';
 import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts';
 import { videoStatusRow } from '../../shared/routes/video.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
@@ -28,7 +29,7 @@ import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
 import { allowedOrigins } from './edge/cors.ts';
-import type { EdgeState } from './edge/decide.ts';
+import { type EdgeState, mayHaveReadTicket } from './edge/decide.ts';
 import { createOnBoxRule } from './edge/on-box.ts';
 import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
@@ -280,6 +281,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       configProblem: problem,
       deviceId: id,
       audit: () => audit.state,
+      verifyAudit: async () => audit.verify(),
+      served: servedFeatures(ROWS, state),
       video: async () => proxy?.ask(videoStatusRow) ?? null,
       log,
       openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
@@ -296,6 +299,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       pin: credentials.pin,
       sessions: credentials.sessions,
       tickets: credentials.tickets,
+      readTickets: credentials.readTickets,
+      mayRead: (path, principal) => mayHaveReadTicket(path, principal, state),
       now: Date.now,
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
@@ -366,6 +371,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     records: new Records(budgets, audit),
     longestBodyMs: Math.max(...ROWS.map(({ limits }) => limits.bodyMs)),
     spend: (principal, headers) => credentials.spend(principal, headers),
+    seen: (principal, ip) => credentials.seen(principal, ip),
     principalWatch,
     drainMs,
     log,

@@ -19,8 +19,13 @@ import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
 import { pageHandlers } from './dashboard/page.ts';
 import { openLogService } from './logs/log-service.ts';
+import { mapHandlers } from './maps/handlers.ts';
+import { Maps } from './maps/maps.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { createResidualServer } from './server.ts';
+import { lookAround } from './setup/node-facts.ts';
+import { setupHandlers } from './setup/setup.ts';
+import { SetupMarks } from './setup/setup-marks.ts';
 import { openVideo } from './video/video.ts';
 
 type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
@@ -30,7 +35,9 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
   const { config, problem } = await loadConfig(paths);
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
-  await sweepTemporary([recordingsDirectory(config, paths)], Date.now(), (sentence) => log.warn(sentence));
+  await sweepTemporary([recordingsDirectory(config, paths), paths.maps], Date.now(), (sentence) =>
+    log.warn(sentence),
+  );
   const logs = openLogService({
     paths,
     limits: config.logging.store,
@@ -52,11 +59,20 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     logs: async (call) => logs.handlers['logs.get'](call),
     log,
   });
+  const store = new ConfigStore(paths);
   const handlers: ResidualHandlers = {
-    ...configHandlers(new ConfigStore(paths)),
+    ...configHandlers(store),
     ...logs.handlers,
     ...video.handlers,
     ...plugins.handlers,
+    ...mapHandlers(new Maps(paths.maps)),
+    ...setupHandlers({
+      marks: await SetupMarks.open(paths.setup, log),
+      config: store,
+      lookAround: async () =>
+        lookAround({ paths, config: store, running: config.agent.profile, video: () => video.status() }),
+      now: Date.now,
+    }),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),
   };
   const server = createResidualServer({

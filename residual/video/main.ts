@@ -62,6 +62,7 @@ async function build(log: Logger): Promise<Program> {
     openViewer: async (offer, hooks) =>
       (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
     socketPath: paths.videoSocket,
+    liveSocketPath: paths.liveSocket,
     clock,
     log,
   });

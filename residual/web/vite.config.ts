@@ -1,31 +1,33 @@
 import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 
 /** Builds the page into `dist`, which svc-residual serves; `npm run dev:web` serves the sources, with a running node behind them. */
 
 const ROWS_MODULE = 'virtual:rows';
 
+const KEPT = [
+  'method',
+  'path',
+  'access',
+  'scope',
+  'relay',
+  'armed',
+  'names',
+  'profiles',
+  'feature',
+  'built',
+  'long',
+  'ticket',
+] as const satisfies readonly (keyof Row)[];
+
 /** The route table without its schemas, so that the page asks, offers and hides by the same rows as the node. */
 function rows(): Plugin {
-  const slim = ROWS.map(
-    ({ id, method, path, access, scope, relay, profiles, feature, built, long, ticket, limits }) => [
-      id,
-      {
-        method,
-        path,
-        access,
-        scope,
-        relay,
-        profiles,
-        feature,
-        built,
-        long,
-        ticket,
-        timeoutMs: limits.timeoutMs,
-      },
-    ],
-  );
+  const slim = ROWS.map((row: Row) => [
+    row.id,
+    { ...Object.fromEntries(KEPT.map((member) => [member, row[member]])), timeoutMs: row.limits.timeoutMs },
+  ]);
   return {
     name: 'svc-rows',
     resolveId: (id) => (id === ROWS_MODULE ? `\0${ROWS_MODULE}` : null),

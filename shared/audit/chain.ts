@@ -55,50 +55,90 @@ export function verifyChain(
   from: string | null,
   head: Head | null = null,
 ): Verdict {
-  let expected = from;
-  let seq: number | null = null;
-  let hasBegun = head === null;
-  let hasEnded = head === null || head.seq < head.from.seq;
-  let records = 0;
+  const check = new ChainCheck(from, head);
   for (const { name, text } of files) {
     const lines = text.split('\n');
     const tail = lines.pop();
     for (const [index, line] of lines.entries()) {
-      const record = parse(line);
-      const at = { ok: false, file: name, line: index + 1 } as const;
-      if (record === null) return { ...at, why: 'not a record' };
-      if (expected !== null && record.prev !== expected)
-        return { ...at, why: 'does not follow the line before it' };
-      if (seq !== null && record.seq !== seq + 1) return { ...at, why: `number ${record.seq} after ${seq}` };
-      if (head !== null && seq === null && record.seq > head.from.seq)
-        return { ...at, why: `records ${head.from.seq} to ${record.seq - 1} are missing` };
-      if (record.seq === head?.from.seq) {
-        if (record.prev !== head.from.prev) return { ...at, why: 'is not what the chain began with' };
-        hasBegun = true;
-      }
-      expected = lineHash(line);
-      seq = record.seq;
-      records++;
-      if (record.seq === head?.seq) {
-        if (expected !== head.hash) return { ...at, why: 'is not the record that the head was signed for' };
-        hasEnded = true;
-      }
+      const { why } = check.line(line);
+      if (why !== null) return { ok: false, file: name, line: index + 1, why };
     }
-    // A power cut may leave half a line at the very end; the writer drops it when it opens the file again.
     if (tail !== '' && tail !== undefined)
-      return { ok: false, file: name, line: lines.length + 1, why: 'an unfinished line' };
+      return { ok: false, file: name, line: lines.length + 1, why: UNFINISHED };
   }
-  if (head !== null && !(hasBegun && hasEnded) && head.seq >= head.from.seq) {
-    const name = files.at(-1)?.name ?? 'the audit';
-    const line = files.at(-1)?.text.split('\n').length ?? 1;
-    return {
-      ok: false,
-      file: name,
-      line,
-      why: `records ${(seq ?? head.from.seq - 1) + 1} to ${head.seq} are missing`,
-    };
+  const why = check.end();
+  if (why !== null) {
+    const last = files.at(-1);
+    return { ok: false, file: last?.name ?? 'the audit', line: last?.text.split('\n').length ?? 1, why };
   }
-  return { ok: true, records, last: expected ?? GENESIS };
+  return { ok: true, records: check.records, last: check.last };
+}
+
+/** A power cut may leave half a line at the very end; the writer drops it when it opens the file again. */
+export const UNFINISHED = 'an unfinished line';
+
+/** The check of a chain, line by line, oldest first. After a line that breaks it, it goes on from that line. */
+export class ChainCheck {
+  readonly #head: Head | null;
+  #expected: string | null;
+  #seq: number | null = null;
+  #hasBegun: boolean;
+  #hasEnded: boolean;
+  #records = 0;
+
+  /** @param from @param head as for `verifyChain` */
+  constructor(from: string | null, head: Head | null) {
+    this.#head = head;
+    this.#expected = from;
+    this.#hasBegun = head === null;
+    this.#hasEnded = head === null || head.seq < head.from.seq;
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  /** The hash of the last line. */
+  get last(): string {
+    return this.#expected ?? GENESIS;
+  }
+
+  /** @returns the record, null if it is none; and why the line breaks the chain, null if it does not */
+  line(line: string): { readonly record: ChainedRecord | null; readonly why: string | null } {
+    const record = parse(line);
+    const why = record === null ? 'not a record' : this.#whyNot(record);
+    this.#expected = lineHash(line);
+    if (record === null) return { record, why };
+    this.#seq = record.seq;
+    this.#records++;
+    if (record.seq !== this.#head?.seq) return { record, why };
+    if (this.#expected !== this.#head.hash)
+      return { record, why: why ?? 'is not the record that the head was signed for' };
+    this.#hasEnded = true;
+    return { record, why };
+  }
+
+  /** After the last line. @returns why the chain is not whole, null if it is */
+  end(): string | null {
+    const head = this.#head;
+    if (head === null || (this.#hasBegun && this.#hasEnded) || head.seq < head.from.seq) return null;
+    return `records ${(this.#seq ?? head.from.seq - 1) + 1} to ${head.seq} are missing`;
+  }
+
+  #whyNot(record: ChainedRecord): string | null {
+    const head = this.#head;
+    const seq = this.#seq;
+    if (this.#expected !== null && record.prev !== this.#expected)
+      return 'does not follow the line before it';
+    if (seq !== null && record.seq !== seq + 1) return `number ${record.seq} after ${seq}`;
+    if (head !== null && seq === null && record.seq > head.from.seq)
+      return `records ${head.from.seq} to ${record.seq - 1} are missing`;
+    if (record.seq === head?.from.seq) {
+      if (record.prev !== head.from.prev) return 'is not what the chain began with';
+      this.#hasBegun = true;
+    }
+    return null;
+  }
 }
 
 /** The record of a line, or null if it is not a record. */

@@ -119,7 +119,7 @@ export const videoConfig = section({
       minimum: 1,
       maximum: 64,
       default: 16,
-      description: 'WebRTC viewers at the same time',
+      description: 'viewers at the same time, by WebRTC and of live streams',
       ...RESIDUAL,
     },
   }),

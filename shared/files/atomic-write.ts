@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 
@@ -26,6 +26,16 @@ export async function writeAtomic(
   mode = 0o600,
   owner?: { readonly uid: number; readonly gid: number },
 ): Promise<void> {
+  await fillAtomic(path, async (handle) => handle.writeFile(content), mode, owner);
+}
+
+/** As `writeAtomic`, with the content that `fill` writes; what it throws leaves the old content in place. */
+export async function fillAtomic(
+  path: string,
+  fill: (handle: FileHandle) => Promise<void>,
+  mode = 0o600,
+  owner?: { readonly uid: number; readonly gid: number },
+): Promise<void> {
   await refuseLinks(path);
   const directory = dirname(path);
   const temporary = join(directory, temporaryName(basename(path)));
@@ -36,7 +46,7 @@ export async function writeAtomic(
       try {
         if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
         await handle.chmod(mode); // independent of the umask
-        await handle.writeFile(content);
+        await fill(handle);
         await handle.sync();
       } finally {
         await handle.close();

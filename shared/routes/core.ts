@@ -121,7 +121,11 @@ export const coreRows = [
     'install a signed bundle',
     { limits: LIMITS.bundle, bodyKind: 'stream' },
   ),
-  later('audit.verify.get', 'GET /api/audit/verify', 'key read ok -', 'whether the audit is whole', {
+  row('audit.verify.get', 'GET /api/audit/verify', 'key read ok -', 'whether the audit is whole', {
     feature: 'logs',
+    // Of 52 MiB of records.
+    limits: { ...LIMITS.read, timeoutMs: LIMITS.slow.timeoutMs },
+    fails: ['E_STORE'],
+    responses: json('each of its files, oldest first', node.auditReport),
   }),
 ] as const satisfies readonly Row[];

@@ -1,8 +1,9 @@
+import * as maps from '../schemas/maps.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS, media, PARAM } from './row-parts.ts';
+import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'residual',
   feature: 'dashboard',
   profiles: 'DG',
@@ -16,11 +17,22 @@ export const dashboardRows = [
   row('assets.path.get', 'GET /assets/{*path}', 'public none ok -', 'its assets', {
     responses: media('a script, a style sheet or a picture', 'application/octet-stream'),
   }),
-  later('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files'),
-  later('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', { limits: LIMITS.stream }),
-  later('maps.name.put', 'PUT /api/maps/{name}', 'key admin ok - config', 'store a map file', {
-    limits: LIMITS.upload,
-    bodyKind: 'stream',
+  row('maps.get', 'GET /api/maps', 'key read ok -', 'offline map files', {
+    responses: json('the maps that can be used, by name', maps.mapList),
   }),
-  later('maps.name.delete', 'DELETE /api/maps/{name}', 'key destructive ok - config', 'delete one'),
+  row('maps.name.get', 'GET /api/maps/{name}', 'key read ok -', 'one, by range', {
+    readTicket: 'query',
+    limits: LIMITS.stream,
+    fails: ['E_RANGE_NOT_SATISFIABLE', 'E_PRECONDITION'],
+    responses: media('the file', 'application/vnd.pmtiles'),
+  }),
+  row('maps.name.put', 'PUT /api/maps/{name}', 'key admin ok - config', 'store a map file', {
+    limits: LIMITS.map,
+    bodyKind: 'stream',
+    fails: ['E_INVALID_VALUE', 'E_DISK_FULL', 'E_STORE'],
+    responses: json('it is stored, and replaces one of the same name', maps.mapFile),
+  }),
+  row('maps.name.delete', 'DELETE /api/maps/{name}', 'key destructive ok - config', 'delete one', {
+    responses: json('it is gone', maps.mapRemoved),
+  }),
 ] as const satisfies readonly Row[];

@@ -70,6 +70,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       onBox: false,
       nearOnly: false,
       ticket: null,
+      readTicket: null,
       names: [],
       query: null,
       body: null,

@@ -16,6 +16,7 @@ export const logsRows = [
     responses: media('entries of GET /api/logs as server-sent events', 'text/event-stream'),
   }),
   row('logs.export.get', 'GET /api/logs/export', 'key read ok -', 'export as JSON lines', {
+    readTicket: 'query',
     limits: LIMITS.stream,
     query: logs.exportQuery,
     responses: media('a record a line, newest first', 'application/x-ndjson'),

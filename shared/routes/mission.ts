@@ -61,6 +61,7 @@ export const missionRows = [
     responses: json('by their numbers', flightLogList),
   }),
   row('flight-logs.id.get', 'GET /api/flight-logs/{id}', 'key read ok -', 'one log', {
+    readTicket: 'query',
     limits: LIMITS.stream,
     fails: [
       'E_ARMED',

@@ -40,6 +40,13 @@ export function openApiDocument(rows: readonly Row[], version: string): Json {
         key: { type: 'apiKey', in: 'header', name: 'X-SVC-Key' },
         session: { type: 'apiKey', in: 'header', name: 'x-svc-dashboard-session' },
         token: { type: 'apiKey', in: 'header', name: 'x-svc-mcp-token' },
+        readTicket: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'ticket',
+          description:
+            'from POST /api/_ws/ticket {scope: "get", path}, for that path. Where x-svc.read_ticket is `segment` it is not in the query but the first segment of the rest of the path: ~<ticket>',
+        },
       },
       schemas: {
         Error: {
@@ -82,6 +89,7 @@ function operation(row: Row, operationId: string): Json {
       relay,
       armed,
       ...websocket,
+      ...(row.readTicket === null ? {} : { read_ticket: row.readTicket }),
       blast: row.blast,
       built: row.built,
       names: row.names,
@@ -128,7 +136,8 @@ function security(row: Row): readonly Json[] {
   const onBox: readonly Json[] = row.onBox ? [{}] : [];
   if (row.access === 'keyonly') return [{ key: [] }, ...onBox];
   const token: readonly Json[] = row.scope === 'none' ? [] : [{ token: [row.scope] }];
-  return [{ key: [] }, { session: [] }, ...token, ...onBox];
+  const ticket: readonly Json[] = row.readTicket === 'query' ? [{ readTicket: [] }] : [];
+  return [{ key: [] }, { session: [] }, ...token, ...ticket, ...onBox];
 }
 
 function successes(row: Row): Json {

@@ -1,4 +1,5 @@
 import {
+  dashboardSessions,
   pinClearAnswer,
   pinClearRequest,
   pinSetAnswer,
@@ -6,6 +7,7 @@ import {
   pinStatus,
   pinVerifyAnswer,
   pinVerifyRequest,
+  sessionEnded,
   ticketAnswer,
   ticketRequest,
 } from '../schemas/dashboard.ts';
@@ -14,7 +16,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json } from './row-parts.ts';
 
-const { row, later } = domain({ lane: 'front', feature: 'pairing', profiles: 'DG' });
+const { row } = domain({ lane: 'front', feature: 'pairing', profiles: 'DG' });
 
 export const pairingRows = [
   row('pairing.info.get', 'GET /api/pairing/info', 'public none ok -', 'pairing status', {
@@ -83,16 +85,19 @@ export const pairingRows = [
       responses: json('done', pinClearAnswer),
     },
   ),
-  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - config', 'single-use WebSocket ticket', {
+  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - config', 'WebSocket ticket, or read ticket', {
     body: ticketRequest,
-    fails: ['E_NOT_FOUND'],
+    fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],
     responses: json('the ticket, once', ticketAnswer),
   }),
-  later('dashboard.sessions.get', 'GET /api/dashboard/sessions', 'key read ok -', 'open dashboard sessions'),
-  later(
+  row('dashboard.sessions.get', 'GET /api/dashboard/sessions', 'key read ok -', 'open dashboard sessions', {
+    responses: json('oldest first', dashboardSessions),
+  }),
+  row(
     'dashboard.sessions.id.delete',
     'DELETE /api/dashboard/sessions/{id}',
     'key none forbid - config',
     'end one',
+    { fails: ['E_NOT_FOUND'], responses: json('it and all that it opened have ended', sessionEnded) },
   ),
 ] as const satisfies readonly Row[];

@@ -129,7 +129,7 @@ export const pluginsRows = [
     'GET /api/plugins/{id}/gcs/{*path}',
     'key read ok -',
     "ground half's files",
-    { responses: { ...REFUSALS, ...media('the file', '*/*') } },
+    { readTicket: 'segment', responses: { ...REFUSALS, ...media('the file', '*/*') } },
   ),
   row(
     'plugins.id.tools.tool.invoke.post',

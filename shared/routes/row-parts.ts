@@ -5,6 +5,7 @@ import type { Limits, PathParam, ResponseSpec } from './row.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
 /** Time for a document; a slower sender is not really sending. */
 const BODY_MS = 60_000;
 /** 64 MiB at 1 Mbit/s take nine minutes. */
@@ -29,6 +30,8 @@ export const LIMITS = {
   download: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 330_000 },
   /** A whole version of the node. */
   bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
+  /** The map of a country; over Wi-Fi of 10 Mbit/s it takes two hours. */
+  map: { bodyBytes: 8 * GIB, bodyMs: 10 * UPLOAD_MS, timeoutMs: 120_000 },
   /** A list of the vehicle, read: two transfers, of 4 minutes at most. */
   missionRead: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 500_000 },
   /** A plan file, written and read back. A survey of 700 items has 400 KiB. */

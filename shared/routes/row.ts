@@ -58,6 +58,11 @@ export interface Row {
   readonly nearOnly: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
+  /**
+   * Where a browser that cannot send a header may show a read ticket: as `?ticket=`, or as `~<ticket>`, the first segment of the
+   * path's last parameter, so that relative links keep it (docs/contract.md 5.3). Null: nowhere.
+   */
+  readonly readTicket: 'query' | 'segment' | null;
   /** The items that a request of this row names, each with a class of its own that may raise the row's. */
   readonly names: readonly Naming[];
   readonly limits: Limits;

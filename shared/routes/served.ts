@@ -1,4 +1,4 @@
-import type { Feature, Profile } from '../profile.ts';
+import { FEATURES, type Feature, type Profile } from '../profile.ts';
 import type { Row } from './row.ts';
 
 /** What a node runs, as far as it decides which routes it has. */
@@ -18,4 +18,11 @@ export function unserved(
   if (!inProfile || !features.has(feature)) return 'feature';
   if (lane === 'residual' && !residual) return 'residual';
   return built ? null : 'built';
+}
+
+/** The features of which a node serves at least one route. */
+export function servedFeatures(rows: readonly Row[], running: Running): readonly Feature[] {
+  return FEATURES.filter((feature) =>
+    rows.some((row) => row.feature === feature && unserved(row, running) === null),
+  );
 }

@@ -1,35 +1,47 @@
+import { noBody, profileChoice, profileChosen, setupStatus, stepRequest } from '../schemas/setup.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
+import { json, media } from './row-parts.ts';
 
-const { later } = domain({ lane: 'residual', feature: 'setup', profiles: 'DG' });
+const { row } = domain({ lane: 'residual', feature: 'setup', profiles: 'DG' });
+
+const STATUS = json('the steps, and which is next', setupStatus);
+const PAGE = media('the page', 'text/html');
 
 export const setupRows = [
-  later(
+  row(
     'setup.status.get',
     'GET /api/setup/status',
     'key read ok -',
     'setup state (reachable unpaired under the unpaired gate)',
+    { responses: STATUS },
   ),
-  later(
-    'setup.step.id.post',
-    'POST /api/setup/step/{id}',
-    'key admin ok - config',
-    'complete or skip a step',
-    { bodyKind: 'json' },
-  ),
-  later(
+  row('setup.step.id.post', 'POST /api/setup/step/{id}', 'key admin ok - config', 'complete or skip a step', {
+    body: stepRequest,
+    fails: ['E_BAD_REQUEST', 'E_STORE'],
+    responses: STATUS,
+  }),
+  row(
     'setup.profile.post',
     'POST /api/setup/profile',
     'key admin forbid guard config',
     'choose profile or role',
-    { bodyKind: 'json' },
+    {
+      body: profileChoice,
+      fails: ['E_INVALID_VALUE', 'E_STORE'],
+      responses: json('the config was changed', profileChosen),
+    },
   ),
-  later('setup.finish.post', 'POST /api/setup/finish', 'key admin ok - config', 'finish', {
-    bodyKind: 'json',
+  row('setup.finish.post', 'POST /api/setup/finish', 'key admin ok - config', 'finish', {
+    body: noBody,
+    fails: ['E_STORE'],
+    responses: STATUS,
   }),
-  later('setup.reset.post', 'POST /api/setup/reset', 'key destructive forbid guard config', 'start over', {
-    bodyKind: 'json',
+  row('setup.reset.post', 'POST /api/setup/reset', 'key destructive forbid guard config', 'start over', {
+    body: noBody,
+    fails: ['E_STORE'],
+    responses: STATUS,
   }),
-  later('setup.get', 'GET /setup', 'public none ok -', 'first-boot webapp shell'),
-  later('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'its assets'),
+  row('setup.get', 'GET /setup', 'public none ok -', 'first-boot webapp shell', { responses: PAGE }),
+  row('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'its assets', { responses: PAGE }),
 ] as const satisfies readonly Row[];

@@ -98,6 +98,7 @@ function checkRow(row: Row): void {
   // Only the residual reads raw bytes.
   if (row.lane === 'front' && row.bodyKind === 'raw') throw new Error(`${at}: a raw body in the front`);
   if (row.access === 'ws' && row.ticket === null) throw new Error(`${at}: no ticket scope`);
+  checkReadTicket(row, at);
   if (row.bodyKind !== 'none' && row.limits.bodyBytes === 0)
     throw new Error(`${at}: a body with a limit of 0 bytes`);
   for (const { in: where, member } of row.names) {
@@ -108,6 +109,17 @@ function checkRow(row: Row): void {
     if (name === undefined || row.params[name] === undefined)
       throw new Error(`${at}: {${name}} has no pattern`);
   }
+}
+
+/** A ticket is checked by its path alone, so nothing else in the request may matter to who may ask. */
+function checkReadTicket({ readTicket, method, access, names, path, query }: Row, at: string): void {
+  if (readTicket === null) return;
+  if (method !== 'GET' || access !== 'key' || names.length > 0)
+    throw new Error(`${at}: a read ticket for what is no plain read`);
+  if ((readTicket === 'segment') !== path.includes('{*'))
+    throw new Error(`${at}: a read ticket in a segment needs a rest of the path, and the other way round`);
+  if (query?.properties?.['ticket'] !== undefined)
+    throw new Error(`${at}: its query has a ticket of its own`);
 }
 
 /** Two templates of the same shape (only parameter names differ) would make the policy depend on the order of rows. */

@@ -3,7 +3,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'residual',
   feature: 'video',
   profiles: 'DG',
@@ -47,6 +47,7 @@ export const recordingsRow = row(
 export const videoRows = [
   videoStatusRow,
   row('video.snapshot.get', 'GET /api/video/snapshot', 'key read ok -', 'one live JPEG', {
+    readTicket: 'query',
     fails: ['E_NO_FRAME'],
     responses: media('the picture; X-Captured-At says when it was taken', 'image/jpeg'),
   }),
@@ -86,6 +87,7 @@ export const videoRows = [
     'key read ok -',
     'download, HTTP range',
     {
+      readTicket: 'query',
       limits: LIMITS.stream,
       fails: ['E_RANGE_NOT_SATISFIABLE', 'E_PRECONDITION'],
       responses: media('the file', 'video/mp4,image/jpeg'),
@@ -98,7 +100,13 @@ export const videoRows = [
     'delete a recording',
     { responses: json('it is gone', video.removed) },
   ),
-  later('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
+  row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
+    readTicket: 'query',
     limits: LIMITS.stream,
+    fails: ['E_NO_PIPELINE', 'E_VIEWERS'],
+    responses: media(
+      'the main encode; its codec is in the Content-Type, the time of its first picture in X-Captured-At',
+      'video/mp4',
+    ),
   }),
 ] as const satisfies readonly Row[];

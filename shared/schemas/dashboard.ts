@@ -72,26 +72,84 @@ export const ticketRequest = {
       minLength: 1,
       maxLength: 256,
       description:
-        'which WebSocket: telemetry, mavlink, vision, gs.pic, plugins.http:<id>, relay:<device id>',
+        'which WebSocket: telemetry, mavlink, vision, gs.pic, plugins.http:<id>, relay:<device id>; get for a read ticket',
+    },
+    path: {
+      type: 'string',
+      pattern: '^/[^?#]*$',
+      maxLength: 1024,
+      description:
+        'of a read ticket: the path that it is for, without a query; /api/plugins/<id>/gcs for all files of an extension’s page',
     },
     ttl_seconds: {
       type: 'integer',
       minimum: 1,
-      maximum: 120,
-      description: 'seconds; 30 where it is not sent',
+      maximum: 600,
+      description:
+        'seconds; of a WebSocket 1 to 120, 30 where it is not sent; of a read ticket 1 to 600, 600',
     },
   },
   additionalProperties: false,
+  allOf: [
+    {
+      if: { properties: { scope: { const: 'get' } } },
+      else: { properties: { path: false, ttl_seconds: { type: 'integer', maximum: 120 } } },
+    },
+    {
+      if: { properties: { scope: { not: { const: 'get' } } } },
+      else: { properties: { path: true }, required: ['path'] },
+    },
+  ],
 } as const satisfies JsonSchema;
 
 export const ticketAnswer = {
   type: 'object',
   required: ['ticket', 'scope', 'ttl_seconds', 'expires_at'],
   properties: {
-    ticket: { type: 'string', description: 'second of the subprotocols svc-ws-ticket, <ticket>; valid once' },
+    ticket: {
+      type: 'string',
+      description:
+        'second of the subprotocols svc-ws-ticket, <ticket>, and valid once; of a read ticket ?ticket=<ticket>, for /api/plugins/<id>/gcs the first segment after it, ~<ticket>',
+    },
     scope: { type: 'string' },
+    path: { type: 'string', description: 'of a read ticket: what it is for' },
     ttl_seconds: { type: 'integer' },
     expires_at: { type: 'number', description: 'seconds since 1970' },
   },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const dashboardSessions = {
+  type: 'object',
+  required: ['sessions'],
+  properties: {
+    sessions: {
+      type: 'array',
+      description: 'oldest first',
+      items: {
+        type: 'object',
+        required: ['id', 'created_at', 'expires_at', 'last_seen_at', 'peer', 'current'],
+        properties: {
+          id: { type: 'string', description: 'as in the audit; it opens nothing' },
+          created_at: { type: 'number', description: 'seconds since 1970' },
+          expires_at: { type: 'number', description: 'seconds since 1970' },
+          last_seen_at: {
+            type: ['number', 'null'],
+            description: 'seconds since 1970; null if not since svc-control started',
+          },
+          peer: { type: ['string', 'null'], description: 'the address that it was last used from' },
+          current: { type: 'boolean', description: 'the caller’s own' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const sessionEnded = {
+  type: 'object',
+  required: ['id', 'ended'],
+  properties: { id: { type: 'string' }, ended: { const: true } },
   additionalProperties: false,
 } as const satisfies JsonSchema;

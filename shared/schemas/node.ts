@@ -36,7 +36,11 @@ export const version = {
   properties: {
     api_version: { type: 'string' },
     agent_version: { type: 'string' },
-    capabilities: { type: 'array', items: { type: 'string' } },
+    capabilities: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'feature.<name> for each feature of which this node serves a route',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -330,4 +334,34 @@ export const statusFull = {
     mesh: { type: ['object', 'null'] },
     capabilities: { type: 'object' },
   },
+} as const satisfies JsonSchema;
+
+const time1970 = { type: ['number', 'null'], description: 'seconds since 1970' } as const;
+
+export const auditReport = {
+  type: 'object',
+  required: ['ok', 'head_not_checked', 'files'],
+  properties: {
+    ok: { type: 'boolean', description: 'no record was changed, taken out, put in or cut off' },
+    head_not_checked: {
+      type: ['string', 'null'],
+      description: 'why beginning and end could not be checked; null if they were',
+    },
+    files: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'records', 'first_at', 'last_at', 'broken'],
+        properties: {
+          name: { type: 'string' },
+          records: { type: 'integer' },
+          first_at: time1970,
+          last_at: time1970,
+          broken: { type: ['string', 'null'], description: 'where and why; null if the file is whole' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -107,10 +107,10 @@ export const videoStatus = {
     dropped: nullable('integer', 'pictures skipped because the encoder was too busy'),
     last_frame_age_ms: nullable('integer', 'null before the first'),
     restarts: nullable('integer', 'of the source'),
-    viewers: { type: 'integer', description: 'WebRTC sessions' },
+    viewers: { type: 'integer', description: 'WebRTC sessions and live streams' },
     viewer_paths: {
       type: 'array',
-      description: 'one for each viewer, in the order in which they came',
+      description: 'one for each WebRTC session, in the order in which they came',
       items: {
         type: 'object',
         required: ['kind', 'encode', 'capacity_kbps', 'queue_ms', 'loss'],

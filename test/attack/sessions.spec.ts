@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -106,6 +107,56 @@ describe('dashboard sessions over a real socket', () => {
     await node.killAndAwaitSuccessor('svc-control');
     expect(await read(session(value))).to.equal(200);
     expect(await read(session(old))).to.equal(401);
+  });
+
+  it('sessions are listed without their secrets, and ended one by one with all that they opened', async () => {
+    await setPin(PIN);
+    const [mine, other] = [await signIn(), await signIn()];
+    const list = async (headers: Record<string, string>) => {
+      const { status, body } = await node.json('/api/dashboard/sessions', { headers });
+      expect(status).to.equal(200);
+      return body['sessions'] as Record<string, unknown>[];
+    };
+    const before = await list(session(mine));
+    // The one that setting the PIN opened was never used.
+    expect(
+      before.map(({ last_seen_at: seen, peer, current }) => [seen !== null, peer, current]),
+    ).to.deep.equal([
+      [false, null, false],
+      [true, '127.0.0.1', true],
+      [false, null, false],
+    ]);
+    for (const each of before) {
+      expect(each).to.have.all.keys('id', 'created_at', 'expires_at', 'last_seen_at', 'peer', 'current');
+      expect(each['id']).to.match(/^[0-9a-f]{8}$/);
+      expect(Number(each['expires_at']) - Number(each['created_at'])).to.equal(86_400);
+    }
+    expect(JSON.stringify(before)).to.not.include(mine).and.not.include(other);
+    expect((await list(withKey)).some(({ current }) => current)).to.equal(false);
+
+    const socket = new WebSocket(`${node.url.replace('http', 'ws')}/api/telemetry/ws`, {
+      headers: session(other),
+    });
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+    const end = async (id: unknown, headers: Record<string, string>) =>
+      node.json(`/api/dashboard/sessions/${String(id)}`, { method: 'DELETE', headers });
+    const { id: first } = before[0] ?? {};
+    const { id: own } = before[1] ?? {};
+    const { id: last } = before[2] ?? {};
+    expect((await end('00000000', session(mine))).body).to.include({ code: 'E_NOT_FOUND' });
+    const started = performance.now();
+    expect((await end(last, session(mine))).body).to.deep.equal({ id: last, ended: true });
+    expect((await closed)[0]).to.equal(4401);
+    expect(performance.now() - started).to.be.below(1000);
+    expect(await read(session(other))).to.equal(401);
+    expect(await read(session(mine)), 'the others stay').to.equal(200);
+    expect((await end(own, session(mine))).status, 'a session signs itself out').to.equal(200);
+    expect(await read(session(mine))).to.equal(401);
+    expect((await end(own, withKey)).status).to.equal(404);
+    await node.killAndAwaitSuccessor('svc-control');
+    const after = await list(withKey);
+    expect(after.map(({ id, last_seen_at: seen }) => [id, seen])).to.deep.equal([[first, null]]);
   });
 
   it("another node's session is nobody's", async () => {

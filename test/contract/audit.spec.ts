@@ -192,6 +192,67 @@ describe('the audit files', () => {
     expect(verify()).to.include({ ok: true, records: 3 });
   });
 
+  it('is checked in pieces as it is at once, while it is written and rotated', async () => {
+    const audit = open(20_000);
+    const add = (name: string) => audit.announce('10.0.0.5', change(name));
+    for (let i = 0; i < 150; i++) add(`a${i}`);
+    audit.refused('10.0.0.6', refusal('GET /api/status'));
+    const [first, second] = [audit.verify(), audit.verify()];
+    // Rotated away several times before the check has read a byte.
+    for (let i = 0; i < 300; i++) add(`b${i}`);
+    const report = await first;
+    expect(await second, 'who asks meanwhile gets the same').to.equal(report);
+    expect(report).to.include({ ok: true, head_not_checked: null });
+    expect(report.files.map(({ name }) => name)).to.deep.equal([
+      'audit.ndjson.2',
+      'audit.ndjson.1',
+      'audit.ndjson',
+      'strangers.ndjson',
+    ]);
+    const counts = report.files.map((file) => file.records);
+    expect(counts.slice(0, 3).reduce((a, b) => a + b)).to.equal(150);
+    expect(counts[3]).to.equal(1);
+    for (const file of report.files) expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
+    audit.stop();
+  });
+
+  it('in pieces: says which file is broken, at which line', async () => {
+    write('a', 'b', 'c', 'd');
+    const whole = text();
+    const [a = '', b = '', c = '', d = ''] = whole.split('\n');
+    const cases: readonly [string, string][] = [
+      [whole.replace('"changed":"b"', '"changed":"x"'), 'line 3: does not follow the line before it'],
+      [[a, c, d, ''].join('\n'), 'line 2: does not follow the line before it'],
+      [`${whole}{"seq":5}\n`, 'line 5: not a record'],
+      [`${whole}half`, 'line 5: an unfinished line'],
+      [`${whole}${'x'.repeat(1_000_000)}`, 'line 5: an unfinished line'],
+      [[a, b, c, ''].join('\n'), 'records 4 to 4 are missing'],
+      ['', 'records 1 to 4 are missing'],
+    ];
+    const audit = new AuditLog({
+      directory: dir,
+      keyFile: paths().auditKey,
+      now: () => now,
+      monotonic: () => monotonic,
+      log,
+    });
+    for (const [changed, broken] of cases) {
+      writeFileSync(join(dir, AUDIT_FILE), changed);
+      const report = await audit.verify();
+      expect(report.ok, broken).to.equal(false);
+      expect(report.files[0], broken).to.include({ name: AUDIT_FILE, broken });
+    }
+    writeFileSync(join(dir, AUDIT_FILE), whole);
+    expect((await audit.verify()).ok).to.equal(true);
+    rmSync(join(dir, AUDIT_FILE));
+    expect((await audit.verify()).files[0]).to.include({ broken: 'records 1 to 4 are missing', records: 0 });
+    rmSync(join(dir, `${AUDIT_FILE}.head`));
+    expect(await audit.verify(), 'nothing was written yet').to.deep.include({ ok: true });
+    symlinkSync('/dev/null', join(dir, AUDIT_FILE));
+    const error = await audit.verify().catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: 'E_STORE' });
+  });
+
   it('many alike refusals of one peer are one record with a count', () => {
     const audit = open();
     for (let i = 0; i < 1000; i++) audit.refused('10.0.0.6', refusal('GET /api/status'));

@@ -42,11 +42,14 @@ describe('C1 every row with every real credential, over real sockets', () => {
       credential === 'relay' ? { port: relay, secret: pair.secret } : node.port,
       row,
       await headersOf(credential, row),
+      await credentials.targetOf(credential, row),
     );
 
   for (const credential of CREDENTIALS) {
     it(credential, async () => {
       for (const row of MATRIX_ROWS) {
+        // None is given for what is not there yet.
+        if (credential === 'read ticket' && row.readTicket !== null && !row.built) continue;
         const wanted = oracle({ row, credential, from: 'loopback', paired: true, features });
         // A token of secret_read holds read as well: it may not be minted alone.
         const mayRead = credential === 'token:secret_read' && row.scope === 'read';

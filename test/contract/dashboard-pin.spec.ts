@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
 import { PinLadder } from '../../front/control/stores/pin-ladder.ts';
-import { TicketStore } from '../../front/control/stores/tickets.ts';
+import { TICKET_LIFE_S, TicketStore } from '../../front/control/stores/tickets.ts';
 import { ANONYMOUS } from '../../shared/auth/principal.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { PinNode, refusal } from '../support/pin-stores.ts';
@@ -301,11 +301,16 @@ describe('the dashboard PIN', () => {
         now: node.clocks.now,
         monotonic: node.clocks.monotonic,
         isScope: () => true,
+        life: TICKET_LIFE_S,
       });
       return dashboardHandlers({
         pin: node.pin,
         sessions: node.sessions,
         tickets,
+        readTickets: tickets,
+        mayRead: (_path, principal) => {
+          throw new Error(`${principal.id} asks for no read ticket here`);
+        },
         caller: () => caller,
         now: node.clocks.now,
       });

@@ -83,6 +83,7 @@ describe('through the front to the residual', () => {
         announce: () => ({ settle: () => undefined }),
       }),
       spend: () => true,
+      seen: () => undefined,
       handlers: new Map(),
       socketHandlers: new Map(),
       sockets: new OpenSockets(log, principalWatch),

@@ -23,6 +23,7 @@ describe('WebSocket tickets', () => {
       now: clocks.now,
       monotonic: clocks.monotonic,
       isScope,
+      life: TICKET_LIFE_S,
       holds: ({ id }) => !revoked.includes(id),
     });
   });

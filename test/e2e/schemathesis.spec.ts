@@ -20,6 +20,7 @@ interface Document {
 /** What the program cannot be asked, with the reason of each. */
 const NOT_ASKED: Readonly<Record<string, string>> = {
   'logs.stream.get': 'never ends',
+  'video.live.mp4.get': 'never ends',
   'whep.post': 'it cannot write SDP',
   'whep.session.patch': 'it cannot write SDP',
   'pairing.unpair.post': 'would take the key away from the run',
@@ -52,7 +53,7 @@ const RUNS = [
 // Left out: what is about several requests, which this run does not link. Which commands and modes there are depends on the
 // vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2), nor what an
 // archive holds and which addresses are allowed (9.1), nor which of two forms an end of
-// the radio takes (7.2), or the id of this node (7.6).
+// the radio takes (7.2), or the id of this node (7.6), nor what is a map (9.2), nor which steps of the set-up a person can mark (9.3).
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false
@@ -71,6 +72,8 @@ ${[
   'wfb.pair.post',
   'wfb.channel.post',
   'ground-station.factory-reset.post',
+  'maps.name.put',
+  'setup.step.id.post',
 ]
   .map(
     (id) => `[[operations]]

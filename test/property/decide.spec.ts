@@ -196,7 +196,12 @@ describe('decide: properties', () => {
         ({ row: r, path }, who, scopes, force) => {
           const state = {
             ...stateOf({ ...who, paired: true }),
-            credentials: { ...trusting(scopes), session: () => null, ticket: () => null },
+            credentials: {
+              ...trusting(scopes),
+              session: () => null,
+              ticket: () => null,
+              readTicket: () => null,
+            },
           };
           const body = force ? { force: true } : {};
           const byToken = judge(ask(r, path, { ...who, key: null }, [['x-svc-mcp-token', 't']]), state, body);

@@ -69,13 +69,7 @@ export async function visit(page: Page, where: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/${where}`);
-  await page.waitForFunction(
-    (id) =>
-      document.querySelector(`nav a[aria-current].to-${id}`) !== null &&
-      document.querySelector('main .page, main .first') !== null,
-    {},
-    where.split('/', 1)[0] ?? '',
-  );
+  await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] .page`);
 }
 
 /** WCAG 2.2 A and AA by axe. @throws AssertionError with each violation and where it is */

@@ -100,6 +100,7 @@ export function trusting(scopes: readonly Scope[] = []): CredentialChecks {
   return {
     session: () => as('session'),
     ticket: () => as('ticket'),
+    readTicket: () => as('ticket'),
     token: () => as('token', scopes),
   };
 }

@@ -6,6 +6,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { edgeState, judge, KEY, trusting } from './edge.ts';
 import type { Credential } from './oracle.ts';
+import { targetOf, withReadTicket } from './send-row.ts';
 
 export const MATRIX_ROWS: readonly Row[] = (ROWS as readonly Row[]).filter(({ scope }) => scope !== 'inner');
 export const MATRIX_FEATURES = new Set(FEATURES.filter((feature) => feature !== 'ground-station'));
@@ -14,6 +15,7 @@ export const MATRIX_FEATURES = new Set(FEATURES.filter((feature) => feature !== 
 function headersOf(credential: Credential): readonly (readonly [string, string])[] {
   switch (credential) {
     case 'none':
+    case 'read ticket':
     case 'onbox':
       return [['Host', 'localhost:8080']];
     case 'wrong key':
@@ -44,7 +46,7 @@ export function decided(row: Row, credential: Credential, from: AddressClass, pa
   const answer = judge(
     {
       method: upgrade ? 'GET' : row.method,
-      target: row.path.replace(/\{\*?[a-z_]+\}/g, 'x1'),
+      target: credential === 'read ticket' ? withReadTicket(row, 't') : targetOf(row),
       headers: headersOf(credential),
       from,
       upgrade,

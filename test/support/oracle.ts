@@ -14,6 +14,7 @@ export const CREDENTIALS = [
   'key',
   'session',
   'ticket',
+  'read ticket',
   'relay',
   'onbox',
   'expired token',
@@ -52,6 +53,7 @@ export function oracle({ row, credential, from, paired, features }: Situation): 
   if (credential === 'key' || relayed) return inside;
   if (credential === 'session') return row.access === 'keyonly' ? 'E_UNAUTHENTICATED' : inside;
   if (credential === 'ticket') return row.access === 'ws' ? inside : 'E_UNAUTHENTICATED';
+  if (credential === 'read ticket') return row.readTicket === null ? 'E_UNAUTHENTICATED' : inside;
   if (credential === 'onbox') return row.onBox && from === 'loopback' ? inside : 'E_UNAUTHENTICATED';
   if (!credential.startsWith('token:')) return 'E_UNAUTHENTICATED';
   const scope = credential.slice('token:'.length);

@@ -6,6 +6,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from './edge.ts';
 import type { TestNode } from './node.ts';
 import type { Credential } from './oracle.ts';
+import { targetOf, withReadTicket } from './send-row.ts';
 
 const PIN = '2468';
 
@@ -54,11 +55,25 @@ export class RealCredentials {
     this.#tokens.set('expired token', signToken(deriveTokenKey(KEY, Buffer.from(store.salt, 'hex')), claims));
   }
 
+  /** Where the credential is part of it, with one for this row, or one for another row if this one takes none. */
+  async targetOf(credential: Credential, row: Row): Promise<string> {
+    if (credential !== 'read ticket') return targetOf(row);
+    const path =
+      row.readTicket === 'query'
+        ? targetOf(row)
+        : row.readTicket === 'segment'
+          ? targetOf(row).replace(/\/x1$/, '')
+          : '/api/logs/export';
+    const { body } = await this.#node.post('/api/_ws/ticket', { scope: 'get', path }, { 'x-svc-key': KEY });
+    return withReadTicket(row, String(body['ticket']));
+  }
+
   /** @param host the Host header of everything but `onbox`, whose is localhost */
   async headersOf(credential: Credential, row: Row, host: string): Promise<Record<string, string>> {
     const elsewhere = { host };
     switch (credential) {
       case 'none':
+      case 'read ticket':
         return elsewhere;
       case 'onbox':
         return { host: `localhost:${this.#node.port}` };

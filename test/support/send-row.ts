@@ -8,6 +8,13 @@ export function targetOf(row: Row): string {
   return row.path.replace(/\{\*[a-z_]+\}/, rest).replace(/\{[a-z_]+\}/g, 'x1');
 }
 
+/** A target of the row that shows a read ticket, where the row takes one or else in the query. */
+export function withReadTicket(row: Row, ticket: string): string {
+  return row.readTicket === 'segment'
+    ? targetOf(row).replace(/x1$/, `~${ticket}/x1`)
+    : `${targetOf(row)}?ticket=${ticket}`;
+}
+
 /** A body that no handler acts on: the schema refuses it after everything else has passed. Null for a row without one. */
 export function harmlessBody(row: Row): string | null {
   return row.bodyKind === 'json' ? '[]' : null;
@@ -30,6 +37,7 @@ export async function sendRow(
   to: number | RelayOptions,
   row: Row,
   headers: Readonly<Record<string, string>>,
+  target = targetOf(row),
 ): Promise<RowAnswer> {
   const body = harmlessBody(row);
   const socket = row.method === 'WS';
@@ -46,7 +54,7 @@ export async function sendRow(
       body === null ? {} : { 'content-type': 'application/json', 'content-length': String(body.length) };
     const req = openRequest(to, {
       method: socket ? 'GET' : row.method,
-      path: targetOf(row),
+      path: target,
       headers: { ...upgrade, ...type, ...headers },
     });
     req.on('error', reject);

@@ -7,6 +7,7 @@
  *   settle(pass, body, state)       steps 10 (override, escalation), 12 and 13, once the body is there
  */
 import type { AddressClass } from '../../../shared/auth/address.ts';
+import { holdsKey, mayUse } from '../../../shared/auth/may.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
 import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
@@ -23,6 +24,7 @@ import { isForced, isGuarded, refusesWhile } from './armed.ts';
 import { isOwnOrigin, preflightHeaders } from './cors.ts';
 import { matchesHash } from './credentials.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
+import { readTicketPath, type Shown, takeReadTicket } from './read-ticket.ts';
 import { statedCaller } from './relay.ts';
 import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
@@ -57,6 +59,8 @@ export interface RequestHead {
 export interface CredentialChecks {
   session(value: string): Principal | null;
   ticket(value: string, scope: string): Principal | null;
+  /** @param path what the ticket must be for; see `readTicketPath` */
+  readTicket(value: string, path: string): Principal | null;
   token(value: string): Principal | null;
 }
 
@@ -64,6 +68,7 @@ export interface CredentialChecks {
 export const NO_OTHER_CREDENTIALS: CredentialChecks = {
   session: () => null,
   ticket: () => null,
+  readTicket: () => null,
   token: () => null,
 };
 
@@ -137,6 +142,8 @@ export interface Pass {
   readonly policyParams: Readonly<Record<string, string>>;
   readonly path: string;
   readonly query: string;
+  /** The request target without the read tickets that came in it; null if there were none, so it is as it came. */
+  readonly target: string | null;
   readonly principal: Principal;
   /** What the client calls itself. */
   readonly clientId: string | null;
@@ -206,16 +213,23 @@ function refuse(
 
 export function decide(request: RequestHead, state: EdgeState): Decision {
   const headers = scanHeaders(request.rawHeaders);
-  const decision = judge(request, headers, state);
+  const shown = takeReadTicket(request.target, state.matcher);
+  const decision = judge(request, headers, shown, state);
+  if (decision.kind === 'pass' && shown.target !== request.target)
+    return Object.freeze({ ...decision, target: shown.target });
   // A refusal costs work too, so it counts for every caller but those on this machine.
   return decision.kind === 'refuse' && isOnBox(request.peer, headers)
     ? Object.freeze({ ...decision, counted: false })
     : decision;
 }
 
-function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): Decision {
+function judge(
+  request: RequestHead,
+  headers: EdgeHeaders,
+  { match, ticket }: Shown,
+  state: EdgeState,
+): Decision {
   // 1. One reading of the target, one Host.
-  const match = state.matcher.match(request.target);
   if (match.kind === 'bad')
     return refuse('target', 'E_BAD_PATH', null, { detail: `Ambiguous request target: ${match.why}.` });
   if (headers.hosts !== 1 || headers.host === null || hostName(headers.host) === null) {
@@ -250,7 +264,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
       return refuse('public', 'E_REMOTE', cors, { row });
     const principal = knownCaller(request, headers, foreign, found, state);
-    return answer('public', row, found, principal, headers, cors, false, state);
+    return answer('public', row, found, principal, headers.clientId, cors, false, state);
   }
   // 8. Budgets. A caller on this machine is exempt, so that a flood never locks out the operator's own shell.
   const counted = !isOnBox(request.peer, headers);
@@ -262,7 +276,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
       return refuse('rate', 'E_RATE_LIMITED', cors, { row, headers: { 'retry-after': String(limitedFor) } });
   }
   // 9. The credential.
-  const principal = gate?.principal ?? authenticate(request, headers, foreign, found, state);
+  const principal = gate?.principal ?? authenticate(request, headers, foreign, found, ticket, state);
   if (principal === null) {
     // A page of a foreign origin in this machine's browser: refused for its origin, since E_UNAUTHENTICATED would ask for a
     // key.
@@ -279,7 +293,7 @@ function judge(request: RequestHead, headers: EdgeHeaders, state: EdgeState): De
     if (found.allow === '' && !found.upgrade) return refuse('row', 'E_NOT_FOUND', cors, { principal });
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
-  return answer('credential', row, found, principal, headers, cors, counted, state);
+  return answer('credential', row, found, principal, headers.clientId, cors, counted, state);
 }
 
 function findRow(
@@ -390,7 +404,7 @@ function knownCaller(
   found: Found,
   state: EdgeState,
 ): Principal {
-  const known = authenticate(request, { ...headers, token: null }, foreign, found, state);
+  const known = authenticate(request, { ...headers, token: null }, foreign, found, null, state);
   if (known !== null) return known;
   const where = standing(request.peer, headers);
   if (state.pairing.paired || where === 'remote') return ANONYMOUS;
@@ -402,7 +416,8 @@ function authenticate(
   request: RequestHead,
   headers: EdgeHeaders,
   foreign: boolean,
-  { row, policy, params }: Found,
+  { row, policy, params, path }: Found,
+  readTicket: string | null,
   state: EdgeState,
 ): Principal | null {
   const { credentials, pairing } = state;
@@ -432,7 +447,39 @@ function authenticate(
     const ticket = credentials.ticket(headers.ticket, ticketScope(row.ticket, params));
     if (ticket !== null) return ticket;
   }
+  // A wrong one does not count as a failed credential (`offered`): any web page can have a browser ask for such an address,
+  // and could lock its user out with it.
+  if (readTicket !== null && row !== null && row.readTicket !== null) {
+    const reader = credentials.readTicket(readTicket, readTicketPath(row, path, params));
+    if (reader !== null) return reader;
+  }
   return headers.token === null ? null : credentials.token(headers.token);
+}
+
+/**
+ * Whether a caller may have a read ticket: as if it sent the GET itself (docs/contract.md 5.3).
+ * @param path of what the ticket is for; of all files of an extension's page: `/api/plugins/{id}/gcs`
+ */
+export function mayHaveReadTicket(path: string, principal: Principal, state: EdgeState): Pass | Refusal {
+  if (principal.kind === 'relay' || isBehindRelay(path, state.matcher))
+    return refuse('relay', 'E_RELAY_FORBIDDEN', null, {
+      detail: 'No read ticket is given through a ground station. Ask the drone itself.',
+    });
+  // No row is the folder of an extension's page itself.
+  for (const target of [path, `${path}/-`]) {
+    const match = state.matcher.match(target);
+    const row = match.kind === 'found' ? match.template.rows.get('GET') : undefined;
+    if (match.kind !== 'found' || row === undefined || row.readTicket === null) continue;
+    if (readTicketPath(row, match.path, match.params) !== path) continue;
+    const found = { ...NOTHING, row, policy: row, params: match.params, path: match.path };
+    return answer('credential', row, found, principal, null, null, false, state);
+  }
+  return refuse('row', 'E_NOT_FOUND', null, { detail: `There is no read ticket for GET ${path}.` });
+}
+
+function isBehindRelay(path: string, matcher: Matcher): boolean {
+  const match = matcher.match(path);
+  return match.kind === 'found' && [...match.template.rows.values()].some(({ scope }) => scope === 'inner');
 }
 
 function isLoopbackHost(host: string | null): boolean {
@@ -451,18 +498,13 @@ function answer(
   row: Row,
   found: Found,
   principal: Principal,
-  { clientId }: EdgeHeaders,
+  clientId: string | null,
   cors: string | null,
   counted: boolean,
   state: EdgeState,
 ): Pass | Refusal {
   const policy = found.policy ?? row;
-  if (
-    principal.scopes !== null &&
-    !possibleScopes(policy).some((scope) => principal.scopes?.includes(scope))
-  ) {
-    return lacksScope(policy, row, principal, cors);
-  }
+  if (!mayUse(policy, principal)) return lacksScope(policy, row, principal, cors);
   const missing = missingFeature(row, state);
   if (missing !== null) return refuse('feature', 'E_NOT_IMPLEMENTED', cors, { row, principal, ...missing });
   return Object.freeze({
@@ -474,6 +516,7 @@ function answer(
     policyParams: found.policyParams,
     path: found.path,
     query: found.query,
+    target: null,
     principal,
     clientId: clientId ?? (row.method === 'WS' ? clientIdIn(found.query) : null),
     cors,
@@ -486,16 +529,6 @@ function answer(
 function clientIdIn(query: string): string | null {
   const named = new URLSearchParams(query).getAll('client_id');
   return named.length === 1 && isClientId(named[0]) ? named[0] : null;
-}
-
-/** Every class that this row could need, depending on the body. `settle` checks the one that it does need. */
-function possibleScopes(policy: Row): readonly Scope[] {
-  // A caller of a ground station's relay was authenticated, also for what the drone shows to anybody.
-  if (policy.access === 'public') return ['read'];
-  if (policy.scope === 'none' || policy.scope === 'inner') return [];
-  const forced: readonly Scope[] = policy.armed === '-' ? [] : ['destructive'];
-  const named: readonly Scope[] = policy.names.length === 0 ? [] : ['flight', 'destructive'];
-  return [policy.scope, ...forced, ...named];
 }
 
 function lacksScope(
@@ -598,16 +631,6 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
 /** Whether the armed guard applies to the row, or to what is sent through its socket later. */
 function isOverridable({ armed, query }: Row): boolean {
   return armed !== '-' || query?.properties?.['force'] !== undefined;
-}
-
-/**
- * Callers with the rights of the pairing key: its holder, this machine itself, and the first-boot links of an unpaired node.
- */
-const HOLDS_KEY: ReadonlySet<Principal['kind']> = new Set(['key', 'local', 'onbox', 'gate']);
-
-/** Who is near an unpaired ground station has no key, and gets none of the drone's. */
-function holdsKey({ kind, stated }: Principal): boolean {
-  return stated === undefined ? HOLDS_KEY.has(kind) : stated !== 'gate' && HOLDS_KEY.has(stated);
 }
 
 /** Whether it flies or changes the vehicle (a WebSocket of our own judges each frame), which is the pilot's business; what ends a flight is everybody's. */

@@ -19,6 +19,7 @@ const NAMING = [
   'permission_id',
   'profile',
   'scope',
+  'path',
   'device_id',
   'role',
 ] as const;

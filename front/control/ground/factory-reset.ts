@@ -21,6 +21,7 @@ const STAYS = [
 const KEPT = [
   'device id, profile and the address of the API',
   'recordings and pictures',
+  'maps',
   'logs',
   'audit',
   'extensions and their settings',
@@ -120,6 +121,7 @@ export class FactoryReset {
       ['active drone', [paths.activeDrone]],
       ['screens and buttons', [paths.groundUi]],
       ['order of uplinks and mesh', [paths.network]],
+      ['marks of the set-up', [paths.setup]],
     ];
     const removed: string[] = [];
     for (const [name, files] of groups) {

@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import type { Principal } from '../../../shared/auth/principal.ts';
-import { ApiError } from '../../../shared/errors.ts';
 import { sendFailure } from '../../../shared/http/answer.ts';
 import { hasBody } from '../../../shared/http/body.ts';
 import { decide, type EdgeState, type Refusal } from '../edge/decide.ts';
@@ -15,8 +14,8 @@ export interface EdgeParts {
   readonly origins: Origins;
   readonly budgets: PeerBudgets;
   readonly records: Records;
-  /** Uses up a single-use credential; false if another request used it first. */
-  readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
+  /** Notes that a credential was used, from this address. */
+  readonly seen: (principal: Principal, ip: string) => void;
 }
 
 /** The kinds of principal that have a credential of their own. */
@@ -29,7 +28,7 @@ const SHOWN: ReadonlySet<Principal['kind']> = new Set<Principal['kind']>([
 
 /** Decides by the head alone: target, CORS, row, credential. */
 export function edge(parts: EdgeParts): Step {
-  const { state, origins, budgets, records, spend } = parts;
+  const { state, origins, budgets, records, seen } = parts;
   return (req, res, next) => {
     const origin = origins.of(req.socket);
     const decision = decide(headOf(req, origin, budgets, false), state);
@@ -45,7 +44,11 @@ export function edge(parts: EdgeParts): Step {
         if (decision.counted) budgets.spend(origin.peer);
         if (SHOWN.has(decision.principal.kind)) origins.know(origin);
         if (decision.cors !== null) allowOrigin(res, decision.cors);
-        if (!spend(decision.principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+        seen(decision.principal, origin.ip);
+        if (decision.target !== null) {
+          req.url = decision.target; // what is forwarded
+          res.setHeader('referrer-policy', 'no-referrer'); // a page would tell its address, with the ticket, to others
+        }
         res.locals.pass = decision;
         next();
     }

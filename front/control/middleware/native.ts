@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { within } from '../../../shared/async/within.ts';
+import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { failureOf, failureStatus, sendValue } from '../../../shared/http/answer.ts';
 import { bodyStream } from '../../../shared/http/body.ts';
@@ -16,6 +18,14 @@ const ENDING: ReadonlySet<Row['feature']> = new Set<Row['feature']>(['pairing', 
  * @param handlers by row id
  */
 export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWatch: PrincipalWatch): Step {
+  /** A file or a stream may take long; it ends when its principal ends. */
+  const endWithPrincipal = (res: ServerResponse, principal: Principal): void => {
+    if (res.writableEnded || res.destroyed) return;
+    res.once(
+      'close',
+      principalWatch.onEnd(principal, () => res.destroy()),
+    );
+  };
   return (req, res, next) => {
     const { pass, body, origin, announced } = res.locals;
     const { row, params, query, principal, forced } = pass;
@@ -43,6 +53,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
     const result = events === null ? handler(call) : (async () => handler(call))();
     if (!(result instanceof Promise)) {
       sendValue(res, result);
+      endWithPrincipal(res, principal);
       announced?.settle(res.statusCode, 'done');
       return;
     }
@@ -51,7 +62,10 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
       .then((value: unknown) => {
         if (ENDING.has(row.feature)) principalWatch.recheck();
         if (events !== null) events.result(value);
-        else if (!res.destroyed) sendValue(res, value);
+        else if (!res.destroyed) {
+          sendValue(res, value);
+          endWithPrincipal(res, principal);
+        }
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })
       .catch((error: unknown) => {

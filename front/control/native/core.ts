@@ -3,7 +3,7 @@ import type { Board } from '../../../shared/board.ts';
 import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
-import type { Profile } from '../../../shared/profile.ts';
+import type { Feature, Profile } from '../../../shared/profile.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
@@ -14,7 +14,7 @@ import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
-import type { AuditState } from '../stores/audit.ts';
+import type { AuditReport, AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { serviceHandlers, serviceList } from './services.ts';
 
@@ -33,6 +33,9 @@ export interface CoreDeps {
   readonly openApi: () => string;
   readonly deviceId: string;
   readonly audit: () => AuditState;
+  readonly verifyAudit: () => Promise<AuditReport>;
+  /** The features that this node serves. */
+  readonly served: readonly Feature[];
   /** As GET /api/video; null without svc-residual. */
   readonly video: () => Promise<unknown>;
   readonly radio: WfbRadio;
@@ -63,7 +66,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'version.get': () => ({
       api_version: '1',
       agent_version: version,
-      capabilities: ['version.endpoint', 'openapi'],
+      capabilities: ['version.endpoint', 'openapi', ...deps.served.map((feature) => `feature.${feature}`)],
     }),
 
     'time.get': async () => ({
@@ -98,6 +101,8 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'diagnostics.get': async () => diagnostics(deps),
 
     ...serviceHandlers(deps),
+
+    'audit.verify.get': async () => deps.verifyAudit(),
 
     'openapi-json.get': () => new Reply(200, deps.openApi()),
   };

@@ -1,8 +1,10 @@
 import type { Principal } from '../../../shared/auth/principal.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import type { Pass, Refusal } from '../edge/decide.ts';
 import type { PinStore } from '../stores/pin.ts';
-import type { SessionStore } from '../stores/sessions.ts';
+import { type SessionStore, sessionId } from '../stores/sessions.ts';
 import type { TicketStore } from '../stores/tickets.ts';
 
 type PairingHandlers = HandlersOf<typeof pairingRows, 'front'>;
@@ -20,6 +22,9 @@ export interface DashboardDeps {
   readonly pin: PinStore;
   readonly sessions: SessionStore;
   readonly tickets: TicketStore;
+  readonly readTickets: TicketStore;
+  /** Whether a caller may have a read ticket for a path; see `mayHaveReadTicket`. */
+  readonly mayRead: (path: string, principal: Principal) => Pass | Refusal;
   readonly caller: (call: { readonly principal: Principal }) => Caller;
   /** Wall clock, ms. */
   readonly now: () => number;
@@ -28,7 +33,7 @@ export interface DashboardDeps {
 export function dashboardHandlers(
   deps: DashboardDeps,
 ): Pick<PairingHandlers, Extract<keyof PairingHandlers, `dashboard.${string}` | 'ws.ticket.post'>> {
-  const { pin, sessions, tickets, caller } = deps;
+  const { pin, sessions, tickets, readTickets, caller } = deps;
   return {
     'dashboard.pin.status.get': ({ peer }) => {
       const { set, locked, retry_after_s: retry } = pin.status(peer);
@@ -54,6 +59,21 @@ export function dashboardHandlers(
       return { pin_set: false };
     },
 
-    'ws.ticket.post': ({ body, principal }) => tickets.issue(body.scope, principal, body.ttl_seconds),
+    'ws.ticket.post': ({ body: { scope, path, ttl_seconds: ttlS }, principal }) => {
+      if (path === undefined) return tickets.issue(scope, principal, ttlS);
+      const asked = deps.mayRead(path, principal);
+      if (asked.kind === 'refuse') throw new ApiError(asked.code, asked.detail, asked.extras);
+      return { ...readTickets.issue(path, principal, ttlS), scope, path };
+    },
+
+    'dashboard.sessions.get': ({ principal }) => ({
+      sessions: sessions.list().map((open) => ({ ...open, current: principal.id === sessionId(open.id) })),
+    }),
+
+    'dashboard.sessions.id.delete': async ({ params }) => {
+      if (!(await sessions.end(params.id)))
+        throw new ApiError('E_NOT_FOUND', `There is no session ${params.id}.`);
+      return { id: params.id, ended: true };
+    },
   };
 }

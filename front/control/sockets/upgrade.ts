@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type Failure, failureOf, rawFailure } from '../../../shared/http/answer.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -17,6 +18,8 @@ export interface UpgradeParts extends EdgeParts {
   /** By row id. */
   readonly socketHandlers: ReadonlyMap<string, SocketHandler<Row, WebSocket>>;
   readonly sockets: OpenSockets;
+  /** Uses up a single-use credential; false if another upgrade used it first. */
+  readonly spend: (principal: Principal, headers: IncomingHttpHeaders) => boolean;
   /** Null in a build without the residual. */
   readonly proxy: ResidualProxy | null;
   /** Null on a node that is no ground station. */
@@ -51,7 +54,7 @@ function upgrade(
   head: Buffer,
   draining: boolean,
 ): void {
-  const { state, origins, budgets, records, sockets, socketHandlers, proxy, relay, spend } = parts;
+  const { state, origins, budgets, records, sockets, socketHandlers, proxy, relay, spend, seen } = parts;
   const origin = origins.of(req.socket);
   const first = decide(headOf(req, origin, budgets, true), state);
   const decision = first.kind === 'pass' ? settle(first, undefined, state) : first;
@@ -68,6 +71,7 @@ function upgrade(
   if (draining || (behind ?? sockets).full)
     throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');
   if (!spend(principal, req.headers)) throw new ApiError('E_UNAUTHENTICATED');
+  seen(principal, origin.ip);
   if (counted) budgets.spend(origin.peer);
   const announced = records.announce(decision, undefined, origin);
   if (behind !== null) {

@@ -1,9 +1,14 @@
 import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
 import { ChainedLog } from '../../../shared/audit/chained-log.ts';
-import { type FilesVerdict, verifyFiles } from '../../../shared/audit/verify.ts';
+import {
+  type ChainReport,
+  type FilesVerdict,
+  reportFiles,
+  verifyFiles,
+} from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
-import { messageOf } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
@@ -54,6 +59,11 @@ export interface AuditState {
   readonly broken: string | null;
 }
 
+/** Whether the chains are whole, as GET /api/audit/verify answers. */
+export interface AuditReport extends ChainReport {
+  readonly ok: boolean;
+}
+
 /**
  * The audit: every refusal, and every request that changes something or reads a secret, announced before it runs and settled
  * after it ran (docs/contract.md 4), in hash-chained files.
@@ -67,6 +77,7 @@ export class AuditLog {
   #lost = 0;
   #problem: string | null = null;
   #broken: string | null = null;
+  #check: Promise<AuditReport> | null = null;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -121,6 +132,30 @@ export class AuditLog {
 
   get state(): AuditState {
     return { lost: this.#lost, problem: this.#problem, broken: this.#broken };
+  }
+
+  /** As `svc audit verify`, while the node works. One check runs at a time, for all who ask. @throws ApiError E_STORE */
+  async verify(): Promise<AuditReport> {
+    this.#check ??= this.#report()
+      .catch((error: unknown) => {
+        throw new ApiError('E_STORE', `The audit cannot be read: ${messageOf(error)}.`);
+      })
+      .finally(() => {
+        this.#check = null;
+      });
+    return this.#check;
+  }
+
+  async #report(): Promise<AuditReport> {
+    const { directory, keyFile } = this.#options;
+    const operators = await reportFiles(join(directory, AUDIT_FILE), AUDIT_FILES, keyFile);
+    const strangers = await reportFiles(join(directory, STRANGERS_FILE), STRANGERS_FILES, keyFile);
+    const files = [...operators.files, ...strangers.files];
+    return {
+      ok: files.every(({ broken }) => broken === null),
+      head_not_checked: operators.head_not_checked ?? strangers.head_not_checked,
+      files,
+    };
   }
 
   /** Records a refused request. @param peer the peer that it is counted for */

@@ -12,6 +12,7 @@ import { secretHash } from '../edge/credentials.ts';
 const LIFE_S = 24 * 60 * 60;
 const LIFE_MS = LIFE_S * 1000;
 const MAX_SESSIONS = 32;
+const ID_OF = 'session:';
 /** How far the clock may have been set back since an earlier process opened a session. */
 const MAX_STEP_BACK_MS = 60_000;
 
@@ -25,6 +26,20 @@ interface Session {
   /** The binding at the time when it was opened. */
   readonly binding: string;
   readonly principal: Principal;
+  /** When and from where it was last used, in this process. */
+  seen: { readonly at: number; readonly ip: string } | null;
+}
+
+/** A session as it is shown to people. Times in seconds since 1970. */
+export interface ShownSession {
+  /** Not secret: the beginning of its hash, as in the audit. */
+  readonly id: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+  /** Null: not since svc-control started. */
+  readonly last_seen_at: number | null;
+  /** The address that it was last used from. */
+  readonly peer: string | null;
 }
 
 export interface SessionOptions {
@@ -109,6 +124,34 @@ export class SessionStore {
     return this.#sessions.some((session) => session.principal.id === id && this.#isLive(session));
   }
 
+  /** Notes a use of the session of the principal with this id, if it is one. */
+  seen(id: string, ip: string): void {
+    if (!id.startsWith(ID_OF)) return;
+    for (const session of this.#sessions)
+      if (session.principal.id === id) session.seen = { at: this.#options.now(), ip };
+  }
+
+  /** Oldest first. */
+  list(): readonly ShownSession[] {
+    return this.#sessions
+      .filter((session) => this.#isLive(session))
+      .map(({ principal, openedAt, expiresAt, seen }) => ({
+        id: principal.id.slice(ID_OF.length),
+        created_at: openedAt / 1000,
+        expires_at: expiresAt / 1000,
+        last_seen_at: seen === null ? null : seen.at / 1000,
+        peer: seen?.ip ?? null,
+      }));
+  }
+
+  /** Ends one session at once; resolves when the file is written, with false if there is no such session. */
+  async end(id: string): Promise<boolean> {
+    if (!this.holds(sessionId(id))) return false;
+    this.#sessions = this.#sessions.filter(({ principal }) => principal.id !== sessionId(id));
+    await this.#persist();
+    return true;
+  }
+
   /** Ends every session at once; resolves when the file is written. */
   async revokeAll(): Promise<void> {
     if (this.#sessions.length === 0) return; // nothing to write
@@ -181,10 +224,16 @@ function entry(digest: Buffer, openedAt: number, deadline: number, binding: stri
     binding,
     principal: Object.freeze({
       kind: 'session',
-      id: `session:${digest.toString('hex', 0, 4)}`,
+      id: sessionId(digest.toString('hex', 0, 4)),
       scopes: null,
     }),
+    seen: null,
   };
+}
+
+/** The id of the principal of a session. */
+export function sessionId(id: string): string {
+  return `${ID_OF}${id}`;
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

@@ -5,6 +5,7 @@ import type { Row } from '../../../shared/routes/row.ts';
 import { secretHash } from '../edge/credentials.ts';
 
 export const TICKET_LIFE_S = { default: 30, min: 1, max: 120 } as const;
+export const READ_TICKET_LIFE_S = { default: 600, min: 1, max: 600 } as const;
 const MAX_TICKETS = 256;
 const TICKET_OF = 'ticket of ';
 
@@ -23,6 +24,8 @@ export interface TicketOptions {
   readonly monotonic: () => number;
   /** Whether a WebSocket row accepts the requested scope; see `ticketScopes`. */
   readonly isScope: (scope: string) => boolean;
+  /** Seconds. */
+  readonly life: { readonly default: number; readonly min: number; readonly max: number };
   /** Whether the credential that asked for the ticket is still valid; if absent, it always is. */
   readonly holds?: (issuer: Principal) => boolean;
 }
@@ -37,8 +40,9 @@ export interface IssuedTicket {
 }
 
 /**
- * WebSocket tickets, in memory, at most 256: a browser cannot set a header on a handshake, so it asks for a ticket with its
- * key first. Each opens one socket of one scope, once, for the principal that asked (docs/contract.md 5).
+ * Tickets, in memory, at most 256: a browser cannot set a header on a handshake, an image or a link, so it asks for a ticket
+ * with its key first. Each is for one scope and for the principal that asked (docs/contract.md 5). A WebSocket uses its ticket
+ * up; the scope of a read ticket is a path.
  */
 export class TicketStore {
   readonly #options: TicketOptions;
@@ -50,15 +54,15 @@ export class TicketStore {
   }
 
   /**
-   * The 257th ends the oldest. @param ttlS 1 to 120 s @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a
-   * wrong `ttlS`
+   * The 257th ends the oldest. @throws ApiError E_NOT_FOUND for an unknown scope, E_INVALID_VALUE for a `ttlS` that `life` does
+   * not allow
    */
-  issue(scope: string, issuer: Principal, ttlS: number = TICKET_LIFE_S.default): IssuedTicket {
-    const { now, monotonic, isScope } = this.#options;
+  issue(scope: string, issuer: Principal, ttlS: number = this.#options.life.default): IssuedTicket {
+    const { now, monotonic, isScope, life } = this.#options;
     if (!isScope(scope))
       throw new ApiError('E_NOT_FOUND', `This node has no WebSocket with the scope ${scope}.`);
-    if (!(ttlS >= TICKET_LIFE_S.min && ttlS <= TICKET_LIFE_S.max))
-      throw invalid('/ttl_seconds', `must be ${TICKET_LIFE_S.min} to ${TICKET_LIFE_S.max}`);
+    if (!(ttlS >= life.min && ttlS <= life.max))
+      throw invalid('/ttl_seconds', `must be ${life.min} to ${life.max}`);
     this.#forgetOld();
     const ticket = randomBytes(32).toString('base64url');
     this.#tickets.set(keyOf(ticket), {
@@ -108,7 +112,7 @@ export class TicketStore {
   }
 }
 
-/** The id of the principal that asked for this principal's ticket; the opened socket lives as long as that one. */
+/** The id of the principal that asked for this principal's ticket; what it opened lives as long as that one. */
 export function ticketIssuer(principal: Principal): string | null {
   return principal.kind === 'ticket' ? principal.id.slice(TICKET_OF.length) : null;
 }

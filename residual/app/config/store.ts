@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { parseDocument } from 'yaml';
 import { Serial } from '../../../shared/async/serial.ts';
 import { normaliseProfile } from '../../../shared/config/agent.ts';
 import { type ConfigNode, configLeaf, keysWith, valueAt } from '../../../shared/config/keys.ts';
@@ -40,6 +41,12 @@ export class ConfigStore {
       this.#masked = { version, config: masked };
     }
     return this.#masked.config;
+  }
+
+  /** Whether the file itself has the key; without it the default holds. */
+  async has(key: string): Promise<boolean> {
+    const { text } = await loadConfig(this.#paths);
+    return text !== null && parseDocument(text).hasIn(key.split('.'));
   }
 
   /**

@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ApiError } from '../../../shared/errors.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
-import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import { type Call, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { Row } from '../../../shared/routes/row.ts';
+import type { setupRows } from '../../../shared/routes/setup.ts';
 
 /** The page at `/` and its parts. Everything comes from this node; the browser may load nothing from other hosts. */
 
@@ -72,11 +74,15 @@ class Asset {
   }
 }
 
+/** The page also answers below `/setup`: which part of it is shown is its own business. */
+type PageHandlers = Pick<HandlersOf<typeof dashboardRows, 'residual'>, 'root.get' | 'assets.path.get'> &
+  Pick<HandlersOf<typeof setupRows, 'residual'>, 'setup.get' | 'setup.path.get'>;
+
 /**
  * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `assets/`; read once
  * @throws Error when it is not there
  */
-export function pageHandlers(folder: string): HandlersOf<typeof dashboardRows, 'residual'> {
+export function pageHandlers(folder: string): PageHandlers {
   const index = asset(folder, 'index.html', PAGE_POLICY);
   const assets = new Map(
     globSync('**', { cwd: join(folder, 'assets') })
@@ -84,8 +90,12 @@ export function pageHandlers(folder: string): HandlersOf<typeof dashboardRows, '
       .map((path) => [path, asset(folder, join('assets', path), FOREVER)]),
   );
   assets.set('frame.html', asset(folder, 'frame.html', FRAME_POLICY));
+  const page = async ({ headers }: Pick<Call<Row>, 'headers'>): Promise<Reply> =>
+    index.reply(encodingsOf(headers));
   return {
-    'root.get': async ({ headers }) => index.reply(encodingsOf(headers)),
+    'root.get': page,
+    'setup.get': page,
+    'setup.path.get': page,
     'assets.path.get': async ({ params, headers }) => {
       const found = assets.get(params.path);
       if (found === undefined) throw new ApiError('E_NOT_FOUND');

@@ -5,6 +5,7 @@ import type { videoRows } from '../../../shared/routes/video.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { EngineClient } from './engine-client.ts';
 import { LEASE_SECONDS } from './leases.ts';
+import type { LiveStreams } from './live-streams.ts';
 import type { Recordings } from './recordings.ts';
 import type { VideoService } from './video-service.ts';
 
@@ -12,6 +13,7 @@ export interface VideoDeps {
   readonly engine: EngineClient;
   readonly service: VideoService;
   readonly recordings: Recordings;
+  readonly live: LiveStreams;
   readonly cameras: () => CameraList;
   readonly maxViewers: number;
   /** Video is disabled in the config. */
@@ -39,13 +41,13 @@ const UNKNOWN = {
 } as const;
 
 export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 'residual'> {
-  const { engine, service, recordings } = deps;
+  const { engine, service, recordings, live } = deps;
   return {
     'video.get': () => {
       const status = engine.status ?? { ...UNKNOWN, state: deps.off ? 'off' : 'down' };
       return {
         ...status,
-        viewers: engine.viewers.length,
+        viewers: engine.viewers.length + live.count,
         // Not the playbacks' ids: who knows one could end it.
         viewer_paths: engine.viewers.map(({ owner: { kind }, path }) => ({ kind, ...path })),
         max_viewers: deps.maxViewers,
@@ -90,6 +92,11 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
     'video.recordings.name.get': async ({ params }) => {
       const { name, kind } = await recordings.find(params.name);
       return new FileReply(await recordings.open(name), kind === 'recording' ? 'video/mp4' : 'image/jpeg');
+    },
+
+    'video.live.mp4.get': async ({ principal }) => {
+      const { body, codec, captured_at: capturedAt } = await live.open(principal);
+      return new Reply(200, body, `video/mp4; codecs="${codec}"`, { 'x-captured-at': capturedAt });
     },
 
     'video.recordings.name.delete': async ({ params }) => {

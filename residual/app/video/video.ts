@@ -5,20 +5,24 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
+import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
+import { LiveStreams } from './live-streams.ts';
 import { MavlinkCamera } from './mavlink-camera.ts';
 import { Recordings } from './recordings.ts';
 import { VideoService } from './video-service.ts';
 
 export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
-  /** Ends the playbacks of these principals. @returns the other viewers */
+  /** Ends the playbacks and live streams of these principals. @returns the other viewers */
   end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
+  /** The last status of svc-video; null while it is away. */
+  status(): EngineStatus | null;
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
   start(): void;
@@ -57,10 +61,14 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     reserveBytes: video.recording.reserve_mb * 1e6,
     log,
   });
-  const whep = new WhepService({
-    engine,
-    maxViewers: video.whep.max_viewers,
-    check: () => service.checkRunning(),
+  const maxViewers = video.whep.max_viewers;
+  const check = (): void => void service.checkRunning();
+  const whep = new WhepService({ engine, maxViewers, check, others: () => live.count });
+  const live = new LiveStreams({
+    socketPath: paths.liveSocket,
+    maxViewers,
+    check,
+    others: () => whep.count,
   });
   return {
     handlers: {
@@ -69,16 +77,18 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         service,
         recordings,
         cameras,
-        maxViewers: video.whep.max_viewers,
+        live,
+        maxViewers,
         off: video.source === 'none',
       }),
       ...whepHandlers(whep),
     },
+    status: () => engine.status,
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
     },
-    end: async (ids) => whep.endOf(ids),
+    end: async (ids) => [...live.endOf(ids), ...(await whep.endOf(ids))],
     start() {
       if (video.source === 'none') return;
       camera.start();
@@ -86,6 +96,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     },
     stop() {
       camera.stop();
+      live.stop();
       service.stop();
       engine.stop(); // this also ends the playbacks of the connection
     },

@@ -8,6 +8,8 @@ export interface WhepOptions {
   readonly maxViewers: number;
   /** Throws ApiError E_NO_PIPELINE if there is no video. */
   readonly check: () => void;
+  /** How many watch in another way. */
+  readonly others: () => number;
 }
 
 export interface Opened {
@@ -30,13 +32,16 @@ export class WhepService {
     this.#options = options;
   }
 
+  /** Playbacks, with those that are being opened. */
+  get count(): number {
+    return new Set([...this.#options.engine.viewers.map(({ id }) => id), ...this.#opening.keys()]).size;
+  }
+
   /** @throws ApiError E_NO_PIPELINE, E_VIEWERS, E_BAD_REQUEST */
   async open(offer: string, owner: Principal): Promise<Opened> {
-    const { check, engine, maxViewers } = this.#options;
+    const { check, engine, maxViewers, others } = this.#options;
     check();
-    const taken = new Set([...engine.viewers.map((viewer) => viewer.id), ...this.#opening.keys()]);
-    if (taken.size >= maxViewers)
-      throw new ApiError('E_VIEWERS', `${maxViewers} are watching already.`, {}, { 'retry-after': '10' });
+    if (this.count + others() >= maxViewers) throw tooMany(maxViewers);
     const id = randomBytes(16).toString('hex');
     const opening = { owner, ended: false };
     this.#opening.set(id, opening);
@@ -91,6 +96,11 @@ export class WhepService {
     const foreign = caller.kind === 'token' && found?.owner.id !== caller.id;
     if (found === undefined || foreign) throw new ApiError('E_NOT_FOUND', `There is no playback ${id}.`);
   }
+}
+
+/** @param max viewers of all kinds */
+export function tooMany(max: number): ApiError {
+  return new ApiError('E_VIEWERS', `${max} are watching already.`, {}, { 'retry-after': '10' });
 }
 
 const ENDED = 'its credential has ended';

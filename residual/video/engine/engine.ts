@@ -9,6 +9,7 @@ import {
   type Snapshot,
   VIDEO,
 } from '../../../shared/rpc/video.ts';
+import { LiveStreams } from '../live/live-streams.ts';
 import type { Outputs } from '../outputs/outputs.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import type { VideoSource } from '../sources/source.ts';
@@ -29,19 +30,21 @@ export interface EngineOptions {
   readonly recordings: { readonly directory: string; readonly reserveBytes: number };
   readonly openViewer: OpenViewer;
   readonly socketPath: string;
+  readonly liveSocketPath: string;
   readonly clock: VideoClock;
   readonly log: Logger;
 }
 
 const STATUS_MS = 1000;
 
-/** One pipeline and the users of its pictures: viewers, outputs, recorder, snapshot. */
+/** One pipeline and the users of its pictures: viewers, live streams, outputs, recorder, snapshot. */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #pipeline: Pipeline;
   readonly #viewers: Viewers;
   readonly #recorder: Recorder;
   readonly #small: SmallEncode;
+  readonly #live: LiveStreams;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
   #ticker: NodeJS.Timeout | null = null;
@@ -74,6 +77,7 @@ export class Engine {
       log,
     });
     this.#recorder = new Recorder({ ...options.recordings, clock, log, requestKey });
+    this.#live = new LiveStreams({ socketPath: options.liveSocketPath, requestKey, clock, log });
     this.#server = serverOf(VIDEO, {
       path: options.socketPath,
       handlers: {
@@ -112,6 +116,7 @@ export class Engine {
 
   async start(): Promise<void> {
     await this.#server.start();
+    await this.#live.start();
     this.#pipeline.start();
     this.#ticker = every(STATUS_MS, 'video status', () => this.#tell());
   }
@@ -122,6 +127,7 @@ export class Engine {
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
     await this.#small.stop();
+    await this.#live.stop();
     await this.#server.stop();
     await this.#options.outputs.stop();
   }
@@ -145,6 +151,7 @@ export class Engine {
     if (this.#pipeline.latest === null) this.#small.offerUnit(unit);
     this.#options.outputs.send(unit);
     this.#recorder.push(unit);
+    this.#live.push(unit);
     this.#units.push(unit);
   }
 

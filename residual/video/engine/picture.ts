@@ -19,6 +19,12 @@ export interface AccessUnit {
   readonly at: number;
 }
 
+/** Of a picture, pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 export interface VideoClock {
   /** Unix time, ms. */
   wall(): number;

@@ -1,4 +1,4 @@
-import type { AccessUnit, Picture } from './picture.ts';
+import type { AccessUnit, Picture, Size } from './picture.ts';
 import { UnitDecoder } from './unit-decoder.ts';
 
 // A key frame a second at 60 pictures a second, with room for a late one.
@@ -41,4 +41,19 @@ export class UnitBuffer {
       decoder.close();
     }
   }
+}
+
+/**
+ * The size of a key frame's picture. Decoded: `parseExtradata` of node-av reads the SPS without removing its emulation
+ * prevention, and so refuses some as invalid (160x90).
+ * @returns null if it is damaged
+ */
+export async function sizeOf(key: AccessUnit): Promise<Size | null> {
+  const buffer = new UnitBuffer();
+  buffer.push(key);
+  const picture = await buffer.decode();
+  if (picture === null) return null;
+  const { width, height } = picture.frame;
+  picture.frame.free();
+  return { width, height };
 }

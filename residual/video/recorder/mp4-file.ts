@@ -2,19 +2,13 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { FormatContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { dictionary, must } from '../engine/av.ts';
-import type { AccessUnit } from '../engine/picture.ts';
+import type { AccessUnit, Size } from '../engine/picture.ts';
 import { cutTornBox } from './torn-file.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
 const MICROSECONDS = new Rational(1, 1_000_000);
 const DEFAULT_DURATION_US = 33_333;
-
-/** Of a picture, pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** One fragmented MP4 while it is written. Calls may not overlap. */
 export class Mp4File {

@@ -6,8 +6,8 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
 import { parameterSets } from '../engine/h264.ts';
 import type { AccessUnit, VideoClock } from '../engine/picture.ts';
-import { UnitBuffer } from '../engine/unit-buffer.ts';
-import { Mp4File, type Size } from './mp4-file.ts';
+import { sizeOf } from '../engine/unit-buffer.ts';
+import { Mp4File } from './mp4-file.ts';
 
 export interface RecorderOptions {
   readonly directory: string;
@@ -198,21 +198,6 @@ function describe({ name, startedAt, files, seconds, closedBytes, openBytes }: S
     duration_seconds: Math.round(seconds * 10) / 10,
     size_bytes: closedBytes + openBytes,
   };
-}
-
-/**
- * The size of a key frame's picture. Decoded: `parseExtradata` of node-av reads the SPS without removing its emulation
- * prevention, and so refuses some as invalid (160x90).
- * @returns null if it is damaged
- */
-async function sizeOf(key: AccessUnit): Promise<Size | null> {
-  const buffer = new UnitBuffer();
-  buffer.push(key);
-  const picture = await buffer.decode();
-  if (picture === null) return null;
-  const { width, height } = picture.frame;
-  picture.frame.free();
-  return { width, height };
 }
 
 /** `20261121T014500.123Z`: sorts by time, and needs no encoding in a path or URL. */

@@ -21,6 +21,13 @@ export const en = {
       title: (name: string) => `You look at ${name} through the radio`,
       back: 'Back to the ground station',
     },
+    vehicle: {
+      none: 'No vehicle',
+      silent: 'Vehicle not heard',
+      armed: 'Armed',
+      disarmed: 'Disarmed',
+      battery: (percent: number) => `${percent} %`,
+    },
     signOut: 'Sign out',
     close: 'Close',
     cancel: 'Cancel',

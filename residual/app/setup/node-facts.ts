@@ -1,0 +1,97 @@
+import { networkInterfaces } from 'node:os';
+import { within } from '../../../shared/async/within.ts';
+import type { Config } from '../../../shared/config/schema.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Profile } from '../../../shared/profile.ts';
+import { clientOf } from '../../../shared/rpc/contract.ts';
+import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
+import type { EngineStatus } from '../../../shared/rpc/video.ts';
+import type { ConfigStore } from '../config/store.ts';
+
+/** A fact, or why it is not known. */
+export type Known<T> = { readonly is: T } | { readonly unknown: string };
+
+/** What the node sees of itself, for the steps of the set-up. */
+export interface NodeFacts {
+  /** As it is in the file now. */
+  readonly config: Config;
+  /** The profile that this process was started with. */
+  readonly running: Profile;
+  /** The file says it, it is not only the default. */
+  readonly chosen: { readonly profile: boolean; readonly region: boolean };
+  readonly pin: Known<boolean>;
+  readonly link: Known<LinkState>;
+  readonly video: Known<EngineStatus>;
+  /** How many radios are bound. */
+  readonly radios: Known<number>;
+  /** `eth0 192.168.1.7`: the addresses that others can reach this node by. */
+  readonly addresses: readonly string[];
+  readonly paired: Known<boolean>;
+}
+
+export interface FactSources {
+  readonly paths: Pick<Paths, 'pairing' | 'dashboardPin' | 'radioPairs' | 'linkSocket'>;
+  readonly config: ConfigStore;
+  readonly running: Profile;
+  /** Null while svc-video is away. */
+  readonly video: () => EngineStatus | null;
+}
+
+const LINK_MS = 1000;
+const MAX_FILE_BYTES = 256 * 1024;
+
+/** Looks at everything anew. Takes up to a second if svc-link does not answer. */
+export async function lookAround({ paths, config, running, video }: FactSources): Promise<NodeFacts> {
+  const status = video();
+  return {
+    config: await config.read(),
+    running,
+    chosen: { profile: await config.has('agent.profile'), region: await config.has('radio.region') },
+    // The file stays when the PIN was cleared, without a hash.
+    pin: await fromFile(paths.dashboardPin, false, ({ pin_hash: hash }) => hash !== null),
+    link: await linkState(paths.linkSocket),
+    video: status === null ? { unknown: 'svc-video does not answer' } : { is: status },
+    radios: await fromFile(paths.radioPairs, 0, ({ pairs }) => (Array.isArray(pairs) ? pairs.length : 0)),
+    addresses: ownAddresses(),
+    paired: await fromFile(paths.pairing, false, ({ paired }) => paired !== false),
+  };
+}
+
+/** A fact in another process's file of JSON. @param none the fact while there is no file */
+async function fromFile<T>(
+  file: string,
+  none: T,
+  read: (record: Readonly<Record<string, unknown>>) => T,
+): Promise<Known<T>> {
+  try {
+    const text = await readPrivate(file, MAX_FILE_BYTES);
+    return { is: text === null ? none : read({ ...(JSON.parse(text) as object) }) };
+  } catch (error) {
+    return { unknown: messageOf(error) };
+  }
+}
+
+/** svc-link tells its state to whoever connects. */
+async function linkState(path: string): Promise<Known<LinkState>> {
+  const { promise, resolve } = Promise.withResolvers<LinkState>();
+  const client = clientOf(LINK, { path, listeners: { state: resolve } });
+  client.start();
+  try {
+    return { is: await within(promise, LINK_MS, () => new Error('svc-link does not answer')) };
+  } catch (error) {
+    return { unknown: messageOf(error) };
+  } finally {
+    client.stop();
+  }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
+    addresses
+      // A link-local IPv6 address says only that there is a cable or a neighbour.
+      .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+      .map(({ address }) => `${name} ${address}`),
+  );
+}

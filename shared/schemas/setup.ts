@@ -1,0 +1,88 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** Bodies and answers of the set-up. */
+
+export const STEP_IDS = [
+  'name',
+  'profile',
+  'pin',
+  'fc',
+  'camera',
+  'radio',
+  'network',
+  'region',
+  'pairing',
+  'finish',
+] as const;
+export type StepId = (typeof STEP_IDS)[number];
+
+export const setupStatus = {
+  type: 'object',
+  required: ['steps', 'finished', 'next'],
+  properties: {
+    steps: {
+      type: 'array',
+      description: 'in their order',
+      items: {
+        type: 'object',
+        required: ['id', 'state', 'detail'],
+        properties: {
+          id: { enum: STEP_IDS },
+          state: {
+            enum: ['complete', 'skipped', 'needs_action', 'optional', 'not_applicable'],
+            description: 'not_applicable: this node does not have it',
+          },
+          detail: { type: 'string', description: 'what the node sees, in words' },
+        },
+        additionalProperties: false,
+      },
+    },
+    finished: { type: 'boolean', description: 'a person has finished it' },
+    next: {
+      enum: [...STEP_IDS, null],
+      description: 'the first step that is open, optional ones too; null once it is finished',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const stepRequest = {
+  type: 'object',
+  required: ['action'],
+  properties: {
+    action: {
+      enum: ['complete', 'skip', 'undo'],
+      description: 'only marks the step; undo takes the mark away',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const profileChoice = {
+  type: 'object',
+  required: ['profile'],
+  // A drone has no role.
+  anyOf: [{ properties: { profile: { not: { const: 'drone' } } } }, { properties: { role: false } }],
+  properties: {
+    profile: { enum: ['drone', 'ground-station', 'ground_station', 'groundstation'] },
+    role: { enum: ['direct', 'relay', 'receiver'], description: 'of a ground station' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const profileChosen = {
+  type: 'object',
+  required: ['profile', 'role', 'restart_required'],
+  properties: {
+    profile: { enum: ['drone', 'ground-station'] },
+    role: { enum: ['direct', 'relay', 'receiver', null], description: 'null on a drone' },
+    restart_required: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'the processes that must restart before it is in force',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const noBody = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;

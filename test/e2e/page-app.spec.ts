@@ -1,0 +1,166 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import {
+  checkAxe,
+  DESKTOP,
+  noBrowser,
+  openBrowser,
+  PHONE,
+  signIn,
+  visit,
+  watch,
+} from '../support/browser.ts';
+import { KEY, withKey } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+const PIN = '271828';
+const OTHER_PIN = '314159';
+const PAGES = ['fly', 'plan', 'vehicle', 'node', 'extensions', 'access', 'setup'] as const;
+// Of the first load, without the map.
+const MAX_GZIP_BYTES = 120_000;
+
+/** Opens the page in a window of its own: nothing is shared with other tests. */
+async function fresh(browser: Browser): Promise<Page> {
+  const context = await browser.createBrowserContext();
+  return context.newPage();
+}
+
+async function says(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+}
+
+for (const name of ['chromium', 'firefox'] as const) {
+  describe(`the page in ${name}`, function () {
+    this.timeout(90_000);
+    let node: TestNode;
+    let browser: Browser;
+    before(async function () {
+      if (noBrowser(name) !== null) return this.skip();
+      [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser(name)]);
+      await node.post('/api/dashboard/pin/set', { pin: PIN }, { [withKey[0]]: KEY });
+    });
+    after(async () => {
+      await browser?.close();
+      await node?.stop();
+    });
+
+    it('opens every page without an error, a refused script or a word to another host', async () => {
+      const page = await fresh(browser);
+      const seen = watch(page, node.url);
+      await page.setViewport(DESKTOP);
+      await signIn(page, node.url, PIN);
+      for (const where of PAGES) {
+        await visit(page, where);
+      }
+      await visit(page, 'fly');
+      await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText));
+      seen.check();
+      await page.browserContext().close();
+    });
+
+    it('asks again when the credential is gone, and goes on where it was', async () => {
+      const page = await fresh(browser);
+      await signIn(page, node.url, PIN);
+      await visit(page, 'node');
+      const headers = { [withKey[0]]: KEY };
+      await node.post('/api/dashboard/pin/set', { pin: OTHER_PIN }, headers);
+      await page.waitForSelector('input[name=secret]', { timeout: 20_000 });
+      await says(page, 'Sign in again');
+      await page.locator('input[name=secret]').fill(OTHER_PIN);
+      await page.locator('form button[type=submit]').click();
+      await page.waitForSelector('nav a.to-node[aria-current]');
+      await page.browserContext().close();
+    });
+  });
+}
+
+describe('the page', function () {
+  this.timeout(90_000);
+  let node: TestNode;
+  let browser: Browser;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY } }), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  it('needs less than 120 kB for its first page', async () => {
+    const page = await fresh(browser);
+    const client = await page.createCDPSession();
+    await client.send('Network.enable');
+    let received = 0;
+    client.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
+    await page.goto(`${node.url}/`);
+    await page.waitForSelector('input[name=secret]');
+    await page.locator('input[name=secret]').fill(KEY);
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('main .page');
+    expect(received).to.be.within(5000, MAX_GZIP_BYTES);
+    await page.browserContext().close();
+  });
+
+  it('says that the node is away, and shows it again when it is back', async () => {
+    const page = await fresh(browser);
+    await signIn(page, node.url, KEY);
+    process.kill(node.pid('svc-control'), 'SIGSTOP');
+    await says(page, 'has not answered for');
+    // Its supervisor replaces a process that does not answer.
+    process.kill(node.pid('svc-control'), 'SIGCONT');
+    await page.waitForFunction(() => !document.body.innerText.includes('has not answered for'));
+    process.kill(node.pid('svc-control'), 'SIGKILL');
+    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText));
+    await page.browserContext().close();
+  });
+
+  it('keeps a session for the next visit only where that is asked for, and a key never', async () => {
+    await node.post('/api/dashboard/pin/set', { pin: PIN }, { [withKey[0]]: KEY });
+    const context = await browser.createBrowserContext();
+    const asked = await context.newPage();
+    const again = async (): Promise<boolean> => {
+      const page = await context.newPage();
+      await page.goto(`${node.url}/`);
+      await page.waitForSelector('nav, input[name=secret]');
+      const inside = (await page.$('nav')) !== null;
+      await page.close();
+      return inside;
+    };
+    await signIn(asked, node.url, PIN);
+    expect(await again()).to.equal(false);
+    await asked.goto(`${node.url}/`);
+    await asked.locator('input[type=checkbox]').click();
+    await signIn(asked, node.url, KEY);
+    expect(await again()).to.equal(false);
+    await asked.goto(`${node.url}/`);
+    await asked.waitForSelector('input[type=checkbox]');
+    await asked.locator('input[type=checkbox]').click();
+    await asked.locator('input[name=secret]').fill(PIN);
+    await asked.locator('form button[type=submit]').click();
+    await asked.waitForSelector('nav');
+    expect(await again()).to.equal(true);
+    await context.close();
+  });
+
+  for (const theme of ['light', 'dark'] as const)
+    for (const [size, viewport] of Object.entries({
+      desktop: DESKTOP,
+      phone: PHONE,
+      narrow: { width: 320, height: 640 },
+    }))
+      it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
+        const page = await fresh(browser);
+        await page.setViewport(viewport);
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        await signIn(page, node.url, KEY);
+        for (const where of PAGES) {
+          await visit(page, where);
+          await checkAxe(page);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(wide, `${where} is wider than the screen`).to.be.at.most(0);
+        }
+        await page.browserContext().close();
+      });
+});
