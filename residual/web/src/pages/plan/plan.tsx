@@ -41,7 +41,7 @@ export default function Plan(): JSX.Element {
   }, [sketch.view.value === null, isPlaced]);
   const legs = part === 'mission' ? totals : { ...totals, legs: [] };
   return (
-    <div class="plan">
+    <div class="page plan">
       <section class="plan-map" aria-label={t.app.page.plan}>
         <PlanMap sketch={sketch} home={home} adds={adds} />
         <div class="row under-map">

@@ -58,7 +58,7 @@ export function LinkTab(): JSX.Element {
       <Card title={t.vehicle.link.ports}>
         <ErrorNote error={ports.error} />
         {ports.data?.ports.length === 0 ? <p class="hint">{t.vehicle.link.noPorts}</p> : null}
-        <ul class="plain">
+        <ul class="ports">
           {ports.data?.ports.map(({ path, description, by_id: byId }) => (
             <li key={path}>
               <strong>{path}</strong> {description}

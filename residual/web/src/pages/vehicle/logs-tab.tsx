@@ -24,65 +24,71 @@ export function LogsTab(): JSX.Element {
     reload();
   };
   return (
-    <Card title={t.vehicle.logs.title} actions={<Button onClick={reload}>{t.vehicle.logs.refresh}</Button>}>
-      <ErrorNote error={error} onRetry={reload} />
-      <ErrorNote error={act.error} />
-      {data?.note == null ? null : <Note tone="warn">{data.note}</Note>}
-      {data === null && error === null ? <p class="hint">{t.vehicle.logs.asking}</p> : null}
-      {data?.count === 0 ? <p class="hint">{t.vehicle.logs.empty}</p> : null}
-      {data === null || data.count === 0 ? null : (
-        <>
-          <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.logs.title}>
-            <table>
-              <thead>
-                <tr>
-                  <th class="number">{t.vehicle.logs.number}</th>
-                  <th>{t.vehicle.logs.time}</th>
-                  <th class="number">{t.vehicle.logs.size}</th>
-                  <th />
-                </tr>
-              </thead>
-              <tbody>
-                {data.logs.toReversed().map(({ id, size, time, held }) => (
-                  <tr key={id}>
-                    <td class="number">{id}</td>
-                    <td>{moment(time)}</td>
-                    <td class="number">
-                      {bytes(size)}
-                      {held === 0 ? null : (
-                        <div class="hint">
-                          {held >= size ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}
-                        </div>
-                      )}
-                    </td>
-                    <td>
-                      <Button
-                        row="flight-logs.id.get"
-                        explain
-                        busy={act.busy}
-                        onClick={() => void fetch(id)}
-                        aria-label={t.vehicle.logs.downloadOf(id)}
-                      >
-                        {t.vehicle.logs.download}
-                      </Button>
-                    </td>
+    <div class="page">
+      <Card
+        wide
+        title={t.vehicle.logs.title}
+        actions={<Button onClick={reload}>{t.vehicle.logs.refresh}</Button>}
+      >
+        <ErrorNote error={error} onRetry={reload} />
+        <ErrorNote error={act.error} />
+        {data?.note == null ? null : <Note tone="warn">{data.note}</Note>}
+        {data === null && error === null ? <p class="hint">{t.vehicle.logs.asking}</p> : null}
+        {data?.count === 0 ? <p class="hint">{t.vehicle.logs.empty}</p> : null}
+        {data === null || data.count === 0 ? null : (
+          <>
+            <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.logs.title}>
+              <table>
+                <thead>
+                  <tr>
+                    <th class="number">{t.vehicle.logs.number}</th>
+                    <th>{t.vehicle.logs.time}</th>
+                    <th class="number">{t.vehicle.logs.size}</th>
+                    <th />
                   </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-          <p class="hint">{t.vehicle.logs.slow}</p>
-          <HoldButton
-            kind="danger"
-            row="flight-logs.delete"
-            busy={act.busy}
-            holdMs={2000}
-            onConfirm={() => void erase()}
-          >
-            {t.vehicle.logs.erase}
-          </HoldButton>
-        </>
-      )}
-    </Card>
+                </thead>
+                <tbody>
+                  {data.logs.toReversed().map(({ id, size, time, held }) => (
+                    <tr key={id}>
+                      <td class="number">{id}</td>
+                      <td>{moment(time)}</td>
+                      <td class="number">
+                        {bytes(size)}
+                        {held === 0 ? null : (
+                          <div class="hint">
+                            {held >= size ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}
+                          </div>
+                        )}
+                      </td>
+                      <td>
+                        <Button
+                          row="flight-logs.id.get"
+                          explain
+                          busy={act.busy}
+                          onClick={() => void fetch(id)}
+                          aria-label={t.vehicle.logs.downloadOf(id)}
+                        >
+                          {t.vehicle.logs.download}
+                        </Button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <p class="hint">{t.vehicle.logs.slow}</p>
+            <HoldButton
+              kind="danger"
+              row="flight-logs.delete"
+              busy={act.busy}
+              holdMs={2000}
+              onConfirm={() => void erase()}
+            >
+              {t.vehicle.logs.erase}
+            </HoldButton>
+          </>
+        )}
+      </Card>
+    </div>
   );
 }

@@ -31,7 +31,9 @@ export function SigningTab(): JSX.Element {
   const count = counters.data;
   const can = capability.data;
   const enrol = async (): Promise<void> => {
-    const { key_id: id } = await call('mavlink.signing.enroll-fc.post', { body: { key_hex: key, link_id: 0 } });
+    const { key_id: id } = await call('mavlink.signing.enroll-fc.post', {
+      body: { key_hex: key, link_id: 0 },
+    });
     say(t.vehicle.signing.enrolled(id), 'good');
     setKey('');
     counters.reload();
