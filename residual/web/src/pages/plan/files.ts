@@ -17,7 +17,9 @@ const MAX_BYTES = 8 * 1024 * 1024;
  */
 export async function listsIn(file: File): Promise<Partial<Record<Part, Items>>> {
   if (file.size > MAX_BYTES) throw refusal(t.plan.tooLarge);
-  const text = await file.text();
+  const text = await file.text().catch(() => {
+    throw refusal(t.plan.unreadable);
+  });
   try {
     if (!text.trimStart().startsWith('{')) return { mission: itemsIn(text, 'mission') ?? [] };
     const document: unknown = JSON.parse(text);

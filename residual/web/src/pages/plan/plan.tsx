@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
 import { Refused } from '../../api/client.ts';
-import { newest } from '../../api/telemetry.ts';
+import { fresh, newest } from '../../api/telemetry.ts';
 import { viewOf } from '../../map/projection.ts';
 import { number, span } from '../../parts/format.ts';
 import { Button, Card, Note, Stat, Tabs } from '../../parts/parts.tsx';
@@ -73,7 +73,7 @@ export default function Plan(): JSX.Element {
         </section>
         {problem === null ? null : <Note tone="warn">{problem}</Note>}
         <Transfer sketch={sketch} home={home} firmware={firmware()} />
-        <Card title={t.plan.figures.distance}>
+        <Card title={t.plan.figuresCard}>
           <Figures sketch={sketch} totals={totals} />
         </Card>
       </div>
@@ -150,11 +150,14 @@ function firmware(): string | null {
 /** What the vehicle holds, when the page is opened. @returns why that is not known */
 function useFirstRead(sketch: Sketch): string | null {
   const [problem, setProblem] = useState<string | null>(null);
+  const alive = fresh('heartbeat', () => true) === true;
   useEffect(() => {
+    // Once more when a vehicle comes; not when one is lost.
+    if (!alive && sketch.held.value.mission !== null) return;
     read(sketch, false, () => undefined).then(setProblem, (error: unknown) => {
       if (!(error instanceof Refused)) throw error;
       setProblem(error.message);
     });
-  }, [sketch]);
+  }, [sketch, alive]);
   return problem;
 }

@@ -19,7 +19,7 @@ interface Underway {
   readonly value: number | null;
 }
 
-/** The plan between this page, the vehicle and files. @param problem why the last reading failed */
+/** The plan between this page, the vehicle and files. */
 export function Transfer({
   sketch,
   home,
@@ -47,21 +47,23 @@ export function Transfer({
     setUnderway(null);
   };
 
+  /** @throws Refused at the first part that is not taken; those before it are written. */
+  const write = async (parts: readonly Part[]): Promise<void> => {
+    for (const each of parts) {
+      const name = t.plan.parts[each];
+      const label = t.plan.uploading(name);
+      setUnderway({ label, value: null });
+      const body = { items: [...sketch.lists.value[each]] };
+      const { items, count, warnings } = await refusing(sketch, each, async () =>
+        call(PUT[each], { body, onProgress: progress(label) }),
+      );
+      sketch.heldIs(each, items as Items, true);
+      say([t.plan.uploaded(name, count), ...warnings].join(' '), 'good');
+    }
+  };
   const send = async (parts: readonly Part[]): Promise<void> => {
     setQuestion(null);
-    await act(async () => {
-      for (const each of parts) {
-        const name = t.plan.parts[each];
-        const label = t.plan.uploading(name);
-        setUnderway({ label, value: null });
-        const body = { items: [...sketch.lists.value[each]] };
-        const { items, count, warnings } = await refusing(sketch, each, async () =>
-          call(PUT[each], { body, onProgress: progress(label) }),
-        );
-        sketch.heldIs(each, items as Items, true);
-        say([t.plan.uploaded(name, count), ...warnings].join(' '), 'good');
-      }
-    });
+    await act(async () => write(parts));
   };
   /** The node checks first, without sending anything; only what may be meant otherwise is asked about. */
   const upload = async (): Promise<void> =>
@@ -78,7 +80,7 @@ export function Transfer({
         warnings.push(...checked.warnings);
       }
       if (warnings.length > 0) setQuestion({ parts, warnings });
-      else queueMicrotask(() => void send(parts));
+      else await write(parts);
     });
   const open = async (file: File): Promise<void> =>
     act(async () => {
@@ -164,7 +166,7 @@ export function Transfer({
       <p class="hint">{t.plan.openHint}</p>
       {may(DELETE[part]) ? (
         <HoldButton
-          kind="danger"
+          kind="plain"
           row={DELETE[part]}
           busy={busy}
           onConfirm={() =>
