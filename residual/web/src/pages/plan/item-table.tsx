@@ -82,8 +82,10 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                   </tr>
                   {isFault ? (
                     <tr class="fault">
-                      <td colSpan={5} role="alert">
-                        <span class="error">▲ {fault.text}</span>
+                      <td colSpan={5}>
+                        <span class="error" role="alert">
+                          ▲ {fault.text}
+                        </span>
                       </td>
                     </tr>
                   ) : null}

@@ -24,7 +24,7 @@ export function NumberInput<E extends null | undefined = undefined>({
   const take = (): void => {
     const parsed = text.trim() === '' ? empty : Number(text);
     if (parsed === undefined || Number.isNaN(parsed)) setText(shown);
-    else if (parsed !== value) onChange(parsed as E extends null ? number | null : number);
+    else if (parsed !== value) onChange(parsed);
   };
   return (
     <Field label={label} {...(hint === undefined ? {} : { hint })}>

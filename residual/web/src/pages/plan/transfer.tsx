@@ -57,7 +57,7 @@ export function Transfer({
       const { items, count, warnings } = await refusing(sketch, each, async () =>
         call(PUT[each], { body, onProgress: progress(label) }),
       );
-      sketch.heldIs(each, items as Items, true);
+      sketch.heldIs(each, items, true);
       say([t.plan.uploaded(name, count), ...warnings].join(' '), 'good');
     }
   };

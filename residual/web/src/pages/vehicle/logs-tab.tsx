@@ -44,7 +44,9 @@ export function LogsTab(): JSX.Element {
                     <th class="number">{t.vehicle.logs.number}</th>
                     <th>{t.vehicle.logs.time}</th>
                     <th class="number">{t.vehicle.logs.size}</th>
-                    <th />
+                    <th>
+                      <span class="visually-hidden">{t.vehicle.logs.actions}</span>
+                    </th>
                   </tr>
                 </thead>
                 <tbody>

@@ -121,7 +121,7 @@ export function SigningTab(): JSX.Element {
             {t.vehicle.signing.enrol}
           </HoldButton>
           <HoldButton
-            kind="danger"
+            kind="plain"
             row="mavlink.signing.disable-on-fc.post"
             busy={busy}
             onConfirm={() => void run(disable)}

@@ -79,8 +79,10 @@ export function Staged({
                 <tr>
                   <th>{t.vehicle.params.name}</th>
                   <th class="number">{t.vehicle.params.now}</th>
-                  <th class="number">{t.vehicle.params.then}</th>
-                  <th />
+                  <th class="number">{t.vehicle.params.planned}</th>
+                  <th>
+                    <span class="visually-hidden">{t.vehicle.params.actions}</span>
+                  </th>
                 </tr>
               </thead>
               <tbody>
