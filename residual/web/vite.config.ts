@@ -78,6 +78,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: ['chrome111', 'firefox115', 'safari16.4'],
     modulePreload: { polyfill: false },
+    // The map's library, which is loaded only where there is a map file.
+    chunkSizeWarningLimit: 1200,
     rolldownOptions: {
       input: ['index.html', 'frame.html'].map((name) => join(import.meta.dirname, 'src', name)),
     },
