@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { hold } from '../../api/credential.ts';
 import { info } from '../../api/node.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { Button, Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
@@ -20,12 +21,11 @@ export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
-        const text = (name: string): string => String(given.get(name) ?? '').trim();
+        const user = textIn(event.currentTarget, 'user').trim();
+        const code = textIn(event.currentTarget, 'code').trim().toUpperCase();
         void run(async () => {
-          const code = text('code').toUpperCase();
           const { api_key: key } = await call('pairing.claim.post', {
-            body: { user_id: text('user'), ...(code === '' ? {} : { code }) },
+            body: { user_id: user, ...(code === '' ? {} : { code }) },
           });
           claimed.value = key;
           onClaimed();

@@ -44,11 +44,8 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
         {PROFILES.map((each) => (
           <label key={each} class="check choice">
             <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
-            <span>
-              <strong>{t.setup.profile[each].name}</strong>
-              <br />
-              <span class="hint">{t.setup.profile[each].hint}</span>
-            </span>
+            <strong>{t.setup.profile[each].name}</strong>
+            <span class="hint">{t.setup.profile[each].hint}</span>
           </label>
         ))}
       </fieldset>
