@@ -68,6 +68,8 @@ export default defineConfig({
   base: '/',
   plugins: [rows(), frame()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // The map's worker, a module beside the others.
+  worker: { format: 'es' },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
     emptyOutDir: true,

@@ -77,7 +77,7 @@ export class Stream {
   async #protocols(): Promise<string[]> {
     if (credential.value === null) return [];
     const { ticket } = ROW[this.#id];
-    const drone = relayed.value;
+    const drone = this.#ask.here === true ? null : relayed.value;
     const scope =
       drone === null
         ? (ticket ?? '').replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => this.#ask.params?.[name] ?? '')
