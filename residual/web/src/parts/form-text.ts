@@ -1,5 +1,5 @@
-/** What was written into a field of a form; empty for a field that is not there, or takes a file. */
-export function textIn(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === 'string' ? value : '';
+/** What was written in a field of a form. @returns empty where there is no such field, or it holds a file */
+export function textIn(form: HTMLFormElement, name: string): string {
+  const text = new FormData(form).get(name);
+  return typeof text === 'string' ? text : '';
 }

@@ -152,7 +152,7 @@ class Host {
       theme: shownTheme(),
       locale: navigator.language,
     };
-    this.#port.postMessage({ t: 'start', code, about });
+    this.#send({ t: 'start', code, about });
     this.#ends.push(
       effect(() => {
         const body = newest.value;
@@ -176,8 +176,13 @@ class Host {
     this.#port.close();
   }
 
+  #send(message: Readonly<Record<string, unknown>>): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port has two ends, and no origin
+    this.#port.postMessage(message);
+  }
+
   #tell(m: string, a: unknown): void {
-    this.#port.postMessage({ t: 'event', m, a });
+    this.#send({ t: 'event', m, a });
   }
 
   #take(message: unknown): void {
@@ -188,8 +193,8 @@ class Host {
     else if (kind === 'event' && m === 'error') this.#tells.problem(String(a).slice(0, 500));
     else if (kind === 'request' && typeof m === 'string' && typeof id === 'number')
       void this.#answer(m, typeof a === 'object' && a !== null ? (a as Record<string, unknown>) : {}).then(
-        (result) => this.#port.postMessage({ t: 'response', id, a: result }),
-        (error: unknown) => this.#port.postMessage({ t: 'response', id, err: messageOf(error) }),
+        (result) => this.#send({ t: 'response', id, a: result }),
+        (error: unknown) => this.#send({ t: 'response', id, err: messageOf(error) }),
       );
   }
 

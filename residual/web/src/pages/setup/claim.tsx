@@ -21,12 +21,11 @@ export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
-        const text = (name: string): string => textIn(given, name).trim();
+        const user = textIn(event.currentTarget, 'user').trim();
+        const code = textIn(event.currentTarget, 'code').trim().toUpperCase();
         void run(async () => {
-          const code = text('code').toUpperCase();
           const { api_key: key } = await call('pairing.claim.post', {
-            body: { user_id: text('user'), ...(code === '' ? {} : { code }) },
+            body: { user_id: user, ...(code === '' ? {} : { code }) },
           });
           claimed.value = key;
           onClaimed();

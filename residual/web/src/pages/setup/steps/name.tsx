@@ -14,7 +14,7 @@ export function NameStep({ complete }: StepProps): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = textIn(new FormData(event.currentTarget), 'name').trim();
+        const given = textIn(event.currentTarget, 'name').trim();
         void run(async () => {
           if (given !== name) await setConfig('agent.name', given);
           await complete();

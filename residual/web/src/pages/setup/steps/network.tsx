@@ -86,7 +86,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
           key={chosen}
           onSubmit={(event) => {
             event.preventDefault();
-            const passphrase = textIn(new FormData(event.currentTarget), 'passphrase');
+            const passphrase = textIn(event.currentTarget, 'passphrase');
             const stop = join.error instanceof Refused && join.error.code === 'E_HOTSPOT_ACTIVE';
             void join.run(async () => {
               const { ssid, ip } = await call('network.client.join.put', {
@@ -128,16 +128,16 @@ function Hotspot({
       aria-label={t.setup.network.hotspot}
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
-        const [ssid, passphrase] = ['ssid', 'passphrase'].map((name) => textIn(given, name));
+        const ssid = textIn(event.currentTarget, 'ssid');
+        const passphrase = textIn(event.currentTarget, 'passphrase');
         void run(async () => {
           await call('network.hotspot.put', {
             body: hotspot.enabled
               ? { enabled: false }
               : {
                   enabled: true,
-                  ...(ssid === undefined || ssid === '' ? {} : { ssid }),
-                  ...(passphrase === undefined || passphrase === '' ? {} : { passphrase }),
+                  ...(ssid === '' ? {} : { ssid }),
+                  ...(passphrase === '' ? {} : { passphrase }),
                 },
           });
           onChanged();

@@ -23,8 +23,8 @@ export function PinStep({ step, complete }: StepProps): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
-        void run(async () => set(textIn(given, 'pin'), textIn(given, 'again')));
+        const [pin, again] = [textIn(event.currentTarget, 'pin'), textIn(event.currentTarget, 'again')];
+        void run(async () => set(pin, again));
       }}
     >
       <Field label={isSet ? t.setup.pin.another : t.setup.pin.label} hint={t.setup.pin.hint}>

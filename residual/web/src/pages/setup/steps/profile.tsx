@@ -42,19 +42,10 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
       <fieldset class="choices">
         <legend class="visually-hidden">{t.setup.step.profile.title}</legend>
         {PROFILES.map((each) => (
-          <label key={each} class="check choice" aria-label={t.setup.profile[each].name}>
-            <input
-              type="radio"
-              name="profile"
-              aria-label={t.setup.profile[each].name}
-              checked={profile === each}
-              onChange={() => setProfile(each)}
-            />
-            <span>
-              <strong>{t.setup.profile[each].name}</strong>
-              <br />
-              <span class="hint">{t.setup.profile[each].hint}</span>
-            </span>
+          <label key={each} class="check choice">
+            <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
+            <strong>{t.setup.profile[each].name}</strong>
+            <span class="hint">{t.setup.profile[each].hint}</span>
           </label>
         ))}
       </fieldset>

@@ -76,13 +76,13 @@ function Bind({ onBound }: { onBound: () => void }): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
-        const [host, secret] = ['host', 'secret'].map((name) => textIn(given, name).trim());
+        const host = textIn(event.currentTarget, 'host').trim();
+        const secret = textIn(event.currentTarget, 'secret').trim();
         void run(async () => {
           const { device_id: id, drone_key: shown } = await call('wfb.pair.post', {
             body: {
-              host: host ?? '',
-              ...(CODE.test(secret ?? '') ? { code: (secret ?? '').toUpperCase() } : { key: secret ?? '' }),
+              host,
+              ...(CODE.test(secret) ? { code: secret.toUpperCase() } : { key: secret }),
             },
           });
           say(t.setup.radio.bound(id), 'good');

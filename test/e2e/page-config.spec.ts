@@ -1,0 +1,44 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, watch } from '../support/browser.ts';
+import { TestNode } from '../support/node.ts';
+
+describe('the form of the configuration', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let node: TestNode;
+  before(async function () {
+    if (noBrowser() !== null) this.skip();
+    [browser, node] = await Promise.all([
+      openBrowser(),
+      TestNode.start({ config: 'video:\n  source: none\n' }),
+    ]);
+  });
+  after(async () => {
+    await Promise.all([browser?.close(), node?.stop()]);
+  });
+
+  it('stores a value, says at the field why another is refused, and restarts what must restart', async () => {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(15_000);
+    const seen = watch(page, node.url);
+    await page.goto(`${node.url}/#/node/config`);
+    await page.locator('input[type=search]').fill('radio.');
+    await page.locator('::-p-aria(radio.region)').fill('zz');
+    await page.locator('::-p-aria(Save radio.region)').click();
+    await page.waitForFunction(() =>
+      document.querySelector('.leaf .error')?.textContent.includes('must match pattern'),
+    );
+    await checkAxe(page);
+    await page.locator('::-p-aria(radio.channel)').fill('36');
+    await page.locator('::-p-aria(Save radio.channel)').click();
+    await page.locator('::-p-aria(Restart svc-control)').click();
+    await page.waitForFunction(() => document.querySelector('.restarts') === null);
+    const { radio } = (await (await node.fetch('/api/config')).json()) as {
+      radio: { channel: number; region: string };
+    };
+    expect(radio).to.include({ channel: 36, region: '00' });
+    seen.check();
+  });
+});
