@@ -1,36 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, transformWithOxc } from 'vite';
+import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 
 /** Builds the page into `dist`, which svc-residual serves; `npm run dev:web` serves the sources, with a running node behind them. */
 
 const ROWS_MODULE = 'virtual:rows';
 
+const KEPT = [
+  'method',
+  'path',
+  'access',
+  'scope',
+  'relay',
+  'armed',
+  'names',
+  'profiles',
+  'feature',
+  'built',
+  'long',
+  'ticket',
+] as const satisfies readonly (keyof Row)[];
+
 /** The route table without its schemas, so that the page asks, offers and hides by the same rows as the node. */
 function rows(): Plugin {
-  const slim = ROWS.map(
-    ({ id, method, path, access, scope, relay, profiles, feature, built, long, ticket, limits }) => [
-      id,
-      {
-        method,
-        path,
-        access,
-        scope,
-        relay,
-        profiles,
-        feature,
-        built,
-        long,
-        ticket,
-        timeoutMs: limits.timeoutMs,
-      },
-    ],
-  );
+  const slim = ROWS.map((row: Row) => [
+    row.id,
+    { ...Object.fromEntries(KEPT.map((member) => [member, row[member]])), timeoutMs: row.limits.timeoutMs },
+  ]);
   return {
     name: 'svc-rows',
     resolveId: (id) => (id === ROWS_MODULE ? `\0${ROWS_MODULE}` : null),
     load: (id) =>
       id === `\0${ROWS_MODULE}` ? `export default ${JSON.stringify(Object.fromEntries(slim))}` : null,
+  };
+}
+
+/** The script of the frame of extensions: a file of its own that is no module, since the frame may load none. */
+async function frame(): Promise<Plugin> {
+  const path = join(import.meta.dirname, 'src/frame/frame.ts');
+  const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path);
+  const hash = createHash('sha256').update(code).digest('base64url').slice(0, 8);
+  const fileName = `assets/frame-${hash}.js`;
+  return {
+    name: 'svc-frame',
+    apply: 'build',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source: code });
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_, { path: page }) =>
+        page === '/frame.html'
+          ? [{ tag: 'script', attrs: { src: `/${fileName}`, defer: true }, injectTo: 'head' }]
+          : [],
+    },
   };
 }
 
@@ -40,7 +66,7 @@ export default defineConfig({
   root: join(import.meta.dirname, 'src'),
   // Under `/assets/`, the one path that the node serves files from.
   base: '/',
-  plugins: [rows()],
+  plugins: [rows(), frame()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // The map's worker, a module beside the others.
   worker: { format: 'es' },
@@ -63,6 +89,7 @@ export default defineConfig({
       '/healthz': NODE,
       '/openapi.json': NODE,
       '/metrics': NODE,
+      '/assets': NODE,
     },
   },
 });

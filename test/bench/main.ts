@@ -1,4 +1,4 @@
-/** `npm run bench [-- extensions|flight-data|front|framing|link|logs|missions|relay|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- extensions|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
 import { benchLogs } from './logs.ts';
 import { benchMissions } from './missions.ts';
+import { benchPage } from './page.ts';
 import { benchRelay } from './relay.ts';
 import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
@@ -24,6 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   link: benchLink,
   logs: benchLogs,
   missions: benchMissions,
+  page: benchPage,
   relay: benchRelay,
   startup: benchStartup,
   'thin-video': benchThinVideo,

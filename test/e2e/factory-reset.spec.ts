@@ -18,7 +18,7 @@ describe('the factory reset of a ground station', function () {
   const owned = async (paths: TestNode['paths']): Promise<void> => {
     await bindTo(GROUND, boundPair().atGround)(paths);
     await mkdir(paths.recordings, { recursive: true });
-    await writeFile(join(paths.recordings, 'kept.jpg'), 'film');
+    await writeFile(join(paths.recordings, 'kept.mp4'), 'film');
   };
   const isNobodys = async (node: TestNode): Promise<void> => {
     const { paths } = node;
@@ -40,7 +40,7 @@ describe('the factory reset of a ground station', function () {
       });
       expect(parseConfig(text, file).agent.profile).to.equal('ground-station');
     }
-    expect(await readFile(join(paths.recordings, 'kept.jpg'), 'utf8')).to.equal('film');
+    expect(await readFile(join(paths.recordings, 'kept.mp4'), 'utf8')).to.equal('film');
     expect((await readFile(paths.deviceId, 'utf8')).trim()).to.equal(GROUND);
     expect((await node.json('/api/pairing/info')).body).to.include({ paired: false, device_id: GROUND });
   };

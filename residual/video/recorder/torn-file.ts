@@ -15,6 +15,10 @@ const HEAD_BYTES = 8;
 export async function cutTornBox(file: FileHandle, from = 0): Promise<number> {
   const { size } = await file.stat();
   const head = Buffer.alloc(HEAD_BYTES);
+  if (from === 0 && size > 0) {
+    await file.read(head, 0, HEAD_BYTES, 0);
+    if (head.toString('latin1', 4) !== 'ftyp') return size; // no film of ours
+  }
   let at = from;
   while (at + HEAD_BYTES <= size) {
     await file.read(head, 0, HEAD_BYTES, at);
@@ -34,9 +38,12 @@ export async function cutTornBox(file: FileHandle, from = 0): Promise<number> {
   return at;
 }
 
+// What the recorder calls its files: by the time. Files of others in the same folder are not touched.
+const OURS = /^\d{8}T\d{6}\.\d{3}Z.*\.mp4$/;
+
 /**
- * Mends the newest recording, the only one that was open when the process or the machine ended. Without a whole head it is no
- * film, and is deleted. Never throws: failures are passed to `onProblem`.
+ * Mends the newest recording, the only one that was open when the process or the machine ended. An empty one is deleted. Never
+ * throws: failures are passed to `onProblem`.
  */
 export async function mendNewest(directory: string, onProblem: (sentence: string) => void): Promise<void> {
   try {
@@ -45,7 +52,7 @@ export async function mendNewest(directory: string, onProblem: (sentence: string
       throw error;
     });
     const newest = names
-      .filter((name) => name.endsWith('.mp4'))
+      .filter((name) => OURS.test(name))
       .toSorted()
       .at(-1);
     if (newest === undefined) return;

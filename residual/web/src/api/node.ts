@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { mayUse } from '../../../../shared/auth/may.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { call, Refused } from './client.ts';
 import { credential } from './credential.ts';
@@ -40,14 +41,14 @@ export async function enter(): Promise<void> {
 /** Why a row is not for this caller; null: it may be asked. What the body names is the node's to judge. */
 export function denied(id: RowId): 'not-built' | 'not-here' | 'key-only' | 'scope' | 'relay' | null {
   const row = ROW[id];
-  const held = credential.value;
   if (!row.built) return 'not-built';
   if (!isHere(row)) return 'not-here';
   if (relayed.value !== null && row.relay === 'forbid') return 'relay';
-  if (row.access === 'public') return null;
-  if (row.access === 'keyonly') return held === null || held.kind === 'key' ? null : 'key-only';
-  if (held?.kind !== 'token') return null;
-  return (held.scopes as readonly string[]).includes(row.scope) ? null : 'scope';
+  const held = credential.value;
+  // Without a credential the node lets only those in who are near while it is unpaired.
+  const caller = { kind: held?.kind ?? 'gate', scopes: held?.kind === 'token' ? held.scopes : null } as const;
+  if (mayUse(row, caller)) return null;
+  return row.access === 'keyonly' ? 'key-only' : 'scope';
 }
 
 /** Whether the page offers it. */

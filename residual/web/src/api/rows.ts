@@ -8,7 +8,18 @@ import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 
 export type SlimRow = Pick<
   Row,
-  'method' | 'path' | 'access' | 'scope' | 'relay' | 'profiles' | 'feature' | 'built' | 'long' | 'ticket'
+  | 'method'
+  | 'path'
+  | 'access'
+  | 'scope'
+  | 'relay'
+  | 'profiles'
+  | 'feature'
+  | 'built'
+  | 'long'
+  | 'ticket'
+  | 'armed'
+  | 'names'
 > & { readonly timeoutMs: number };
 
 export const ROW = rows as Readonly<Record<RowId, SlimRow>>;

@@ -2,7 +2,7 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { call } from '../api/client.ts';
 import { credential, lose } from '../api/credential.ts';
-import { enter, entry, info, isGround, may } from '../api/node.ts';
+import { enter, entry, info, isGround } from '../api/node.ts';
 import { awaySeconds } from '../api/presence.ts';
 import { relayed } from '../api/relay.ts';
 import { Button, Note } from '../parts/parts.tsx';
@@ -116,15 +116,11 @@ function Page({ id }: { id: PageId }): JSX.Element {
 
 function TopBar(): JSX.Element {
   const drone = relayed.value;
-  const signOut = (): void => {
+  const signOut = async (): Promise<void> => {
     // Should the node not hear it, the session ends by its own time.
-    if (credential.value?.kind === 'session' && may('dashboard.sessions.id.delete'))
-      void call('dashboard.sessions.id.delete', { params: { id: 'current' }, here: true }).catch(
-        () => undefined,
-      );
+    await endSession().catch(() => undefined);
     lose(null);
     relayed.value = null;
-    void enter().catch(() => undefined); // the page goes on asking
   };
   return (
     <header class="top">
@@ -154,9 +150,16 @@ function TopBar(): JSX.Element {
           ))}
         </select>
       </label>
-      {credential.value === null ? null : <Button onClick={signOut}>{t.app.signOut}</Button>}
+      {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
     </header>
   );
+}
+
+async function endSession(): Promise<void> {
+  if (credential.value?.kind !== 'session') return;
+  const { sessions } = await call('dashboard.sessions.get', { here: true });
+  const own = sessions.find(({ current }) => current);
+  if (own !== undefined) await call('dashboard.sessions.id.delete', { params: { id: own.id }, here: true });
 }
 
 /** Asks until the node has answered; again whenever the credential is gone. An unpaired node that nobody set up opens at setup. */
@@ -170,7 +173,7 @@ function useEntry(): void {
         await enter();
         if (stopped || entry.value.state !== 'in' || info.value?.paired !== false || location.hash !== '')
           return;
-        const { finished } = (await call('setup.status.get')) as { finished: boolean };
+        const { finished } = await call('setup.status.get');
         if (!finished) go('setup');
       } catch {
         // Refused with the node's own words elsewhere; here it only means: again.
