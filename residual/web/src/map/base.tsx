@@ -5,20 +5,10 @@ import { useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
 import { useProjection } from './map.tsx';
 import type { Drawn } from './map-file.ts';
+import type { MapFile } from './map-style.ts';
 import type { View } from './projection.ts';
 
 /** The ground under the layers: a map file of the node, where there is one and the browser can draw it; else the grid. */
-
-/** What `maps.get` tells of a file, as far as it is needed here. */
-export interface MapFile {
-  readonly name: string;
-  readonly name_of_map: string | null;
-  readonly tile_type: string;
-  readonly min_zoom: number;
-  readonly max_zoom: number;
-  /** Longitude, latitude, zoom. */
-  readonly center: readonly number[];
-}
 
 const STORED = 'svc-map';
 const GRID = '';
@@ -37,7 +27,7 @@ export function useBase(): Base {
   const { data } = useAsk('maps.get', { here: true });
   const [chosen, setChosen] = useState(() => localStorage.getItem(STORED));
   const [broken, setBroken] = useState<string | null>(null);
-  const files = (data as { maps?: readonly MapFile[] } | null)?.maps ?? [];
+  const files = data?.maps ?? [];
   if (files.length === 0 || !canDraw()) return { base: undefined, choice: null, start: null };
   const file = chosen === GRID ? undefined : (files.find(({ name }) => name === chosen) ?? files[0]);
   const choose = (name: string): void => {

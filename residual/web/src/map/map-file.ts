@@ -3,8 +3,7 @@ import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
 import { FetchSource, PMTiles, Protocol } from 'pmtiles';
 import { pathOf } from '../api/client.ts';
 import { credentialHeaders } from '../api/credential.ts';
-import type { MapFile } from './base.tsx';
-import { rasterStyle, vectorStyle } from './map-style.ts';
+import { type MapFile, rasterStyle, vectorStyle } from './map-style.ts';
 import type { View } from './projection.ts';
 
 /** A PMTiles file of the node, drawn by MapLibre. Loaded only where there is such a file. */

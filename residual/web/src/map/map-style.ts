@@ -1,7 +1,9 @@
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl';
-import type { MapFile } from './base.tsx';
+import type { Answer } from '../api/rows.ts';
 
 /** How map files look: quiet, so that what is ours stands out. Without letters: they would need fonts of the map's own. */
+
+export type MapFile = Answer<'maps.get'>['maps'][number];
 
 const COLOURS = {
   light: {
