@@ -89,6 +89,7 @@ describe('the picture on the page', function () {
       await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
       await page.click('form button[type=submit]');
       await page.getByText('The node does not take this.').waitFor();
+      await page.waitForLoadState('networkidle');
       const tried = sent.length;
       await page.clock.runFor(60_000);
       expect(sent).to.have.length(tried);

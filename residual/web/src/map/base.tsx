@@ -27,7 +27,7 @@ export function useBase(): Base {
   const { data } = useAsk('maps.get', { here: true });
   const [chosen, setChosen] = useState(() => localStorage.getItem(STORED));
   const [broken, setBroken] = useState<string | null>(null);
-  const files = (data as { maps?: readonly MapFile[] } | null)?.maps ?? [];
+  const files = data?.maps ?? [];
   if (files.length === 0 || !canDraw()) return { base: undefined, choice: null, start: null };
   const file = chosen === GRID ? undefined : (files.find(({ name }) => name === chosen) ?? files[0]);
   const choose = (name: string): void => {

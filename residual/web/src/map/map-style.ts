@@ -1,17 +1,9 @@
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl';
-
-/** What `maps.get` tells of a file, as far as it is needed here. */
-export interface MapFile {
-  readonly name: string;
-  readonly name_of_map: string | null;
-  readonly tile_type: string;
-  readonly min_zoom: number;
-  readonly max_zoom: number;
-  /** Longitude, latitude, zoom. */
-  readonly center: readonly number[];
-}
+import type { Answer } from '../api/rows.ts';
 
 /** How map files look: quiet, so that what is ours stands out. Without letters: they would need fonts of the map's own. */
+
+export type MapFile = Answer<'maps.get'>['maps'][number];
 
 const COLOURS = {
   light: {

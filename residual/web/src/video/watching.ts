@@ -20,6 +20,8 @@ type Status = Answer<'video.get'>;
 const PAUSE_MS = { first: 250, longest: 15_000, factor: 1.6 };
 // A picture that is older is not called live.
 const STILL_MS = 2000;
+// A film that is so late came over a link that is too thin for it: WHEP has a smaller one.
+const TOO_LATE_MS = 8000;
 const LOOK_MS = 250;
 const STATUS_MS = 2000;
 
@@ -144,6 +146,7 @@ export class Watching {
       frames = now;
       const isLive = seen !== null && performance.now() - seen < STILL_MS;
       const delay = playback?.delayMs() ?? null;
+      if (delay !== null && delay > TOO_LATE_MS) playback?.stop();
       this.way.value = way;
       this.live.value = isLive;
       this.delay.value = delay === null ? null : Math.round(delay / 100) * 100;
