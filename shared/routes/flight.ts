@@ -5,6 +5,7 @@ import {
   commandRequest,
   mavlinkQuery,
   paramList,
+  paramListQuery,
   paramListWrite,
   paramListWritten,
   paramsChanged,
@@ -93,6 +94,7 @@ export const flightRows = [
   }),
   telemetryStream,
   row('params.get', 'GET /api/params', 'key read ok -', 'cached parameters', {
+    query: paramListQuery,
     fails: ['E_NO_FC', 'E_UPSTREAM_DOWN'],
     responses: json('what was downloaded so far', paramList),
   }),

@@ -312,25 +312,6 @@ export const telemetry = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const paramList = {
-  type: 'object',
-  required: ['params', 'count', 'cached', 'priming', 'priming_timeout', 'progress'],
-  properties: {
-    params: { type: 'object', additionalProperties: { type: 'number' } },
-    count: { ...integer, description: 'how many the vehicle says it has' },
-    cached: { type: 'integer' },
-    priming: { type: 'boolean', description: 'a download is under way' },
-    priming_timeout: { type: 'boolean', description: 'the newest download ended with some missing' },
-    progress: {
-      type: 'object',
-      required: ['got', 'expected'],
-      properties: { got: { type: 'integer' }, expected: integer },
-      additionalProperties: false,
-    },
-  },
-  additionalProperties: false,
-} as const satisfies JsonSchema;
-
 /** What is known of a parameter besides its value; null where it is not said. */
 const paramMetadata = {
   type: ['object', 'null'],
@@ -377,15 +358,56 @@ const paramMetadata = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const paramDetails = {
+  type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
+  default: { ...number, description: 'null: not known' },
+  metadata: { ...paramMetadata, description: 'null: nothing describes this parameter' },
+} as const satisfies Record<string, JsonSchema>;
+
+export const paramList = {
+  type: 'object',
+  required: ['params', 'count', 'cached', 'priming', 'priming_timeout', 'progress'],
+  properties: {
+    params: { type: 'object', additionalProperties: { type: 'number' } },
+    count: { ...integer, description: 'how many the vehicle says it has' },
+    cached: { type: 'integer' },
+    priming: { type: 'boolean', description: 'a download is under way' },
+    priming_timeout: { type: 'boolean', description: 'the newest download ended with some missing' },
+    progress: {
+      type: 'object',
+      required: ['got', 'expected'],
+      properties: { got: { type: 'integer' }, expected: integer },
+      additionalProperties: false,
+    },
+    details: {
+      type: 'object',
+      description: 'with ?details=1: of each of `params`, as GET /api/params/{name} has it',
+      additionalProperties: {
+        type: 'object',
+        required: ['type', 'default', 'metadata'],
+        properties: paramDetails,
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const paramListQuery = {
+  type: 'object',
+  properties: {
+    details: { enum: ['0', '1'], description: '1: with defaults and descriptions; up to 1 MB' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 export const paramValue = {
   type: 'object',
   required: ['name', 'value', 'type', 'default', 'metadata'],
   properties: {
     name: { type: 'string' },
     value: { type: 'number' },
-    type: { type: 'integer', description: 'MAV_PARAM_TYPE' },
-    default: { ...number, description: 'null: not known' },
-    metadata: { ...paramMetadata, description: 'null: nothing describes this parameter' },
+    ...paramDetails,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -485,6 +507,13 @@ export const paramsResetDone = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** A browser sends no header with a WebSocket. */
+const clientIdQuery = {
+  type: 'string',
+  pattern: CLIENT_ID_PATTERN,
+  description: 'instead of x-svc-client-id',
+} as const satisfies JsonSchema;
+
 /** `GET /api/telemetry/ws?rate=5&fields=position,battery` */
 export const telemetryQuery = {
   type: 'object',
@@ -499,6 +528,7 @@ export const telemetryQuery = {
       pattern: '^[a-z_]{1,40}(?:,[a-z_]{1,40}){0,39}$',
       description: 'members of the snapshot to send, separated by commas; without it, all',
     },
+    client_id: clientIdQuery,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -514,7 +544,7 @@ export const mavlinkQuery = {
       description: 'messages to send, by name or number, each with @Hz as an upper bound; without it, all',
     },
     force: { enum: ['0', '1'], description: '1 overrides the armed guard; a token needs destructive' },
-    client_id: { type: 'string', pattern: CLIENT_ID_PATTERN, description: 'instead of x-svc-client-id' },
+    client_id: clientIdQuery,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -209,6 +209,34 @@ export const services = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+/** Where ground stations reach the vehicle, and who is there; counted since the peer came, tx: to it. */
+const linkEndpoint = {
+  type: 'object',
+  required: ['name', 'open', 'problem', 'peers_turned_away', 'peers'],
+  properties: {
+    name: { type: 'string' },
+    open: { type: 'boolean' },
+    problem: nullableString,
+    peers_turned_away: { type: 'integer' },
+    peers: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'tx_frames', 'tx_dropped', 'rx_frames', 'rx_dropped', 'rx_refused', 'last_seen_s'],
+        properties: {
+          name: { type: 'string' },
+          tx_frames: { type: 'integer' },
+          tx_dropped: { type: 'integer', description: 'it did not read' },
+          rx_frames: { type: 'integer' },
+          rx_dropped: { type: 'integer', description: "the flight controller's side was closed or full" },
+          rx_refused: { type: 'integer', description: 'by the armed guard, or because it is read-only' },
+          last_seen_s: { type: ['number', 'null'] },
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
 /** A part is null if its process is away. */
 export const diagnostics = {
   type: 'object',
@@ -233,6 +261,28 @@ export const diagnostics = {
     mavlink: {
       type: ['object', 'null'],
       description: 'source, counters, and each ground station with what it sent, got and lost',
+      required: [
+        'source',
+        'fc_port',
+        'fc_baud',
+        'transport_open',
+        'heartbeat_age_s',
+        'counters',
+        'endpoints',
+      ],
+      properties: {
+        source: { type: 'string' },
+        fc_port: nullableString,
+        fc_baud: nullableInteger,
+        transport_open: { type: 'boolean' },
+        heartbeat_age_s: { type: ['number', 'null'] },
+        counters: {
+          type: 'object',
+          additionalProperties: { type: 'integer' },
+          description: 'frames and bytes since svc-link started',
+        },
+        endpoints: { type: 'array', items: linkEndpoint },
+      },
     },
     problems: {
       type: 'array',

@@ -1,7 +1,9 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { flightRows } from '../../../shared/routes/flight.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import { parseQuery } from '../../../shared/routes/query.ts';
 import type { ParamsSnapshot, ParamWriteResult } from '../../../shared/rpc/link.ts';
+import type { ParamDescription } from '../param-metadata/description.ts';
 import type { ParamMetadata } from '../param-metadata/param-metadata.ts';
 import type { DescriptionTable } from '../param-metadata/table.ts';
 import type { VehicleView } from '../vehicle-view.ts';
@@ -74,8 +76,12 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
   };
 
   return {
-    'params.get': async () => {
-      const { params, cached, expected, priming, timed_out } = await link.params({});
+    'params.get': async ({ query }) => {
+      const { snapshot, table } =
+        parseQuery(query)?.['details'] === '1'
+          ? await known()
+          : { snapshot: await link.params({}), table: undefined };
+      const { params, cached, expected, priming, timed_out } = snapshot;
       return {
         params: Object.fromEntries(Object.entries(params).map(([name, { value }]) => [name, value])),
         count: expected,
@@ -83,6 +89,13 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
         priming,
         priming_timeout: timed_out,
         progress: { got: cached, expected },
+        ...(table === undefined
+          ? {}
+          : {
+              details: Object.fromEntries(
+                Object.entries(params).map(([name, entry]) => [name, detailsOf(name, entry, table)]),
+              ),
+            }),
       };
     },
 
@@ -97,9 +110,7 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       return {
         name,
         value: found.value,
-        type: found.type,
-        default: found.default ?? table?.defaultOf(name) ?? null,
-        metadata: table?.get(name) ?? null,
+        ...detailsOf(name, found, table),
       };
     },
 
@@ -154,6 +165,14 @@ export function paramHandlers(vehicle: VehicleView, metadata: ParamMetadata): Pa
       };
     },
   };
+}
+
+function detailsOf(
+  name: string,
+  { type, default: told }: ParamsSnapshot['params'][string],
+  table: DescriptionTable | null,
+): { type: number; default: number | null; metadata: ParamDescription | null } {
+  return { type, default: told ?? table?.defaultOf(name) ?? null, metadata: table?.get(name) ?? null };
 }
 
 /** @throws ApiError E_RANGE outside `min` and `max`, as far as they are documented */

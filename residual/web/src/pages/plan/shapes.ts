@@ -1,0 +1,111 @@
+import { CMD } from '../../../../../shared/mission/commands.ts';
+import type { Place } from '../../map/projection.ts';
+import { edited, type Item, type Items, inserted, newItem, removed } from './list.ts';
+
+/** The figures of a fence, which stand in its list as their corners and centres. */
+
+export interface Shape {
+  readonly kind: 'polygon' | 'circle' | 'return';
+  /** The vehicle stays inside; otherwise outside. */
+  readonly inside: boolean;
+  /** Its first item. */
+  readonly from: number;
+  readonly count: number;
+}
+
+const POLYGONS: readonly number[] = [CMD.polygonInclusion, CMD.polygonExclusion];
+const CORNERS_MIN = 3;
+// Heights of a fence's corners mean nothing.
+const FENCE_FRAME = 0;
+const RETURN_FRAME = 3;
+
+export function shapesOf(items: Items): readonly Shape[] {
+  const shapes: Shape[] = [];
+  for (let from = 0; from < items.length; ) {
+    const { command, param1 } = items[from] as Item;
+    const polygon = POLYGONS.includes(command);
+    const count = polygon ? Math.max(1, Math.min(param1 ?? 1, items.length - from)) : 1;
+    const inside = command === CMD.polygonInclusion || command === CMD.circleInclusion;
+    shapes.push({
+      kind: polygon ? 'polygon' : command === CMD.returnPoint ? 'return' : 'circle',
+      inside,
+      from,
+      count,
+    });
+    from += count;
+  }
+  return shapes;
+}
+
+export function shapeAt(items: Items, at: number): Shape | undefined {
+  return shapesOf(items).find(({ from, count }) => at >= from && at < from + count);
+}
+
+/** @param size m, from the middle to the sides */
+export function withShape(
+  items: Items,
+  kind: Shape['kind'],
+  inside: boolean,
+  middle: Place,
+  size: number,
+): Items {
+  const made = (command: number, { lat, lon }: Place, param1: number, frame = FENCE_FRAME): Item => ({
+    ...newItem([], items.length, command, { lat, lon }),
+    frame,
+    param1,
+    z: 0,
+  });
+  if (kind === 'return') return inserted(items, items.length, made(CMD.returnPoint, middle, 0, RETURN_FRAME));
+  if (kind === 'circle') {
+    const command = inside ? CMD.circleInclusion : CMD.circleExclusion;
+    return inserted(items, items.length, made(command, middle, Math.max(1, Math.round(size))));
+  }
+  const dLat = size / 111_320;
+  const dLon = dLat / Math.max(0.01, Math.cos((middle.lat * Math.PI) / 180));
+  const command = inside ? CMD.polygonInclusion : CMD.polygonExclusion;
+  const corners = [
+    [1, -1],
+    [1, 1],
+    [-1, 1],
+    [-1, -1],
+  ].map(([north = 0, east = 0]) =>
+    made(command, { lat: middle.lat + north * dLat, lon: middle.lon + east * dLon }, 4),
+  );
+  return inserted(items, items.length, ...corners);
+}
+
+/** @param at where in the list the corner stands then */
+export function withCorner(items: Items, shape: Shape, at: number, place: Place): Items {
+  const first = items[shape.from];
+  if (first === undefined) return items;
+  const corner = { ...newItem([], at, first.command, place), frame: first.frame, z: first.z };
+  return counted(inserted(items, at, corner), { ...shape, count: shape.count + 1 });
+}
+
+/** Without its third corner it is no polygon, and goes as a whole. */
+export function withoutCorner(items: Items, at: number): Items {
+  const shape = shapeAt(items, at);
+  if (shape === undefined) return items;
+  if (shape.count <= CORNERS_MIN) return removed(items, shape.from, shape.count);
+  return counted(removed(items, at), { ...shape, count: shape.count - 1 });
+}
+
+export function turned(items: Items, { kind, inside, from, count }: Shape): Items {
+  const command =
+    kind === 'polygon'
+      ? inside
+        ? CMD.polygonExclusion
+        : CMD.polygonInclusion
+      : inside
+        ? CMD.circleExclusion
+        : CMD.circleInclusion;
+  let result = items;
+  for (let at = from; at < from + count; at++) result = edited(result, at, { command });
+  return result;
+}
+
+function counted(items: Items, { from, count }: Shape): Items {
+  let result = items;
+  for (let at = from; at < from + count; at++) result = edited(result, at, { param1: count });
+  return result;
+}

@@ -1,0 +1,96 @@
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { download } from '../../parts/files.ts';
+import { bytes, moment } from '../../parts/format.ts';
+import { Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
+import { say } from '../../parts/toast.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+/** The logs that the vehicle writes in flight. */
+export function LogsTab(): JSX.Element {
+  const { data, error, reload } = useAsk('flight-logs.get');
+  const act = useAct();
+  const fetch = async (id: number): Promise<void> => {
+    await act.run(async () =>
+      download('flight-logs.id.get', t.vehicle.logs.file(id), { params: { id: String(id) } }),
+    );
+  };
+  const erase = async (): Promise<void> => {
+    await act.run(async () => {
+      const { erased, left } = await call('flight-logs.delete');
+      say(t.vehicle.logs.erased(erased, left), 'good');
+    });
+    reload();
+  };
+  return (
+    <div class="page">
+      <Card
+        wide
+        title={t.vehicle.logs.title}
+        actions={<Button onClick={reload}>{t.vehicle.logs.refresh}</Button>}
+      >
+        <ErrorNote error={error} onRetry={reload} />
+        <ErrorNote error={act.error} />
+        {data?.note == null ? null : <Note tone="warn">{data.note}</Note>}
+        {data === null && error === null ? <p class="hint">{t.vehicle.logs.asking}</p> : null}
+        {data?.count === 0 ? <p class="hint">{t.vehicle.logs.empty}</p> : null}
+        {data === null || data.count === 0 ? null : (
+          <>
+            <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.logs.title}>
+              <table>
+                <thead>
+                  <tr>
+                    <th class="number">{t.vehicle.logs.number}</th>
+                    <th>{t.vehicle.logs.time}</th>
+                    <th class="number">{t.vehicle.logs.size}</th>
+                    <th>
+                      <span class="visually-hidden">{t.vehicle.logs.actions}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.logs.toReversed().map(({ id, size, time, held }) => (
+                    <tr key={id}>
+                      <td class="number">{id}</td>
+                      <td>{moment(time)}</td>
+                      <td class="number">
+                        {bytes(size)}
+                        {held === 0 ? null : (
+                          <div class="hint">
+                            {held >= size ? t.vehicle.logs.here : t.vehicle.logs.partly(bytes(held))}
+                          </div>
+                        )}
+                      </td>
+                      <td>
+                        <Button
+                          row="flight-logs.id.get"
+                          explain
+                          busy={act.busy}
+                          onClick={() => void fetch(id)}
+                          aria-label={t.vehicle.logs.downloadOf(id)}
+                        >
+                          {t.vehicle.logs.download}
+                        </Button>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <p class="hint">{t.vehicle.logs.slow}</p>
+            <HoldButton
+              kind="danger"
+              row="flight-logs.delete"
+              busy={act.busy}
+              holdMs={2000}
+              onConfirm={() => void erase()}
+            >
+              {t.vehicle.logs.erase}
+            </HoldButton>
+          </>
+        )}
+      </Card>
+    </div>
+  );
+}

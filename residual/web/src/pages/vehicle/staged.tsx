@@ -1,0 +1,152 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call, Refused } from '../../api/client.ts';
+import { armed } from '../../api/telemetry.ts';
+import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { isOutside, isSame, type Param, shown } from './param.ts';
+import { stage, staged } from './staged-values.ts';
+
+interface Written {
+  readonly name: string;
+  /** Asked for. */
+  readonly value: number;
+  /** What the vehicle reported then. */
+  readonly cached_value: number | null;
+  readonly reboot_required?: boolean | null;
+}
+
+// Of one request, by its schema.
+const MAX_WRITES = 500;
+
+/** What is to be written, and what became of what was written. */
+export function Staged({
+  params,
+  onWritten,
+}: {
+  params: readonly Param[];
+  onWritten: () => void;
+}): JSX.Element | null {
+  const { busy, error, run, clear } = useAct();
+  const [forced, setForced] = useState(false);
+  const [written, setWritten] = useState<readonly Written[]>([]);
+  const changes = [...staged.value].map(([name, value]) => ({
+    name,
+    value,
+    param: params.find((each) => each.name === name) ?? null,
+  }));
+  if (changes.length === 0 && written.length === 0 && error === null) return null;
+  const guarded = armed.value === true || armed.value === 'unknown';
+  const outside = changes.some(({ value, param }) => isOutside(value, param?.details ?? null));
+  const isOverridable = guarded || outside || error?.extras['override'] !== undefined;
+  const write = async (): Promise<void> => {
+    const entries = [...staged.value].slice(0, MAX_WRITES);
+    const done = (results: readonly Written[]): void => {
+      setWritten(results);
+      for (const { name } of results) stage(name, null);
+      setForced(false);
+      onWritten();
+    };
+    try {
+      const force = forced && isOverridable ? { force: true } : {};
+      const body = { params: Object.fromEntries(entries), ...force };
+      done((await call('params.put', { body })).results);
+    } catch (failed) {
+      const results = failed instanceof Refused ? failed.extras['results'] : null;
+      if (Array.isArray(results)) done(results as readonly Written[]);
+      throw failed;
+    }
+  };
+  return (
+    <Card wide title={t.vehicle.params.staged(changes.length)}>
+      <ErrorNote error={error} />
+      {written.length === 0 ? null : <WrittenList written={written} />}
+      {changes.length === 0 ? (
+        <Button
+          onClick={() => {
+            setWritten([]);
+            clear();
+          }}
+        >
+          {t.app.close}
+        </Button>
+      ) : (
+        <>
+          <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.params.staged(changes.length)}>
+            <table>
+              <thead>
+                <tr>
+                  <th>{t.vehicle.params.name}</th>
+                  <th class="number">{t.vehicle.params.now}</th>
+                  <th class="number">{t.vehicle.params.planned}</th>
+                  <th>
+                    <span class="visually-hidden">{t.vehicle.params.actions}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {changes.map(({ name, value, param }) => (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td class="number">{param === null ? t.app.none : shown(param.value)}</td>
+                    <td class="number">
+                      {shown(value)}
+                      {isOutside(value, param?.details ?? null) ? (
+                        <Badge tone="warn">{t.vehicle.params.outsideShort}</Badge>
+                      ) : null}
+                    </td>
+                    <td>
+                      <Button onClick={() => stage(name, null)} aria-label={t.vehicle.params.drop(name)}>
+                        ✕
+                      </Button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {guarded ? <Note tone="warn">{t.vehicle.params.armed}</Note> : null}
+          {isOverridable ? (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={forced}
+                onChange={(event) => setForced(event.currentTarget.checked)}
+              />{' '}
+              {t.vehicle.params.force}
+            </label>
+          ) : null}
+          <div class="row">
+            <Button kind="primary" row="params.put" explain busy={busy} onClick={() => void run(write)}>
+              {t.vehicle.params.write(changes.length)}
+            </Button>
+            <Button onClick={() => (staged.value = new Map())}>{t.vehicle.params.discard}</Button>
+          </div>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function WrittenList({ written }: { written: readonly Written[] }): JSX.Element {
+  const reboot = written.filter((each) => each.reboot_required === true);
+  return (
+    <Note tone="good">
+      <p>{t.vehicle.params.written(written.length)}</p>
+      <ul>
+        {written.map(({ name, value, cached_value: held }) => (
+          <li key={name}>
+            {name} {held === null ? t.app.none : shown(held)}
+            {held !== null && isSame(held, value) ? null : (
+              <Badge tone="warn">{t.vehicle.params.insteadOf(shown(value))}</Badge>
+            )}
+          </li>
+        ))}
+      </ul>
+      {reboot.length === 0 ? null : (
+        <p>{t.vehicle.params.rebootFor(reboot.map(({ name }) => name).join(', '))}</p>
+      )}
+    </Note>
+  );
+}

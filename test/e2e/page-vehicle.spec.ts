@@ -1,0 +1,95 @@
+/// <reference lib="dom" />
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, ElementHandle, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, PHONE, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+/** Described as a file of the operator does it (docs/contract.md 6). */
+const DESCRIBED = {
+  WPNAV_: {
+    WPNAV_SPEED: {
+      DisplayName: 'Waypoint Horizontal Speed Target',
+      Description: 'Speed that the vehicle holds between waypoints.',
+      Range: { low: '20', high: '2000' },
+      Units: 'cm/s',
+    },
+  },
+};
+
+describe('the page of the vehicle', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let browser: Browser;
+  let page: Page;
+  let seen: ReturnType<typeof watch>;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    const prepare = async ({ paramMetadata }: { readonly paramMetadata: string }): Promise<void> => {
+      await mkdir(paramMetadata, { recursive: true });
+      await writeFile(join(paramMetadata, 'apm.pdef.json'), JSON.stringify(DESCRIBED));
+    };
+    [node, browser] = await Promise.all([TestNode.start({ pairing: { key: KEY }, prepare }), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+  beforeEach(async () => {
+    const context = await browser.createBrowserContext();
+    page = await context.newPage();
+    seen = watch(page, node.url);
+    await page.setViewport(PHONE);
+    await signIn(page, node.url, KEY);
+    await visit(page, 'vehicle');
+    await page.waitForSelector('.params tbody tr');
+  });
+  afterEach(async () => {
+    seen.check();
+    await page.browserContext().close();
+  });
+
+  const value = async (name: string): Promise<number> => {
+    const response = await fetch(`${node.url}/api/params/${name}`, { headers: { 'x-svc-key': KEY } });
+    return ((await response.json()) as { value: number }).value;
+  };
+  const press = async (name: string): Promise<void> =>
+    page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+  const says = async (text: string): Promise<void> => {
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  };
+
+  it('finds a parameter by its description, writes it, and shows what the vehicle holds then', async () => {
+    await page.locator('::-p-aria([role="searchbox"])').fill('between waypoints');
+    await says('1 of ');
+    await press('WPNAV_SPEED');
+    const field = '::-p-aria([name="New value of WPNAV_SPEED"][role="textbox"])';
+    await page.locator(field).fill('3000');
+    await says('Outside of its documented range.');
+    await page.locator(field).fill('650');
+    expect(await value('WPNAV_SPEED')).to.not.equal(650);
+    await checkAxe(page);
+    await press('Write it to the vehicle');
+    await says('Written, and read back from the vehicle:');
+    expect(await value('WPNAV_SPEED')).to.equal(650);
+    await page.waitForFunction(() => document.querySelector('.params td.number')?.textContent === '650');
+  });
+
+  it('compares with a file and takes over what was chosen', async () => {
+    const names = ['RTL_ALT', 'WPNAV_SPEED_DN', 'NO_SUCH'];
+    const [alt, down] = [await value('RTL_ALT'), await value('WPNAV_SPEED_DN')];
+    const path = join(node.base, 'mine.param');
+    await writeFile(path, `# mine\n${names[0]},${alt + 500}\n${names[1]},${down + 10}\n${names[2]},1\n`);
+    const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
+    await picker.uploadFile(path);
+    await says('2 of 3 values differ from the vehicle.');
+    await says('The vehicle does not have 1 of them: NO_SUCH.');
+    await page.locator('::-p-aria([name="WPNAV_SPEED_DN"][role="checkbox"])').click();
+    await press('Take over 1');
+    await press('Write it to the vehicle');
+    await says('Written, and read back from the vehicle:');
+    expect([await value('RTL_ALT'), await value('WPNAV_SPEED_DN')]).to.deep.equal([alt + 500, down]);
+  });
+});
