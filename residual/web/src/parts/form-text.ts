@@ -1,5 +1,5 @@
-/** What was written in a field of a form. @returns empty where there is no such field, or it holds a file */
-export function textIn(form: HTMLFormElement, name: string): string {
-  const text = new FormData(form).get(name);
-  return typeof text === 'string' ? text : '';
+/** What a person wrote into a field of a form; empty where there is no such field, or it takes a file. */
+export function textIn(form: HTMLFormElement | FormData, name: string): string {
+  const value = (form instanceof FormData ? form : new FormData(form)).get(name);
+  return typeof value === 'string' ? value : '';
 }

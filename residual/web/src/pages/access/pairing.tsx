@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { hold, lose } from '../../api/credential.ts';
+import { credential, hold, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
@@ -11,7 +11,7 @@ import { Qr } from '../../parts/qr.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
-/** The key that the node gave, once. Not of the component: with the key this page is another caller, and is built anew. */
+/** The key that the node gave, once. Not of the component: with the key this page is another caller, and is built anew. Shown to its holder alone. */
 const claimed = signal<string | null>(null);
 
 const HOLD_MS = 2000;
@@ -21,7 +21,9 @@ export function Pairing(): JSX.Element {
   const who = info.value;
   return (
     <Card title={text.title}>
-      {claimed.value === null ? null : <NewKey apiKey={claimed.value} />}
+      {claimed.value === null || credential.value?.value !== claimed.value ? null : (
+        <NewKey apiKey={claimed.value} />
+      )}
       {who === null ? null : (
         <>
           <p>
