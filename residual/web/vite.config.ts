@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type Plugin, transformWithOxc } from 'vite';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 
@@ -36,13 +38,35 @@ function rows(): Plugin {
   };
 }
 
+/** The script of the frame of extensions: a file of its own that is no module, since the frame may load none. */
+async function frame(): Promise<Plugin> {
+  const path = join(import.meta.dirname, 'src/frame/frame.ts');
+  const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path);
+  const hash = createHash('sha256').update(code).digest('base64url').slice(0, 8);
+  const fileName = `assets/frame-${hash}.js`;
+  return {
+    name: 'svc-frame',
+    apply: 'build',
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source: code });
+    },
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_, { path: page }) =>
+        page === '/frame.html'
+          ? [{ tag: 'script', attrs: { src: `/${fileName}`, defer: true }, injectTo: 'head' }]
+          : [],
+    },
+  };
+}
+
 const NODE = process.env['SVC_NODE'] ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
   root: join(import.meta.dirname, 'src'),
   // Under `/assets/`, the one path that the node serves files from.
   base: '/',
-  plugins: [rows()],
+  plugins: [rows(), frame()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
@@ -63,6 +87,7 @@ export default defineConfig({
       '/healthz': NODE,
       '/openapi.json': NODE,
       '/metrics': NODE,
+      '/assets': NODE,
     },
   },
 });

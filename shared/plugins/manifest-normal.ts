@@ -53,6 +53,7 @@ export function normalise(raw: RawManifest): Manifest {
     info: Object.fromEntries(
       INFORMATION.flatMap((name) => (raw[name] === undefined ? [] : [[name, raw[name]]])),
     ),
+    settings: raw.settings ?? null,
     agent: raw.agent === undefined || raw.agent === null ? null : agentOf(raw.agent, schema >= MCP_SCHEMA),
     gcs: raw.gcs === undefined || raw.gcs === null ? null : gcsOf(raw.gcs, schema >= MCP_SCHEMA),
   };

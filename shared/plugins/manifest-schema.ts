@@ -213,5 +213,18 @@ export const MANIFEST_SCHEMA = {
       },
     },
     extra: { type: 'object' },
+    settings: {
+      type: ['object', 'null'],
+      required: ['properties'],
+      properties: {
+        type: { const: 'object' },
+        properties: {
+          type: 'object',
+          maxProperties: 100,
+          propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
+          additionalProperties: { type: 'object' },
+        },
+      },
+    },
   },
 } as const;

@@ -26,8 +26,14 @@ export interface Manifest {
   readonly telemetry_fields: readonly string[];
   /** What only informs: hardware_requirements, resource_impact, required_fc_parameters, screenshots, extra. */
   readonly info: Readonly<Record<string, unknown>>;
+  /** JSON Schema of its settings, an object; for the form in the page. */
+  readonly settings: SettingsSchema | null;
   readonly agent: AgentHalf | null;
   readonly gcs: GcsHalf | null;
+}
+
+export interface SettingsSchema {
+  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 export interface Permission {

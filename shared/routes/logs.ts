@@ -41,7 +41,7 @@ export const logsRows = [
     'GET /api/observability/aggregate',
     'key read ok -',
     'metric aggregates',
-    { query: logs.aggregateQuery, responses: json('a value for each bucket', logs.envelope) },
+    { query: logs.aggregateQuery, responses: json('a value for each bucket', logs.aggregates) },
   ),
   row(
     'observability.sessions.get',

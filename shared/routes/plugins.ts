@@ -13,14 +13,25 @@ const { row } = domain({
 });
 
 /** The refusals of the lifecycle, besides the errors that every route has: the same envelope with each status. */
-const REFUSALS = Object.fromEntries(
-  [400, 403, 404, 409, 413, 500, 502].map((status) => [
-    status,
-    { description: 'refused; `kind` says why', mediaType: 'application/json', schema: plugins.refusal },
-  ]),
-);
+const refused = {
+  description: 'refused; `kind` says why',
+  mediaType: 'application/json',
+  schema: plugins.refusal,
+} as const;
+const REFUSALS = {
+  400: refused,
+  403: refused,
+  404: refused,
+  409: refused,
+  413: refused,
+  500: refused,
+  502: refused,
+} as const;
 /** An answer of a lifecycle route. */
-const answer = (description: string, schema: JsonSchema) => ({ ...REFUSALS, ...json(description, schema) });
+const answer = <const S extends JsonSchema>(description: string, schema: S) => ({
+  ...REFUSALS,
+  ...json(description, schema),
+});
 
 /** To start one waits until its processes run, or have ended again. */
 const starting = { limits: LIMITS.slow } as const;
@@ -110,7 +121,7 @@ export const pluginsRows = [
     'set one config key of an extension',
     {
       body: plugins.configWrite,
-      fails: ['E_TOO_LARGE', 'E_STORE'],
+      fails: ['E_INVALID_VALUE', 'E_TOO_LARGE', 'E_STORE'],
       responses: answer('stored, and sent to it if it runs', plugins.configWritten),
     },
   ),

@@ -145,6 +145,27 @@ export const envelope = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+export const aggregates = {
+  ...envelope,
+  properties: {
+    ...envelope.properties,
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['bucket_us', 'metric', 'value', 'count'],
+        properties: {
+          bucket_us: { type: 'integer', description: 'where the bucket begins, microseconds since 1970' },
+          metric: { type: 'string' },
+          value: { type: 'number' },
+          count: { type: 'integer', description: 'how many values are in it' },
+        },
+      },
+      description: 'by metric, then by time; a bucket without values is not there',
+    },
+  },
+} as const satisfies JsonSchema;
+
 export const stats = {
   type: 'object',
   required: ['db_size_bytes', 'wal_size_bytes', 'rows', 'oldest_ts_us', 'newest_ts_us', 'ingest_accepted'],

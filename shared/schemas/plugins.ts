@@ -99,14 +99,25 @@ const contributions = { type: 'array', items: free } as const satisfies JsonSche
 
 export const detail = {
   type: 'object',
-  required: ['install', 'granted_capabilities', 'manifest'],
+  required: ['install', 'granted_capabilities', 'manifest', 'settings'],
   properties: {
     install: record,
     granted_capabilities: names,
     manifest: {
       type: ['object', 'null'],
       description: 'null: its files cannot be read; failure_reason says why',
-      required: ['id', 'version', 'name', 'risk', 'license', 'halves', 'gcs', 'permissions', 'mcp'],
+      required: [
+        'id',
+        'version',
+        'name',
+        'risk',
+        'license',
+        'halves',
+        'gcs',
+        'settings',
+        'permissions',
+        'mcp',
+      ],
       properties: {
         id: text,
         version: text,
@@ -117,7 +128,12 @@ export const detail = {
         license: text,
         http: { type: 'boolean', description: 'it serves an API of its own below /x/' },
         halves: names,
-        gcs: { type: ['object', 'null'] },
+        gcs: {
+          type: ['object', 'null'],
+          required: ['entrypoint', 'contributes', 'locales'],
+          properties: { entrypoint: text, contributes: free, locales: names },
+        },
+        settings: { type: ['object', 'null'], description: 'JSON Schema of its settings' },
         permissions,
         mcp: {
           type: 'object',
@@ -126,6 +142,10 @@ export const detail = {
           additionalProperties: false,
         },
       },
+    },
+    settings: {
+      type: 'object',
+      description: 'the settings that its manifest names and that are set; `writeOnly` ones as ***',
     },
   },
   additionalProperties: false,

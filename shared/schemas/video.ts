@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 
 /** Bodies and answers of the video routes. */
 
-const nullable = (type: 'string' | 'integer' | 'number', description: string) =>
+const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, description: string) =>
   ({ type: [type, 'null'], description }) as const;
 
 const profileName = { enum: ['hero', 'thumbnail'] } as const;

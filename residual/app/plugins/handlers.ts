@@ -1,4 +1,5 @@
 import { higher } from '../../../shared/auth/scopes.ts';
+import { MASK } from '../../../shared/config/mask.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import { requestedPermissions } from '../../../shared/plugins/manifest.ts';
@@ -22,7 +23,7 @@ import type { Lifecycle, Source } from './lifecycle.ts';
 import { grantedOf, type InstallRecord } from './record.ts';
 import type { PluginStore } from './store.ts';
 import { toolFailure } from './tool-failure.ts';
-import { FRAME_POLICY, halvesOf, manifestView, mediaTypeOf, openFile } from './views.ts';
+import { FRAME_POLICY, halvesOf, manifestView, mediaTypeOf, openFile, settingsView } from './views.ts';
 
 export interface PluginDeps {
   readonly store: PluginStore;
@@ -59,6 +60,8 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
         install: record,
         granted_capabilities: [...grantedOf(record)].toSorted(),
         manifest: manifest === null ? null : manifestView(manifest, record),
+        settings:
+          manifest === null ? {} : settingsView(manifest, await lifecycle.settingsOf(params.id).read()),
       };
     },
 
@@ -138,6 +141,7 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
 
     'plugins.id.config.put': async ({ params, body: { key, value, scope = 'drone' } }) => {
       await store.get(params.id);
+      if (value === MASK) throw new ApiError('E_INVALID_VALUE', `${key}: the mask is not a value`);
       const values = await lifecycle.settingsOf(params.id).write(key, value, scope);
       lifecycle.running(params.id)?.tell('config', { values });
       return { set: true, plugin_id: params.id, key, scope };

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { MASK } from '../../../shared/config/mask.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import {
   type Manifest,
@@ -34,9 +35,22 @@ export function manifestView(manifest: Manifest, record: InstallRecord): Readonl
       gcs === null
         ? null
         : { entrypoint: gcs.entrypoint, contributes: gcs.contributes.ui, locales: gcs.locales },
+    settings: manifest.settings,
     permissions: requestedPermissions(manifest),
     mcp: contributionsOf(manifest, grantedOf(record)),
   };
+}
+
+/** The settings that the manifest names, as far as they are set; those that are `writeOnly` masked. */
+export function settingsView(
+  { settings }: Manifest,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(settings?.properties ?? {}).flatMap(([key, schema]) =>
+      Object.hasOwn(values, key) ? [[key, schema['writeOnly'] === true ? MASK : values[key]]] : [],
+    ),
+  );
 }
 
 /** Tools with their class here and now: whoever calls one calls with everything that the extension was granted. */

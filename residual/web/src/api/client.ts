@@ -113,7 +113,8 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-async function refusalOf(response: Response): Promise<Refused> {
+/** What a refusal of the node says. */
+export async function refusalOf(response: Response): Promise<Refused> {
   const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
   const { detail, code, ...extras } = body;
   const refusal = new Refused(

@@ -58,7 +58,11 @@ export class Stream {
       const protocols = await this.#protocols();
       if (this.#stopped) return;
       const url = new URL(
-        pathOf(this.#id, { ...this.#ask, query: { ...this.#ask.query, client_id: clientId } }),
+        pathOf(this.#id, {
+          ...this.#ask,
+          // Only frames to the vehicle ask who is the pilot in command; elsewhere it is a word that the node does not know.
+          query: { ...this.#ask.query, ...(this.#id === 'mavlink.ws.ws' ? { client_id: clientId } : {}) },
+        }),
         location.href,
       );
       url.protocol = url.protocol.replace('http', 'ws');
@@ -73,7 +77,7 @@ export class Stream {
   async #protocols(): Promise<string[]> {
     if (credential.value === null) return [];
     const { ticket } = ROW[this.#id];
-    const drone = relayed.value;
+    const drone = this.#ask.here === true ? null : relayed.value;
     const scope =
       drone === null
         ? (ticket ?? '').replaceAll(/\{([a-z_]+)\}/g, (_, name: string) => this.#ask.params?.[name] ?? '')

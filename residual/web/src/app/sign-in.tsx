@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../api/client.ts';
 import { credentialIn, hold, lose, lost } from '../api/credential.ts';
-import { enter, entry } from '../api/node.ts';
+import { enter, entry, info } from '../api/node.ts';
 import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
 import { useAct, useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
+import { go } from './route.ts';
 
 const PIN = /^[0-9]{4,12}$/;
 
@@ -69,6 +70,28 @@ export function SignIn(): JSX.Element {
           </Button>
         </form>
       </Card>
+      {info.value?.paired === false && pin.data?.pin_set === false ? <Unpaired /> : null}
     </main>
+  );
+}
+
+/** Nobody has set this node up, and from here it takes no stranger: it can be paired, or set up from near. */
+function Unpaired(): JSX.Element {
+  const [part, setPart] = useState<typeof import('../pages/setup/claim.tsx') | null>(null);
+  useEffect(() => {
+    let shown = true;
+    import('../pages/setup/claim.tsx').then(
+      (loaded) => shown && setPart(loaded),
+      () => undefined, // the sentence says how else to go on
+    );
+    return () => {
+      shown = false;
+    };
+  }, []);
+  return (
+    <Card title={t.setup.pairing.unpairedTitle}>
+      <p>{t.setup.pairing.unpaired}</p>
+      {part === null ? null : <part.Claim onClaimed={() => go('setup', 'pairing')} />}
+    </Card>
   );
 }

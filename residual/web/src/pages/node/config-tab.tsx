@@ -1,6 +1,42 @@
 import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { denied, enter } from '../../api/node.ts';
+import type { FormSchema } from '../../parts/json-schema-form.ts';
+import { Card, ErrorNote } from '../../parts/parts.tsx';
+import { mustRestart, Restarts } from '../../parts/restart.tsx';
+import { SchemaForm } from '../../parts/schema-form.tsx';
+import { say } from '../../parts/toast.tsx';
+import { useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
 
 /** The configuration as a form from its schema, with what must restart for each change. */
 export function ConfigTab(): JSX.Element {
-  return <div />;
+  const schema = useAsk('config.schema.get');
+  const config = useAsk('config.get');
+  const closed = denied('config.put');
+  const save = async (key: string, value: unknown): Promise<void> => {
+    const { restart_required: restarts, cleared } = await call('config.put', { body: { key, value } });
+    mustRestart(restarts);
+    say(t.config.saved(key), 'good');
+    if (cleared.length > 0) say(t.config.cleared(cleared.join(', ')), 'warn');
+    config.reload();
+    if (key === 'agent.name') void enter().catch(() => undefined); // the page goes on asking who it is
+  };
+  return (
+    <Card title={t.config.title} wide>
+      <p class="hint">{t.config.hint}</p>
+      <Restarts />
+      <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
+      {schema.data === null || config.data === null ? (
+        <p class="first">{t.app.loading}</p>
+      ) : (
+        <SchemaForm
+          schema={schema.data as FormSchema}
+          values={config.data}
+          onSave={save}
+          why={closed === null ? null : t.denied[closed]}
+        />
+      )}
+    </Card>
+  );
 }

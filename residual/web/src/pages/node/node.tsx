@@ -1,5 +1,58 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { RowId } from '../../../../../shared/routes/table.ts';
+import { denied } from '../../api/node.ts';
+import { go, place } from '../../app/route.ts';
+import { Note, Tabs } from '../../parts/parts.tsx';
+import { t } from '../../strings.ts';
+import { ConfigTab } from './config-tab.tsx';
+import { LogTab } from './log-tab.tsx';
+import { MapsTab } from './maps-tab.tsx';
+import { MetricsTab } from './metrics-tab.tsx';
+import { NetworkTab } from './network-tab.tsx';
+import { OverviewTab } from './overview-tab.tsx';
+import { RadioTab } from './radio/radio-tab.tsx';
+import { UpdateTab } from './update-tab.tsx';
+import { VideoTab } from './video-tab.tsx';
+import './node.css';
+
+/** Each tab, with the row without which it has nothing to show. */
+const TABS = {
+  overview: [OverviewTab, 'status.get'],
+  log: [LogTab, 'logs.get'],
+  metrics: [MetricsTab, 'observability.aggregate.get'],
+  config: [ConfigTab, 'config.get'],
+  network: [NetworkTab, 'network.get'],
+  radio: [RadioTab, 'wfb.get'],
+  video: [VideoTab, 'video.get'],
+  maps: [MapsTab, 'maps.get'],
+  update: [UpdateTab, 'version.get'],
+} as const satisfies Record<string, readonly [() => JSX.Element, RowId]>;
+type TabId = keyof typeof TABS;
+const IDS = Object.keys(TABS) as TabId[];
 
 export default function Node(): JSX.Element {
-  return <div class="page" />;
+  const chosen = IDS.find((id) => id === place.value.rest[0]) ?? 'overview';
+  const [Tab, row] = TABS[chosen];
+  const closed = denied(row);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a phone the tabs scroll; the chosen one must be seen.
+    box.current
+      ?.querySelector('[aria-selected=true]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [chosen]);
+  return (
+    <div class="node-page" ref={box}>
+      <Tabs
+        label={t.node.tabs}
+        tabs={IDS.map((id) => ({ id, name: t.node.tab[id] }))}
+        chosen={chosen}
+        onChoose={(id) => go('node', id)}
+      />
+      <div role="tabpanel" aria-label={t.node.tab[chosen]} key={chosen}>
+        {closed === null ? <Tab /> : <Note>{t.denied[closed]}</Note>}
+      </div>
+    </div>
+  );
 }

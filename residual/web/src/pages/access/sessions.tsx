@@ -1,0 +1,56 @@
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { lose } from '../../api/credential.ts';
+import { denied, may } from '../../api/node.ts';
+import { moment } from '../../parts/format.ts';
+import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+/** The people who are signed in with the PIN. */
+export function Sessions(): JSX.Element {
+  const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
+  const act = useAct();
+  const text = t.access.sessions;
+  const closed = denied('dashboard.sessions.get');
+  const end = (id: string, current: boolean): void => {
+    void act.run(async () => {
+      await call('dashboard.sessions.id.delete', { params: { id } });
+      if (current) lose(null);
+      else reload();
+    });
+  };
+  return (
+    <Card title={text.title} wide>
+      {closed === null ? <p class="hint">{text.hint}</p> : <Note>{t.denied[closed]}</Note>}
+      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      {data?.sessions.length === 0 ? <p>{text.none}</p> : null}
+      <ul class="list">
+        {data?.sessions.map((session) => (
+          <li key={session.id}>
+            <div>
+              <strong>{session.peer ?? text.unknownPeer}</strong>{' '}
+              {session.current ? <Badge tone="good">{text.current}</Badge> : null}
+              <p class="hint">
+                {text.times(
+                  moment(session.created_at * 1000),
+                  session.last_seen_at === null ? t.app.none : moment(session.last_seen_at * 1000),
+                  moment(session.expires_at * 1000),
+                )}
+              </p>
+            </div>
+            {may('dashboard.sessions.id.delete') ? (
+              <Button
+                busy={act.busy}
+                aria-label={session.current ? undefined : text.endOne(session.peer ?? session.id)}
+                onClick={() => end(session.id, session.current)}
+              >
+                {session.current ? t.app.signOut : text.end}
+              </Button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

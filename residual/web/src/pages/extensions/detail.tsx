@@ -1,0 +1,268 @@
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { denied } from '../../api/node.ts';
+import { go, hrefOf, place } from '../../app/route.ts';
+import { moment } from '../../parts/format.ts';
+import type { FormSchema } from '../../parts/json-schema-form.ts';
+import { Badge, Button, Card, ErrorNote, HoldButton, Note, Tabs } from '../../parts/parts.tsx';
+import { SchemaForm } from '../../parts/schema-form.tsx';
+import { say } from '../../parts/toast.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { ExtensionPage } from './extension-page.tsx';
+import { withMember } from './settings.ts';
+import { type Detailed, type Permission, toneOf, toneOfRisk } from './status.ts';
+
+const LOOK_MS = 3000;
+const TABS = ['about', 'page', 'settings', 'logs'] as const;
+type Tab = (typeof TABS)[number];
+
+/** One extension: what it is, what it may, its own page, its settings and what it says. */
+export function Detail({ id }: { id: string }): JSX.Element {
+  const { data, error, reload } = useAsk('plugins.id.get', { params: { id } }, LOOK_MS);
+  const manifest = data?.manifest ?? null;
+  const tabs = TABS.filter(
+    (tab) =>
+      (tab !== 'page' || (manifest?.gcs ?? null) !== null) && (tab !== 'settings' || hasSettings(data)),
+  );
+  const asked = place.value.rest[1];
+  const chosen = tabs.find((tab) => tab === asked) ?? 'about';
+  return (
+    <>
+      <p>
+        <a class="back" href={hrefOf('extensions')}>
+          ← {t.extensions.all}
+        </a>
+      </p>
+      <ErrorNote error={error} onRetry={reload} />
+      {data === null ? null : (
+        <>
+          <h2 class="row">
+            {manifest?.name ?? id} <small class="hint">{data.install.version}</small>{' '}
+            <Badge tone={toneOf(data.install.status)}>{t.extensions.status[data.install.status]}</Badge>
+          </h2>
+          <Tabs
+            label={t.extensions.parts}
+            tabs={tabs.map((tab) => ({ id: tab, name: t.extensions.tab[tab] }))}
+            chosen={chosen}
+            onChoose={(tab) => go('extensions', id, tab)}
+          />
+          <Chosen tab={chosen} data={data} reload={reload} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Chosen({ tab, data, reload }: { tab: Tab; data: Detailed; reload: () => void }): JSX.Element {
+  switch (tab) {
+    case 'about':
+      return <About data={data} reload={reload} />;
+    case 'page':
+      return <ExtensionPage data={data} />;
+    case 'settings':
+      return <Settings data={data} reload={reload} />;
+    case 'logs':
+      return <Logs id={data.install.plugin_id} />;
+  }
+}
+
+function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.Element {
+  const { install, manifest } = data;
+  const id = install.plugin_id;
+  const { busy, error, run } = useAct();
+  const on = install.status === 'running' || install.status === 'enabled';
+  const missing = (manifest?.permissions ?? []).filter(
+    ({ id: each, required }) => required && !data.granted_capabilities.includes(each),
+  );
+  const act = (work: () => Promise<unknown>): void => {
+    void run(work).then(reload);
+  };
+  return (
+    <div class="page">
+      <Card title={t.extensions.tab.about}>
+        <p>{manifest?.description}</p>
+        <p class="hint">
+          {[id, manifest?.author, manifest?.license]
+            .filter((text) => text !== undefined && text !== '')
+            .join(' · ')}
+        </p>
+        <p class="hint">
+          {t.extensions.signer(install.signer_id)} · {t.extensions.since(moment(install.installed_at))}
+        </p>
+        {install.failure_reason === null ? null : <Note tone="bad">{install.failure_reason}</Note>}
+        {install.last_words.length === 0 ? null : (
+          <pre class="scroll" tabIndex={0}>
+            {install.last_words.join('\n')}
+          </pre>
+        )}
+        {install.sandbox === 'none' ? <Note tone="warn">{t.extensions.noSandbox}</Note> : null}
+        <Readiness id={id} key={install.status} />
+        <ErrorNote error={error} />
+        <div class="row">
+          {on ? (
+            <Button
+              row="plugins.id.disable.post"
+              explain
+              busy={busy}
+              onClick={() => act(async () => call('plugins.id.disable.post', { params: { id }, body: {} }))}
+            >
+              {t.extensions.disable}
+            </Button>
+          ) : (
+            <Button
+              row="plugins.id.enable.post"
+              explain
+              kind="primary"
+              busy={busy}
+              why={missing.length === 0 ? null : t.extensions.missing(missing.length)}
+              onClick={() => act(async () => call('plugins.id.enable.post', { params: { id }, body: {} }))}
+            >
+              {t.extensions.enable}
+            </Button>
+          )}
+          <HoldButton
+            row="plugins.id.delete"
+            kind="danger"
+            busy={busy}
+            onConfirm={() =>
+              void run(async () => {
+                await call('plugins.id.delete', { params: { id } });
+                say(t.extensions.removed(manifest?.name ?? id), 'good');
+                go('extensions');
+              })
+            }
+          >
+            {t.extensions.remove}
+          </HoldButton>
+        </div>
+        <p class="hint">{t.extensions.removeHint}</p>
+      </Card>
+      <Card title={t.extensions.permissions}>
+        {(manifest?.permissions ?? []).length === 0 ? <p>{t.extensions.asksNothing}</p> : null}
+        <ul class="permissions">
+          {(manifest?.permissions ?? []).map((permission) => (
+            <Grant
+              key={permission.id}
+              permission={permission}
+              granted={data.granted_capabilities.includes(permission.id)}
+              busy={busy}
+              onChange={(give) =>
+                act(async () =>
+                  give
+                    ? call('plugins.id.grant.post', {
+                        params: { id },
+                        body: { permission_id: permission.id },
+                      })
+                    : call('plugins.id.perms.perm.delete', { params: { id, perm: permission.id } }),
+                )
+              }
+            />
+          ))}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+function Grant({
+  permission,
+  granted,
+  busy,
+  onChange,
+}: {
+  permission: Permission;
+  granted: boolean;
+  busy: boolean;
+  onChange: (granted: boolean) => void;
+}): JSX.Element {
+  return (
+    <li>
+      <span>
+        {t.extensions.it} {permission.label}
+        {permission.required ? ` (${t.extensions.required})` : ''}
+        {permission.risk_reason === null ? null : <span class="hint"> {permission.risk_reason}</span>}
+      </span>
+      <Badge tone={toneOfRisk(permission.risk)}>{t.extensions.risk[permission.risk]}</Badge>
+      <Button
+        row={granted ? 'plugins.id.perms.perm.delete' : 'plugins.id.grant.post'}
+        busy={busy}
+        aria-label={
+          granted ? t.extensions.revokeOf(permission.label) : t.extensions.grantOf(permission.label)
+        }
+        onClick={() => onChange(!granted)}
+      >
+        {granted ? t.extensions.revoke : t.extensions.grant}
+      </Button>
+    </li>
+  );
+}
+
+function Readiness({ id }: { id: string }): JSX.Element | null {
+  const { data } = useAsk('plugins.id.readiness.get', { params: { id } }, LOOK_MS);
+  if (data === null || data.services.length === 0) return null;
+  return (
+    <ul class="permissions">
+      {data.services.map(({ name, ready, reason }) => (
+        <li key={name}>
+          <span>{name}</span>
+          <Badge tone={ready ? 'good' : 'info'}>
+            {ready ? t.extensions.ready : (reason ?? t.extensions.notReady)}
+          </Badge>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Settings({ data, reload }: { data: Detailed; reload: () => void }): JSX.Element {
+  const id = data.install.plugin_id;
+  const closed = denied('plugins.id.config.put');
+  const save = async (path: string, value: unknown): Promise<void> => {
+    const { key, value: whole } = withMember(data.settings, path, value);
+    await call('plugins.id.config.put', { params: { id }, body: { key, value: whole } });
+    say(t.extensions.saved, 'good');
+    reload();
+  };
+  return (
+    <Card title={t.extensions.tab.settings} wide>
+      <SchemaForm
+        schema={(data.manifest?.settings ?? {}) as FormSchema}
+        values={data.settings}
+        onSave={save}
+        why={closed === null ? null : t.denied[closed]}
+      />
+    </Card>
+  );
+}
+
+function Logs({ id }: { id: string }): JSX.Element {
+  const { data, error, reload } = useAsk(
+    'plugins.id.logs.get',
+    { params: { id }, query: { limit: 200 } },
+    LOOK_MS,
+  );
+  return (
+    <Card title={t.extensions.tab.logs} wide>
+      <ErrorNote error={error} onRetry={reload} />
+      {data !== null && data.entries.length === 0 ? <p>{t.extensions.silent}</p> : null}
+      <div class="scroll logs" tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>
+        <table>
+          <tbody>
+            {(data?.entries ?? []).map(({ seq, timestamp, level, message }) => (
+              <tr key={seq} class={level === 'ERROR' ? 'error' : ''}>
+                <td>{moment(timestamp)}</td>
+                <td>{level}</td>
+                <td>{message}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+function hasSettings(data: Detailed | null): boolean {
+  return (data?.manifest?.settings ?? null) !== null;
+}

@@ -1,0 +1,62 @@
+import type { JSX } from 'preact';
+import { call } from '../../api/client.ts';
+import { hrefOf } from '../../app/route.ts';
+import { bytes, moment } from '../../parts/format.ts';
+import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+const EVERY_MS = 5000;
+const SHOWN = 5;
+
+/** The received video, kept on the ground station. */
+export function GroundRecording(): JSX.Element {
+  const { data, error, reload } = useAsk('ground-station.recording.get', {}, EVERY_MS);
+  const act = useAct();
+  const text = t.ground.recording;
+  const toggle = (): void => {
+    void act.run(async () => {
+      if (data?.recording === true) await call('ground-station.recording.stop.post');
+      else await call('ground-station.recording.start.post', { body: {} });
+      reload();
+    });
+  };
+  return (
+    <Card title={text.title}>
+      <ErrorNote error={error ?? act.error} onRetry={reload} />
+      {data === null ? null : (
+        <>
+          <p>
+            <Badge tone={data.recording ? 'good' : 'info'}>{data.recording ? text.on : text.off}</Badge>{' '}
+            {data.current?.name ?? ''}
+          </p>
+          <Button
+            row={
+              data.recording ? 'ground-station.recording.stop.post' : 'ground-station.recording.start.post'
+            }
+            kind={data.recording ? 'danger' : 'primary'}
+            busy={act.busy}
+            onClick={toggle}
+          >
+            {data.recording ? text.stop : text.start}
+          </Button>
+          <ul class="items">
+            {data.items.slice(0, SHOWN).map(({ name, size_bytes: size, modified_at: at }) => (
+              <li key={name}>
+                <div>
+                  {name}
+                  <p class="hint">
+                    {bytes(size)} · {moment(at)}
+                  </p>
+                </div>
+              </li>
+            ))}
+          </ul>
+          <a class="onward" href={hrefOf('node', 'video')}>
+            {text.all}
+          </a>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,189 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call, Refused } from '../../api/client.ts';
+import type { Answer } from '../../api/rows.ts';
+import { download } from '../../parts/files.ts';
+import { moment } from '../../parts/format.ts';
+import { Badge, Button, Card, ErrorNote, Field } from '../../parts/parts.tsx';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+type Entry = Answer<'logs.get'>['entries'][number];
+
+const EVERY_MS = 2000;
+const PAGE = 200;
+/** Entries that are kept on the screen. */
+const MOST = 2000;
+const LEVELS = ['info', 'warn', 'error', 'trace'] as const;
+const TONES = { TRACE: 'info', DEBUG: 'info', INFO: 'info', WARN: 'warn', ERROR: 'bad' } as const;
+/** Writers of the log beside the node's processes. */
+const OTHERS = ['audit', 'vehicle'] as const;
+
+interface Filter {
+  readonly level: string;
+  readonly service: string;
+  readonly text: string;
+}
+
+/** The log as it grows, newest first, and back as far as it is kept. */
+export function LogTab(): JSX.Element {
+  const [filter, setFilter] = useState<Filter>({ level: 'info', service: '', text: '' });
+  const [paused, setPaused] = useState(false);
+  const { entries, error, older, more, busy } = useLog(filter, paused);
+  const services = useAsk('services.get').data?.services ?? [];
+  const exporting = useAct();
+  const text = t.node.log;
+  const set = (part: Partial<Filter>): void => setFilter((now) => ({ ...now, ...part }));
+  const save = async (): Promise<void> =>
+    download('logs.export.get', 'svc-log.ndjson', { query: queryOf(filter) });
+  return (
+    <div class="page">
+      <Card
+        title={text.title}
+        wide
+        actions={
+          <div class="row">
+            <Button aria-pressed={paused} onClick={() => setPaused(!paused)}>
+              {paused ? text.resume : text.pause}
+            </Button>
+            <Button row="logs.export.get" busy={exporting.busy} onClick={() => void exporting.run(save)}>
+              {text.export}
+            </Button>
+          </div>
+        }
+      >
+        <div class="filters">
+          <Field label={text.level}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={filter.level}
+                onChange={(event) => set({ level: event.currentTarget.value })}
+              >
+                {LEVELS.map((level) => (
+                  <option key={level} value={level}>
+                    {text.levels[level]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={text.service}>
+            {(ids) => (
+              <select
+                {...ids}
+                value={filter.service}
+                onChange={(event) => set({ service: event.currentTarget.value })}
+              >
+                <option value="">{text.all}</option>
+                {[...services.map(({ name }) => name), ...OTHERS].map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={text.text}>
+            {(ids) => (
+              <input
+                {...ids}
+                type="search"
+                maxLength={256}
+                value={filter.text}
+                onInput={(event) => set({ text: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <ErrorNote error={exporting.error ?? error} />
+        <div class="scroll log" tabIndex={0} role="log" aria-label={text.title} aria-live="off">
+          <ol>
+            {entries.map((entry) => (
+              <li key={entry.seq}>
+                <time dateTime={entry.timestamp}>{moment(entry.timestamp)}</time>{' '}
+                {entry.level === 'INFO' ? null : <Badge tone={TONES[entry.level]}>{entry.level}</Badge>}{' '}
+                <strong>{entry.logger}</strong> {entry.message}
+              </li>
+            ))}
+          </ol>
+          {entries.length === 0 && error === null ? <p class="hint">{text.none}</p> : null}
+        </div>
+        {more ? (
+          <Button busy={busy} onClick={older}>
+            {text.older}
+          </Button>
+        ) : null}
+      </Card>
+    </div>
+  );
+}
+
+function queryOf({ level, service, text }: Filter): Record<string, string | null> {
+  return { level, service: service === '' ? null : service, text: text.trim() === '' ? null : text.trim() };
+}
+
+/** Asks every two seconds for what is new: so it follows through the radio too, and no reader of the node is held. */
+function useLog(
+  filter: Filter,
+  paused: boolean,
+): { entries: readonly Entry[]; error: Refused | null; older: () => void; more: boolean; busy: boolean } {
+  const [entries, setEntries] = useState<readonly Entry[]>([]);
+  const [error, setError] = useState<Refused | null>(null);
+  const [more, setMore] = useState(false);
+  const reading = useAct();
+  useEffect(() => {
+    setEntries([]);
+    setMore(false);
+  }, [filter]);
+  useEffect(() => {
+    if (paused) return;
+    const stopped = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (first: boolean): Promise<void> => {
+      try {
+        if (!document.hidden || first) {
+          const found = await call('logs.get', {
+            query: { ...queryOf(filter), limit: PAGE },
+            signal: stopped.signal,
+          });
+          setEntries((now) => followed(found.entries, now));
+          if (first) setMore(found.entries.length === PAGE);
+        }
+        setError(null);
+      } catch (failed) {
+        if (stopped.signal.aborted) return;
+        if (!(failed instanceof Refused)) throw failed;
+        setError(failed);
+      }
+      if (!stopped.signal.aborted) timer = setTimeout(() => void look(false), EVERY_MS);
+    };
+    void look(true);
+    return () => {
+      stopped.abort();
+      clearTimeout(timer);
+    };
+  }, [filter, paused]);
+  const older = (): void => {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    void reading.run(async () => {
+      // Times are cut to milliseconds: those of the same one are asked for again.
+      const to = new Date(Date.parse(last.timestamp) + 1).toISOString();
+      const found = await call('logs.get', { query: { ...queryOf(filter), limit: PAGE, to } });
+      setEntries((now) => joined(now, found.entries));
+      setMore(found.entries.length === PAGE && entries.length + PAGE < MOST);
+    });
+  };
+  return { entries, error: error ?? reading.error, older, more, busy: reading.busy };
+}
+
+/** Newest first, each once. Where a full page does not reach what was read before, what lay between is missing: the older go. */
+function followed(page: readonly Entry[], before: readonly Entry[]): readonly Entry[] {
+  const known = new Set(before.map(({ seq }) => seq));
+  const reaches = page.length < PAGE || page.some(({ seq }) => known.has(seq));
+  return reaches ? joined(page, before) : page;
+}
+
+function joined(newer: readonly Entry[], older: readonly Entry[]): readonly Entry[] {
+  const seen = new Set(newer.map(({ seq }) => seq));
+  return [...newer, ...older.filter(({ seq }) => !seen.has(seq))].slice(0, MOST);
+}

@@ -1,0 +1,137 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { may } from '../../api/node.ts';
+import { download } from '../../parts/files.ts';
+import { bytes, moment } from '../../parts/format.ts';
+import { Button, Card, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
+import { say } from '../../parts/toast.tsx';
+import { upload } from '../../parts/upload.ts';
+import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+/** Map files for places without internet: PMTiles. */
+export function MapsTab(): JSX.Element {
+  const { data, error, reload } = useAsk('maps.get');
+  const act = useAct();
+  const text = t.node.maps;
+  return (
+    <div class="page">
+      {may('maps.name.put') ? <Upload onDone={reload} /> : null}
+      <Card title={text.title} wide>
+        <ErrorNote error={error ?? act.error} onRetry={reload} />
+        {data?.problem == null ? null : <Note tone="warn">{data.problem}</Note>}
+        {data === null ? null : (
+          <p class="hint">{data.free_bytes === null ? '' : text.free(bytes(data.free_bytes))}</p>
+        )}
+        {data?.maps.length === 0 ? <p>{text.none}</p> : null}
+        <ul class="items">
+          {data?.maps.map((map) => (
+            <li key={map.name}>
+              <div>
+                <strong>{map.name_of_map ?? map.name}</strong>
+                <p class="hint">
+                  {text.item(map.name, bytes(map.size_bytes), map.tile_type, map.min_zoom, map.max_zoom)}
+                  {' · '}
+                  {moment(map.modified_at)}
+                </p>
+              </div>
+              <div class="row">
+                <Button
+                  row="maps.name.get"
+                  aria-label={text.downloadOne(map.name)}
+                  onClick={() =>
+                    void act.run(async () =>
+                      download('maps.name.get', map.name, { params: { name: map.name } }),
+                    )
+                  }
+                >
+                  {text.download}
+                </Button>
+                {may('maps.name.delete') ? (
+                  <HoldButton
+                    kind="danger"
+                    busy={act.busy}
+                    label={text.deleteOne(map.name)}
+                    onConfirm={() =>
+                      void act.run(async () => {
+                        await call('maps.name.delete', { params: { name: map.name } });
+                        reload();
+                      })
+                    }
+                  >
+                    {text.delete}
+                  </HoldButton>
+                ) : null}
+              </div>
+            </li>
+          ))}
+        </ul>
+      </Card>
+    </div>
+  );
+}
+
+/** What the node takes as a file name. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+function Upload({ onDone }: { onDone: () => void }): JSX.Element {
+  const [share, setShare] = useState<number | null>(null);
+  const [over, setOver] = useState(false);
+  const [wrong, setWrong] = useState<string | null>(null);
+  const act = useAct();
+  const text = t.node.maps;
+  const send = (file: File | undefined): void => {
+    if (file === undefined) return;
+    const name = file.name.replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+    if (!NAME.test(name) || !name.endsWith('.pmtiles')) {
+      setWrong(text.wrong(file.name));
+      return;
+    }
+    setWrong(null);
+    void act.run(async () => {
+      setShare(0);
+      try {
+        await upload('maps.name.put', { params: { name } }, file, setShare);
+      } finally {
+        setShare(null);
+      }
+      say(text.stored(name), 'good');
+      onDone();
+    });
+  };
+  return (
+    <Card title={text.add}>
+      <label
+        class={over ? 'drop over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          send(event.dataTransfer?.files[0]);
+        }}
+      >
+        {text.drop}
+        <input
+          type="file"
+          accept=".pmtiles"
+          disabled={act.busy}
+          onChange={(event) => {
+            send(event.currentTarget.files?.[0]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </label>
+      <p class="hint">{text.hint}</p>
+      {share === null ? null : (
+        <Progress label={share < 1 ? text.sending(Math.round(share * 100)) : text.checking} value={share} />
+      )}
+      {wrong === null ? null : <Note tone="bad">{wrong}</Note>}
+      <ErrorNote error={act.error} />
+    </Card>
+  );
+}

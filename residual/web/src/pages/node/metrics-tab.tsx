@@ -1,0 +1,92 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { Answer } from '../../api/rows.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
+import { useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+type Bucket = Answer<'observability.aggregate.get'>['data'][number];
+
+/** What the node writes down once a second, by chart. */
+const CHARTS = [
+  { id: 'load', unit: '', digits: 2, metrics: ['node.load'] },
+  { id: 'memory', unit: 'MB', digits: 0, metrics: ['node.memory_mb'] },
+  { id: 'voltage', unit: 'V', digits: 2, metrics: ['battery.voltage'] },
+  { id: 'current', unit: 'A', digits: 1, metrics: ['battery.current'] },
+  { id: 'remaining', unit: '%', digits: 0, metrics: ['battery.remaining'] },
+  { id: 'link', unit: '', digits: 0, metrics: ['link.rx_lost', 'link.rx_bad_crc'] },
+  { id: 'rc', unit: '%', digits: 0, metrics: ['rc.rssi'] },
+  { id: 'satellites', unit: '', digits: 0, metrics: ['gps.satellites'] },
+  { id: 'altitude', unit: 'm', digits: 1, metrics: ['position.alt_rel'] },
+  { id: 'speed', unit: 'm/s', digits: 1, metrics: ['velocity.groundspeed'] },
+] as const;
+const RANGES = {
+  '1h': { bucket: '1m', width: 60 },
+  '6h': { bucket: '1m', width: 60 },
+  '24h': { bucket: '1m', width: 60 },
+  '7d': { bucket: '1h', width: 3600 },
+} as const;
+type Range = keyof typeof RANGES;
+const EVERY_MS = 60_000;
+
+/** Figures of the last hours, where they were recorded. */
+export function MetricsTab(): JSX.Element {
+  const [range, setRange] = useState<Range>('1h');
+  return (
+    <>
+      <div class="row" role="group" aria-label={t.node.metrics.range}>
+        {(Object.keys(RANGES) as Range[]).map((each) => (
+          <Button key={each} aria-pressed={each === range} onClick={() => setRange(each)}>
+            {t.node.metrics.ranges[each]}
+          </Button>
+        ))}
+      </div>
+      <p class="hint">{t.node.metrics.hint}</p>
+      <div class="page charts">
+        {CHARTS.map((chart) => (
+          <MetricChart key={chart.id} chart={chart} range={range} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function MetricChart({ chart, range }: { chart: (typeof CHARTS)[number]; range: Range }): JSX.Element | null {
+  const { bucket, width } = RANGES[range];
+  const { data, error, reload } = useAsk(
+    'observability.aggregate.get',
+    { query: { metric: chart.metrics.join(','), since: `-${range}`, bucket } },
+    EVERY_MS,
+  );
+  const drawn = useMemo(() => linesOf(data?.data ?? [], chart.metrics, width), [data, width]);
+  if (error === null && drawn.times.length === 0) return null;
+  return (
+    <Card title={t.node.metrics.chart[chart.id]}>
+      <ErrorNote error={error} onRetry={reload} />
+      <Chart label={t.node.metrics.chart[chart.id]} unit={chart.unit} digits={chart.digits} {...drawn} />
+    </Card>
+  );
+}
+
+/** One time a bucket; where a bucket is missing, a gap. @param width of a bucket, seconds */
+function linesOf(
+  buckets: readonly Bucket[],
+  metrics: readonly string[],
+  width: number,
+): { times: readonly number[]; lines: readonly { name: string; values: readonly (number | null)[] }[] } {
+  const found = new Map(buckets.map((each) => [`${each.metric} ${each.bucket_us / 1e6}`, each.value]));
+  const measured = [...new Set(buckets.map((each) => each.bucket_us / 1e6))].toSorted((a, b) => a - b);
+  const times = measured.flatMap((at, n) => {
+    const before = measured[n - 1];
+    return before !== undefined && at - before > width * 1.5 ? [before + width, at] : [at];
+  });
+  const lines = metrics
+    .map((name) => ({ name, values: times.map((at) => found.get(`${name} ${at}`) ?? null) }))
+    .filter(({ values }) => values.some((value) => value !== null))
+    .map(({ name, values }) => ({
+      name: metrics.length === 1 ? '' : (t.node.metrics.line[name] ?? name),
+      values,
+    }));
+  return { times, lines };
+}

@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { hold } from '../../api/credential.ts';
+import { info } from '../../api/node.ts';
+import { Button, Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
+import { Qr } from '../../parts/qr.tsx';
+import { useAct } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+
+/** The key of a claim that nobody has stored yet: the node shows it this once. It survives that the page is drawn anew. */
+export const claimed = signal<string | null>(null);
+
+/** Claims an unpaired node. From then on this browser speaks with the key. */
+export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
+  const { busy, error, run } = useAct();
+  const required = info.value?.code_required === true;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const text = (name: string): string => String(given.get(name) ?? '').trim();
+        void run(async () => {
+          const code = text('code').toUpperCase();
+          const { api_key: key } = await call('pairing.claim.post', {
+            body: { user_id: text('user'), ...(code === '' ? {} : { code }) },
+          });
+          claimed.value = key;
+          onClaimed();
+          hold({ kind: 'key', value: key });
+        });
+      }}
+    >
+      <Field label={t.setup.pairing.user} hint={t.setup.pairing.userHint}>
+        {(ids) => <input {...ids} name="user" required maxLength={128} autocomplete="name" />}
+      </Field>
+      <Field
+        label={t.setup.pairing.code}
+        hint={required ? t.setup.pairing.codeHint : t.setup.pairing.codeOptional}
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            name="code"
+            required={required}
+            minLength={6}
+            maxLength={6}
+            autocapitalize="characters"
+            autocomplete="off"
+            spellcheck={false}
+          />
+        )}
+      </Field>
+      <ErrorNote error={error} />
+      <Button type="submit" kind="primary" busy={busy} row="pairing.claim.post">
+        {t.setup.pairing.claim}
+      </Button>
+    </form>
+  );
+}
+
+/** The key, until the person says that it is stored. */
+export function StoreKey({ value, onStored }: { value: string; onStored: () => void }): JSX.Element {
+  const [stored, setStored] = useState(false);
+  useEffect(() => {
+    const stay = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', stay);
+    return () => removeEventListener('beforeunload', stay);
+  }, []);
+  return (
+    <>
+      <Note tone="warn">{t.setup.pairing.once}</Note>
+      <Copyable label={t.setup.pairing.key} text={value} />
+      <Qr text={value} label={t.setup.pairing.qr} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={stored}
+          onChange={(event) => setStored(event.currentTarget.checked)}
+        />{' '}
+        {t.setup.pairing.stored}
+      </label>
+      <Button
+        kind="primary"
+        why={stored ? null : t.setup.pairing.storeFirst}
+        onClick={() => {
+          claimed.value = null;
+          onStored();
+        }}
+      >
+        {t.setup.next}
+      </Button>
+    </>
+  );
+}

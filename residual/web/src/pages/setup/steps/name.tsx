@@ -1,0 +1,42 @@
+import type { JSX } from 'preact';
+import { enter, info } from '../../../api/node.ts';
+import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
+import { useAct } from '../../../parts/use-ask.ts';
+import { t } from '../../../strings.ts';
+import type { StepProps } from '../status.ts';
+import { setConfig, useConfig } from '../use-config.ts';
+
+export function NameStep({ complete }: StepProps): JSX.Element {
+  const name = useConfig('agent', 'name');
+  const { busy, error, run } = useAct();
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+        void run(async () => {
+          if (given !== name) await setConfig('agent.name', given);
+          await complete();
+          await enter();
+        });
+      }}
+    >
+      <Field label={t.setup.name.label} hint={t.setup.name.hint(info.value?.name ?? '')}>
+        {(ids) => (
+          <input
+            {...ids}
+            name="name"
+            key={typeof name}
+            defaultValue={typeof name === 'string' ? name : ''}
+            maxLength={64}
+            autocomplete="off"
+          />
+        )}
+      </Field>
+      <ErrorNote error={error} />
+      <Button type="submit" kind="primary" busy={busy} row="config.put" explain>
+        {t.setup.setAndNext}
+      </Button>
+    </form>
+  );
+}

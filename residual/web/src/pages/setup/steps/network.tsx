@@ -1,0 +1,179 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { call, Refused } from '../../../api/client.ts';
+import type { Answer } from '../../../api/rows.ts';
+import { Badge, Button, ErrorNote, Field, Progress } from '../../../parts/parts.tsx';
+import { say } from '../../../parts/toast.tsx';
+import { useAct, useAsk } from '../../../parts/use-ask.ts';
+import { t } from '../../../strings.ts';
+import type { StepProps } from '../status.ts';
+
+const LOOK_MS = 5000;
+type Network = Answer<'network.client.scan.get'>['networks'][number];
+
+export function NetworkStep({ reload }: StepProps): JSX.Element {
+  const { data, error, reload: again } = useAsk('network.get', {}, LOOK_MS);
+  const changed = (): void => {
+    again();
+    reload();
+  };
+  return (
+    <>
+      <ErrorNote error={error} onRetry={again} />
+      <ul class="facts">
+        {(data?.interfaces ?? [])
+          .filter(({ kind, radio }) => kind !== 'loopback' && radio !== true)
+          .map(({ name, kind, state, addresses }) => (
+            <li key={name}>
+              <strong>{name}</strong> <span class="hint">{kind}</span>{' '}
+              <Badge tone={state === 'connected' ? 'good' : 'info'}>{state}</Badge>
+              <br />
+              <span class="hint">{addresses.join(', ')}</span>
+            </li>
+          ))}
+      </ul>
+      {data === null ? null : (
+        <>
+          <Join hotspot={data.hotspot.running} onJoined={changed} />
+          <Hotspot hotspot={data.hotspot} onChanged={changed} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void }): JSX.Element {
+  const [found, setFound] = useState<readonly Network[] | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const scan = useAct();
+  const join = useAct();
+  const search = async (): Promise<void> => {
+    const { networks } = await call('network.client.scan.get');
+    // Each name once, by its strongest station.
+    const named = networks
+      .filter(({ ssid }) => ssid !== '')
+      .toSorted((a, b) => (b.signal ?? 0) - (a.signal ?? 0));
+    setFound([...new Map(named.toReversed().map((each) => [each.ssid, each])).values()].toReversed());
+  };
+  return (
+    <section aria-label={t.setup.network.wifi}>
+      <h3>{t.setup.network.wifi}</h3>
+      <Button row="network.client.scan.get" busy={scan.busy} onClick={() => void scan.run(search)}>
+        {t.setup.network.scan}
+      </Button>
+      {scan.busy ? <Progress label={t.setup.network.scanning} value={null} /> : null}
+      <ErrorNote error={scan.error} />
+      {found === null ? null : found.length === 0 ? (
+        <p>{t.setup.network.nothing}</p>
+      ) : (
+        <ul class="facts">
+          {found.map(({ ssid, signal, security, in_use: joined }) => (
+            <li key={ssid}>
+              <Button onClick={() => setChosen(ssid)} aria-pressed={chosen === ssid}>
+                {ssid}
+              </Button>{' '}
+              <span class="hint">
+                {t.setup.network.heard(signal, security === '' ? t.setup.network.open : security)}
+              </span>{' '}
+              {joined ? <Badge tone="good">{t.setup.network.joined}</Badge> : null}
+            </li>
+          ))}
+        </ul>
+      )}
+      {chosen === null ? null : (
+        <form
+          key={chosen}
+          onSubmit={(event) => {
+            event.preventDefault();
+            const passphrase = String(new FormData(event.currentTarget).get('passphrase') ?? '');
+            const stop = join.error instanceof Refused && join.error.code === 'E_HOTSPOT_ACTIVE';
+            void join.run(async () => {
+              const { ssid, ip } = await call('network.client.join.put', {
+                body: {
+                  ssid: chosen,
+                  ...(passphrase === '' ? {} : { passphrase }),
+                  ...(stop ? { stop_hotspot: true } : {}),
+                },
+              });
+              say(t.setup.network.done(ssid, ip ?? t.app.none), 'good');
+              onJoined();
+            });
+          }}
+        >
+          <Field label={t.setup.network.passphrase(chosen)} hint={t.setup.network.passphraseHint}>
+            {(ids) => <input {...ids} name="passphrase" type="password" autocomplete="off" />}
+          </Field>
+          {hotspot ? <p class="hint">{t.setup.network.losesHotspot}</p> : null}
+          <ErrorNote error={join.error} />
+          <Button type="submit" kind="primary" busy={join.busy} row="network.client.join.put" explain>
+            {join.error?.code === 'E_HOTSPOT_ACTIVE' ? t.setup.network.joinAnyway : t.setup.network.join}
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function Hotspot({
+  hotspot,
+  onChanged,
+}: {
+  hotspot: Answer<'network.get'>['hotspot'];
+  onChanged: () => void;
+}): JSX.Element {
+  const { busy, error, run } = useAct();
+  return (
+    <form
+      aria-label={t.setup.network.hotspot}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        const [ssid, passphrase] = ['ssid', 'passphrase'].map((name) => String(given.get(name) ?? ''));
+        void run(async () => {
+          await call('network.hotspot.put', {
+            body: hotspot.enabled
+              ? { enabled: false }
+              : {
+                  enabled: true,
+                  ...(ssid === undefined || ssid === '' ? {} : { ssid }),
+                  ...(passphrase === undefined || passphrase === '' ? {} : { passphrase }),
+                },
+          });
+          onChanged();
+        });
+      }}
+    >
+      <h3>{t.setup.network.hotspot}</h3>
+      <p>
+        {hotspot.enabled
+          ? t.setup.network.hotspotOn(hotspot.ssid, hotspot.address ?? t.app.none)
+          : t.setup.network.hotspotOff}
+      </p>
+      {hotspot.enabled ? null : (
+        <>
+          <Field label={t.setup.network.ssid}>
+            {(ids) => (
+              <input {...ids} name="ssid" defaultValue={hotspot.ssid} maxLength={32} autocomplete="off" />
+            )}
+          </Field>
+          <Field label={t.setup.network.hotspotPassphrase} hint={t.setup.network.hotspotHint}>
+            {(ids) => (
+              <input
+                {...ids}
+                name="passphrase"
+                type="password"
+                minLength={8}
+                maxLength={63}
+                autocomplete="new-password"
+              />
+            )}
+          </Field>
+        </>
+      )}
+      <ErrorNote error={error} />
+      <Button type="submit" busy={busy} row="network.hotspot.put" explain>
+        {hotspot.enabled ? t.setup.network.stop : t.setup.network.start}
+      </Button>
+    </form>
+  );
+}

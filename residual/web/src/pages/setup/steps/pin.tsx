@@ -1,0 +1,65 @@
+import type { JSX } from 'preact';
+import { call, Refused } from '../../../api/client.ts';
+import { credential, hold } from '../../../api/credential.ts';
+import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
+import { say } from '../../../parts/toast.tsx';
+import { useAct } from '../../../parts/use-ask.ts';
+import { t } from '../../../strings.ts';
+import type { StepProps } from '../status.ts';
+
+export function PinStep({ step, complete }: StepProps): JSX.Element {
+  const { busy, error, run } = useAct();
+  const isSet = step.state === 'complete';
+  const set = async (pin: string, again: string): Promise<void> => {
+    if (pin !== again) throw new Refused(0, 'E_INVALID_VALUE', t.setup.pin.differ);
+    const { session, expires_at: expiresAt } = await call('dashboard.pin.set.post', { body: { pin } });
+    say(t.setup.pin.done, 'good');
+    await complete();
+    // A key is worth more than a session.
+    if (credential.value?.kind !== 'key') hold({ kind: 'session', value: session, expiresAt });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = new FormData(event.currentTarget);
+        void run(async () => set(String(given.get('pin') ?? ''), String(given.get('again') ?? '')));
+      }}
+    >
+      <Field label={isSet ? t.setup.pin.another : t.setup.pin.label} hint={t.setup.pin.hint}>
+        {(ids) => <PinInput {...ids} name="pin" />}
+      </Field>
+      <Field label={t.setup.pin.again}>{(ids) => <PinInput {...ids} name="again" />}</Field>
+      <ErrorNote error={error} />
+      <Button
+        type="submit"
+        kind={isSet ? 'plain' : 'primary'}
+        busy={busy}
+        row="dashboard.pin.set.post"
+        explain
+      >
+        {isSet ? t.setup.pin.change : t.setup.setAndNext}
+      </Button>
+    </form>
+  );
+}
+
+function PinInput(props: {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean;
+  name: string;
+}): JSX.Element {
+  return (
+    <input
+      {...props}
+      type="password"
+      inputMode="numeric"
+      pattern="[0-9]{4,12}"
+      minLength={4}
+      maxLength={12}
+      autocomplete="new-password"
+      required
+    />
+  );
+}

@@ -1,0 +1,97 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+
+const withKey = { 'x-svc-key': KEY };
+
+describe('the page of who may use the node', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let node: TestNode;
+  let page: Page;
+  before(async function () {
+    if (noBrowser() !== null) this.skip();
+    node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
+    browser = await openBrowser();
+    page = await browser.newPage();
+    await signIn(page, node.url, KEY);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  const verify = async (pin: string): Promise<string> => {
+    const { body } = await node.json('/api/dashboard/pin/verify', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pin }),
+    });
+    return String(body['session']);
+  };
+
+  it('sets a PIN that the node then takes, and ends a session that was opened with it', async () => {
+    const seen = watch(page, node.url);
+    await visit(page, 'access');
+    await page.locator('input[name=pin]').fill('4821');
+    await page.locator('input[name=repeat]').fill('4821');
+    await page.locator('::-p-aria(Set the PIN)').click();
+    await page.waitForFunction(() => /The new PIN is set/.test(document.body.innerText));
+    const session = await verify('4821');
+    await visit(page, 'node/update');
+    await visit(page, 'access');
+    await page.locator('button[aria-label^="End the session"]').click();
+    // The one of the change itself, then ours.
+    await page.waitForFunction(
+      () => document.querySelectorAll('button[aria-label^="End the session"]').length === 1,
+    );
+    await page.locator('button[aria-label^="End the session"]').click();
+    await page.waitForFunction(() => /Nobody is signed in/.test(document.body.innerText));
+    const { status } = await node.json('/api/status', {
+      headers: { 'x-svc-dashboard-session': session },
+    });
+    expect(status).to.equal(401);
+    seen.check();
+  });
+
+  it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {
+    await visit(page, 'access/programs');
+    await page.locator('input[name=label]').fill('laptop');
+    await page.locator('::-p-aria(Make the token)').click();
+    const field = await page.waitForSelector('dialog input[aria-label=Token]');
+    const token = await field?.evaluate((input) => (input as HTMLInputElement).value);
+    const line = await page.$eval(
+      'dialog input[aria-label="Claude Code"]',
+      (input) => (input as HTMLInputElement).value,
+    );
+    expect(line).to.include(`SVC_MCP_TOKEN=${token}`);
+    const listed = async () =>
+      (await node.json('/api/mcp/status', { headers: withKey })).body['tokens'] as {
+        readonly label: string;
+        readonly scopes: readonly string[];
+        readonly revoked: boolean;
+      }[];
+    expect((await listed())[0]).to.deep.include({ label: 'laptop', scopes: ['read'], revoked: false });
+    await page.keyboard.press('Escape');
+    await page.locator('::-p-aria(Revoke laptop)').click();
+    await page.waitForFunction(() => /revoked/.test(document.querySelector('.list')?.textContent ?? ''));
+    expect((await listed())[0]).to.deep.include({ revoked: true });
+    expect(await page.content()).to.not.include(token);
+  });
+
+  it('shows who did what, finds it by words, and checks that the record is whole', async () => {
+    await visit(page, 'access/audit');
+    await page.waitForFunction(() => /POST \/api\/mcp\/tokens/.test(document.body.innerText));
+    await page.locator('::-p-aria(What)').fill('revoke');
+    await page.waitForFunction(() => !/POST \/api\/mcp\/tokens/.test(document.body.innerText));
+    await page.locator('::-p-aria(Check)').click();
+    await page.waitForFunction(() => /The record is whole/.test(document.body.innerText));
+    for (const tab of ['people', 'programs', 'audit']) {
+      await visit(page, `access/${tab}`);
+      await checkAxe(page);
+    }
+  });
+});

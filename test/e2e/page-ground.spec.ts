@@ -1,0 +1,96 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import { TestNode } from '../support/node.ts';
+import { bindTo, boundPair, GROUND } from '../support/radios.ts';
+
+const GS = '/api/v1/ground-station';
+const [FIRST, SECOND] = ['0000000000d1', '0000000000d2'] as const;
+
+describe('the page of a ground station', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let node: TestNode;
+  let page: Page;
+  before(async function () {
+    if (noBrowser() !== null) this.skip();
+    node = await TestNode.start({
+      pairing: { key: KEY },
+      simulated: false,
+      config: 'agent:\n  profile: ground-station\nmavlink:\n  endpoints: []\n',
+      prepare: bindTo(GROUND, boundPair(FIRST).atGround, boundPair(SECOND, GROUND, 1).atGround),
+    });
+    browser = await openBrowser();
+    page = await browser.newPage();
+    await signIn(page, node.url, KEY);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  const pilot = async (): Promise<unknown> =>
+    (await node.json(`${GS}/pic`, { headers: { 'x-svc-key': KEY } })).body['claimed_by'];
+  const asAnother = async (what: string, body: object): Promise<number> =>
+    (
+      await node.json(`${GS}/pic/${what}`, {
+        method: 'POST',
+        headers: { 'x-svc-key': KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({ client_id: 'tablet', ...body }),
+      })
+    ).status;
+
+  it('is pilot in command on every page while it is open, until another takes over', async () => {
+    const seen = watch(page, node.url);
+    await visit(page, 'ground');
+    await page.locator('::-p-aria(Be pilot in command)').click();
+    await page.waitForSelector('::-p-aria(Release)');
+    const mine = await pilot();
+    expect(mine).to.match(/^page-/);
+    await visit(page, 'node/update');
+    // Longer than a claim lives without a heartbeat: three of them arrive.
+    for (let beats = 0; beats < 3; beats++)
+      await page.waitForResponse((response) => response.url().endsWith('/pic/heartbeat'));
+    expect(await pilot()).to.equal(mine);
+    expect(await asAnother('claim', {})).to.equal(409);
+    expect(await asAnother('claim', { take_over: true })).to.equal(200);
+    await page.waitForFunction(() => /no longer pilot in command/.test(document.body.innerText));
+    await visit(page, 'ground');
+    await page.waitForFunction(() => /tablet/.test(document.body.innerText));
+    await page.waitForSelector('::-p-aria(Take over \\(hold\\))');
+    seen.check();
+  });
+
+  it('makes another drone the active one', async () => {
+    await visit(page, 'ground');
+    await page.locator(`::-p-aria(Make active: ${SECOND})`).click();
+    await page.waitForSelector(`::-p-aria(Make active: ${FIRST})`);
+    const { body } = await node.json(`${GS}/drones`, { headers: { 'x-svc-key': KEY } });
+    expect(body['active']).to.equal(SECOND);
+  });
+
+  it('opens the pages of a drone through the radio, and comes back', async () => {
+    await visit(page, 'ground');
+    await page.locator(`::-p-aria(Open its pages: ${FIRST})`).click();
+    await page.waitForFunction(() => location.hash === '#/fly');
+    const asked = page.waitForRequest((request) =>
+      request.url().endsWith(`/relay-proxy/${FIRST}/api/version`),
+    );
+    await visit(page, 'node/update');
+    await asked;
+    await page.locator('::-p-aria(Back to the ground station)').click();
+    await page.waitForSelector('main[data-page=ground] .page');
+  });
+
+  it('asks for the device id before a factory reset, and can be used by everybody', async () => {
+    await visit(page, 'ground');
+    await page.waitForFunction(() => /Type the device id first/.test(document.body.innerText));
+    await checkAxe(page);
+    // Of the same kind as before, as another one would load the page anew.
+    await page.setViewport({ width: 320, height: 640 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).to.be.at.most(0);
+    await checkAxe(page);
+  });
+});

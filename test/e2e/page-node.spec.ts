@@ -1,0 +1,108 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { KEY } from '../support/edge.ts';
+import type { TestNode } from '../support/node.ts';
+import { KEYED, startVideoNode } from '../support/video-node.ts';
+
+describe('the page of the node itself', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let node: TestNode;
+  let page: Page;
+  before(async function () {
+    if (noBrowser() !== null) this.skip();
+    node = await startVideoNode({ simulated: true });
+    browser = await openBrowser();
+    page = await browser.newPage();
+    await signIn(page, node.url, KEY);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+
+  const text = async (): Promise<string> => page.$eval('main', (main) => main.innerText);
+
+  it('restarts a service with proof: the process before and the one after', async () => {
+    const seen = watch(page, node.url);
+    await visit(page, 'node/overview');
+    const before = node.pid('svc-video');
+    await page.locator('::-p-aria(Restart svc-video)').click();
+    await page.waitForFunction(() => /svc-video has restarted/.test(document.body.innerText));
+    const after = node.pid('svc-video');
+    expect(after).to.not.equal(before);
+    expect(await text()).to.include(
+      `svc-video has restarted: process ${before} has ended, process ${after} runs.`,
+    );
+    seen.check();
+  });
+
+  it('shows the refusal of the armed guard, and goes over it only by a button that is held', async () => {
+    const command = async (cmd: string): Promise<unknown> =>
+      (
+        await node.json('/api/command', {
+          method: 'POST',
+          headers: { ...KEYED, 'content-type': 'application/json' },
+          body: JSON.stringify({ cmd }),
+        })
+      ).body['status'];
+    while ((await command('arm')) !== 'accepted');
+    await visit(page, 'node/overview');
+    const before = node.pid('svc-link');
+    const over = '::-p-aria(Do it although the vehicle is armed \\(hold\\))';
+    await page.locator('::-p-aria(Restart svc-link)').click();
+    const button = await page.waitForSelector(over);
+    await button?.click();
+    expect(node.pid('svc-link')).to.equal(before);
+    await button?.focus();
+    await page.keyboard.down('Enter');
+    await page.waitForFunction(() => /svc-link has restarted/.test(document.body.innerText));
+    await page.keyboard.up('Enter');
+    expect(node.pid('svc-link')).to.not.equal(before);
+  });
+
+  it('follows the log, and finds words in it', async () => {
+    await visit(page, 'node/log');
+    await page.waitForFunction(() => /svc-link/.test(document.querySelector('.log')?.textContent ?? ''));
+    await page.locator('input[type=search]').fill('nothing-says-this');
+    await page.waitForFunction(() => /No such entries/.test(document.body.innerText));
+  });
+
+  it('stores a picture that the API then has, shows it, and deletes it', async () => {
+    await visit(page, 'node/video');
+    await page.locator('::-p-aria(Store a picture)').click();
+    const shown = await page.waitForSelector('button[aria-label^="Show: "]');
+    const names = async (): Promise<readonly string[]> =>
+      (
+        (await node.json('/api/video/recordings', { headers: KEYED })).body['recordings'] as {
+          readonly name: string;
+        }[]
+      ).map(({ name }) => name);
+    expect(await names()).to.have.length(1);
+    await shown?.click();
+    await page.waitForFunction(
+      () => (document.querySelector<HTMLImageElement>('dialog img')?.naturalWidth ?? 0) > 0,
+    );
+    await page.keyboard.press('Escape');
+    const remove = await page.waitForSelector('button[aria-label^="Delete (hold): "]');
+    await remove?.focus();
+    await page.keyboard.down('Space');
+    await page.waitForFunction(() => /Nothing is stored yet/.test(document.body.innerText));
+    await page.keyboard.up('Space');
+    expect(await names()).to.deep.equal([]);
+  });
+
+  it('can be used by everybody, also on a phone', async () => {
+    // Of the same kind as before, as another one would load the page anew.
+    await page.setViewport({ width: 320, height: 640 });
+    for (const tab of ['overview', 'log', 'metrics', 'network', 'radio', 'video', 'maps', 'update']) {
+      await visit(page, `node/${tab}`);
+      await page.waitForSelector(`[role=tab][aria-selected=true]`);
+      await checkAxe(page);
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(wider, tab).to.be.at.most(0);
+    }
+  });
+});

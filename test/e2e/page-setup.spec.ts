@@ -1,0 +1,103 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
+import { TestNode } from '../support/node.ts';
+
+describe('the page of the set-up', function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  let node: TestNode;
+  let page: Page;
+  let seen: Watch;
+  before(async function () {
+    if (noBrowser() !== null) this.skip();
+    [browser, node] = await Promise.all([
+      openBrowser(),
+      TestNode.start({ config: 'video:\n  source: none\n' }),
+    ]);
+    page = await browser.newPage();
+    page.setDefaultTimeout(15_000);
+    // As wide as a phone; higher, since the bar at the bottom would take clicks on what lies below it.
+    await page.setViewport({ ...PHONE, height: 1400 });
+    seen = watch(page, node.url);
+    await page.goto(`${node.url}/`);
+  });
+  after(async () => {
+    await Promise.all([browser?.close(), node?.stop()]);
+  });
+
+  const button = (name: string) => page.locator(`::-p-aria(${name}[role="button"])`);
+  const title = async (text: string): Promise<void> => {
+    await page.waitForSelector(`::-p-aria(${text}[role="heading"])`);
+  };
+  const stateOf = async (id: string, key: string | null = null): Promise<string | undefined> => {
+    const answer = await node.fetch(
+      '/api/setup/status',
+      key === null ? {} : { headers: { 'x-svc-key': key } },
+    );
+    const { steps } = (await answer.json()) as { steps: { id: string; state: string }[] };
+    return steps.find((step) => step.id === id)?.state;
+  };
+
+  it('opens by itself on a node that nobody set up; a name and a profile are set, and a step is skipped', async () => {
+    await title('What is it called?');
+    await checkAxe(page);
+    await page.locator('::-p-aria(Name[role="textbox"])').fill('heron');
+    await button('Set and continue').click();
+    await title('Drone or ground station?');
+    const config = (await (await node.fetch('/api/config')).json()) as { agent: { name: string } };
+    expect(config.agent.name).to.equal('heron');
+    await button('Set and continue').click();
+    await title('A PIN for this page');
+    expect([await stateOf('name'), await stateOf('profile')]).to.deep.equal(['complete', 'complete']);
+    await button('Skip').click();
+    await title('Flight controller');
+    expect(await stateOf('pin')).to.equal('skipped');
+    await button('Back').click();
+    await button('Do it after all').click();
+    await page.waitForSelector('::-p-aria(A PIN for this page[role="heading"])');
+    await page.waitForFunction(() => document.querySelector('.one-step .badge')?.textContent === 'to do');
+    expect(await stateOf('pin')).to.equal('needs_action');
+    seen.check();
+  });
+
+  it('a reload stays at the step; with the PIN this browser holds a session', async () => {
+    await page.reload();
+    await title('A PIN for this page');
+    for (const name of ['pin', 'again']) await page.locator(`input[name=${name}]`).fill('482913');
+    await button('Set and continue').click();
+    await button('Sign out').wait();
+    expect(await stateOf('pin')).to.equal('complete');
+    seen.check();
+  });
+
+  it('the key of the pairing is shown once, and nothing goes on before it is stored', async () => {
+    await page.evaluate(() => {
+      location.hash = '#/setup/pairing';
+    });
+    await title('Pair the node with you');
+    await page.locator('input[name=user]').fill('Ada');
+    await button('Pair').click();
+    const shown = await page.waitForSelector('.copyable input');
+    const key = await shown?.evaluate((input) => (input as HTMLInputElement).value);
+    expect(key).to.match(/^svc_[A-Za-z0-9_-]{43}$/);
+    await page.evaluate(() => {
+      location.hash = '#/setup/name';
+    });
+    await page.waitForSelector('.copyable input');
+    await checkAxe(page);
+    await page.locator('::-p-aria(I have stored it[role="checkbox"])').click();
+    await page.locator('.one-step .button.primary').click();
+    await page.waitForFunction(() => document.querySelector('.copyable') === null);
+    expect(await stateOf('pairing', key ?? '')).to.equal('complete');
+    seen.check();
+
+    await page.evaluate(() => {
+      location.hash = '#/setup/finish';
+    });
+    await button('Finish the set-up').click();
+    await page.waitForFunction(() => location.hash === '#/fly');
+    expect(await stateOf('finish', key ?? '')).to.equal('complete');
+  });
+});
