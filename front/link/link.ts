@@ -1,4 +1,5 @@
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { modeName } from '../../shared/flight/modes.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -49,7 +50,6 @@ import { WireGuard } from './router/wire-guard.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
-import { modeName } from './vehicle/modes.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';

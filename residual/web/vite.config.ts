@@ -68,6 +68,8 @@ export default defineConfig({
   base: '/',
   plugins: [rows(), frame()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // The map's worker, a module beside the others.
+  worker: { format: 'es' },
   build: {
     outDir: join(import.meta.dirname, 'dist'),
     emptyOutDir: true,
@@ -76,6 +78,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     target: ['chrome111', 'firefox115', 'safari16.4'],
     modulePreload: { polyfill: false },
+    // The map's library, which is loaded only where there is a map file.
+    chunkSizeWarningLimit: 1200,
     rolldownOptions: {
       input: ['index.html', 'frame.html'].map((name) => join(import.meta.dirname, 'src', name)),
     },

@@ -6,7 +6,7 @@
 import type { Payload } from './payload.ts';
 
 export interface Heartbeat {
-  /** Its meaning depends on the firmware: front/link/vehicle/modes.ts. */
+  /** Its meaning depends on the firmware: shared/flight/modes.ts. */
   readonly customMode: number;
   /** MAV_TYPE */
   readonly type: number;

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
-import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
+import { ageOf, noChromium, openChromium, playerModule, readClocks, signInto } from '../support/chromium.ts';
+import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
 import { cpuMicros, pssMib } from './proc.ts';
@@ -23,15 +24,12 @@ declare global {
   }
 }
 
-/** A page whose own player waits for a credential, with `add(n)` -> ms to each first picture, and `drop()`. */
+/** A page without a player of its own, signed in with the key, with `add(n)` -> ms to each first picture, and `drop()`. */
 export async function openPage(browser: Browser, url: string): Promise<Page> {
   const page = await browser.newPage();
-  await page.goto(`${url}/`);
-  await page.evaluate(async (headers) => {
-    const player: string = '/assets/whep-player.js';
-    const { play } = (await import(player)) as {
-      play: (video: HTMLVideoElement, url: string, headers: Record<string, string>) => Promise<Player>;
-    };
+  await signInto(page, url, KEY, 'access');
+  await page.evaluate(async (player) => {
+    const { play } = (await import(player)) as { play: (video: HTMLVideoElement) => Promise<Player> };
     document.body.replaceChildren();
     window.players = [];
     window.add = async (count) => {
@@ -44,7 +42,7 @@ export async function openPage(browser: Browser, url: string): Promise<Page> {
         document.body.append(video);
         const began = performance.now();
         const first = new Promise<void>((resolve) => video.requestVideoFrameCallback(() => resolve()));
-        window.players.push(await play(video, '/whep', headers));
+        window.players.push(await play(video));
         await first;
         times.push(performance.now() - began);
       }
@@ -55,7 +53,7 @@ export async function openPage(browser: Browser, url: string): Promise<Page> {
       window.players = [];
       document.body.replaceChildren();
     };
-  }, KEYED);
+  }, playerModule());
   return page;
 }
 

@@ -62,11 +62,8 @@ describe('the page of who may use the node', function () {
     await page.locator('input[name=label]').fill('laptop');
     await page.locator('::-p-aria(Make the token)').click();
     const field = await page.waitForSelector('dialog input[aria-label=Token]');
-    const token = await field?.evaluate((input) => (input as HTMLInputElement).value);
-    const line = await page.$eval(
-      'dialog input[aria-label="Claude Code"]',
-      (input) => (input as HTMLInputElement).value,
-    );
+    const token = await field?.evaluate((input) => input.value);
+    const line = await page.$eval('dialog input[aria-label="Claude Code"]', (input) => input.value);
     expect(line).to.include(`SVC_MCP_TOKEN=${token}`);
     const listed = async () =>
       (await node.json('/api/mcp/status', { headers: withKey })).body['tokens'] as {

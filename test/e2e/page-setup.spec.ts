@@ -80,7 +80,7 @@ describe('the page of the set-up', function () {
     await page.locator('input[name=user]').fill('Ada');
     await button('Pair').click();
     const shown = await page.waitForSelector('.copyable input');
-    const key = await shown?.evaluate((input) => (input as HTMLInputElement).value);
+    const key = await shown?.evaluate((input) => input.value);
     expect(key).to.match(/^svc_[A-Za-z0-9_-]{43}$/);
     await page.evaluate(() => {
       location.hash = '#/setup/name';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { noChromium, openChromium, readClocks, writeLauncher } from '../support/chromium.ts';
+import { noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
@@ -29,9 +29,7 @@ describe('video over a thin cable', function () {
 
   async function watch(page: Page, node: TestNode): Promise<void> {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
-    await page.goto(`http://10.79.2.1:${node.port}/`);
-    await page.fill('#secret', PIN);
-    await page.click('button');
+    await signInto(page, `http://10.79.2.1:${node.port}`, PIN);
   }
 
   async function until(node: TestNode, fits: (status: Watched) => boolean): Promise<Watched> {

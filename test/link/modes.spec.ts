@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Family, familyOf, modeName, modeNames, modeNumber } from '../../front/link/vehicle/modes.ts';
+import { type Family, familyOf, modeName, modeNames, modeNumber } from '../../shared/flight/modes.ts';
 
 const FAMILIES: readonly Family[] = ['copter', 'plane', 'rover', 'sub', 'px4'];
 

@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { ROOT } from './node.ts';
 
 const EXECUTABLE = '/usr/bin/chromium';
 
@@ -22,6 +24,21 @@ export async function openChromium(launcher = EXECUTABLE): Promise<Browser> {
 export async function writeLauncher(path: string, prefix: readonly string[]): Promise<string> {
   await writeFile(path, `#!/bin/sh\nexec ${[...prefix, EXECUTABLE].join(' ')} "$@"\n`, { mode: 0o755 });
   return path;
+}
+
+/** Opens the page and signs in with the PIN or the key, as a person does. @param where a page of the application; the picture is on `fly` */
+export async function signInto(page: Page, origin: string, secret: string, where = 'fly'): Promise<void> {
+  await page.goto(`${origin}/#/${where}`);
+  await page.fill('input[name=secret]', secret);
+  await page.click('form button[type=submit]');
+  await page.waitForSelector('nav');
+}
+
+/** The address of the page's own WHEP player; it has the credential that the page was signed into with. */
+export function playerModule(): string {
+  const [file] = globSync('whep-player-*.js', { cwd: join(ROOT, 'residual/web/dist/assets') });
+  if (file === undefined) throw new Error('the page was not built (npm run build:web)');
+  return `/assets/${file}`;
 }
 
 export interface ClockRead {

@@ -1,10 +1,10 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
+import { modeNumber } from '../../../shared/flight/modes.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Params } from '../params/params.ts';
-import { modeNumber } from '../vehicle/modes.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import {

@@ -1,5 +1,5 @@
+import type { Family } from '../../../shared/flight/modes.ts';
 import type { Params7 } from '../encode.ts';
-import type { Family } from '../vehicle/modes.ts';
 
 // MAV_CMD
 const NAV_RETURN_TO_LAUNCH = 20;

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import { type Family, modeNames, modeNumber } from '../../../shared/flight/modes.ts';
 import {
   type Encoder,
   FRAME_GLOBAL,
@@ -8,7 +9,6 @@ import {
   type Params7,
   type Target,
 } from '../encode.ts';
-import { type Family, modeNames, modeNumber } from '../vehicle/modes.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import {
   type Exchange,

@@ -1,3 +1,4 @@
+import { type Family, familyOf, modeName } from '../../../shared/flight/modes.ts';
 import {
   type AutopilotVersion,
   type CommandAck,
@@ -39,7 +40,6 @@ import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
-import { type Family, familyOf, modeName } from './modes.ts';
 import { firstItemOf, type Sensors, TelemetryModel } from './telemetry.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */

@@ -1,8 +1,10 @@
 import { render } from 'preact';
+import { rememberFlight } from './api/flight.ts';
 import { App } from './app/app.tsx';
 import './styles/page.css';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('index.html has no #app');
+rememberFlight();
 root.replaceChildren();
 render(<App />, root);

@@ -19,6 +19,10 @@ export interface Ask<B = unknown> {
   /** Of the node itself, also while a drone behind it is looked at. */
   readonly here?: boolean;
   readonly signal?: AbortSignal;
+  /** The answer lasts as long as it takes; only its beginning has the time of the row. */
+  readonly lasting?: boolean;
+  /** Sent also while the page is being left. */
+  readonly keepalive?: boolean;
   /** Only of a row that is `long`: how far it is. */
   readonly onProgress?: (progress: { done: number; total: number | null; text: string }) => void;
 }
@@ -66,13 +70,16 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   if (raw !== undefined) headers.set('content-type', raw.type);
   else if (body !== undefined) headers.set('content-type', 'application/json');
   if (onProgress !== undefined && row.long) headers.set('accept', 'text/event-stream');
-  const late = AbortSignal.timeout(row.timeoutMs + GRACE_MS);
+  const stopper = new AbortController();
+  const late = stopper.signal;
+  const timer = setTimeout(() => stopper.abort(), row.timeoutMs + GRACE_MS);
   let response: Response;
   try {
     response = await fetch(pathOf(id, ask), {
       method: row.method === 'ANY' ? 'GET' : row.method,
       headers,
       cache: 'no-store',
+      keepalive: ask.keepalive ?? false,
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
       ...(raw !== undefined ? { body: raw.bytes } : body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -81,6 +88,7 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
     missed();
     throw new Refused(0, 'E_AWAY', late.aborted ? 'The node took too long.' : 'The node does not answer.');
   }
+  if (ask.lasting === true) clearTimeout(timer);
   heard();
   if (response.ok) return onProgress === undefined || !row.long ? response : followed(response, onProgress);
   throw await refusalOf(response);

@@ -29,7 +29,7 @@ export async function download(
 ): Promise<void> {
   if (relayed.value === null) store(await addressOf(id, ask), name);
   else {
-    const blob = await (await send(id, ask)).blob();
+    const blob = await (await send(id, { ...ask, lasting: true })).blob();
     saveBlob(blob, name);
   }
 }

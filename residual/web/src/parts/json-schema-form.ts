@@ -49,9 +49,9 @@ export function typesOf({ type }: FormSchema): readonly string[] {
 export function textOf(kind: Kind, value: unknown): string {
   if (kind === 'secret' || value === undefined || (value === null && kind !== 'json')) return '';
   if (kind === 'lines') return Array.isArray(value) ? value.join('\n') : '';
-  return kind === 'json' || (kind === 'choice' && typeof value !== 'string')
-    ? JSON.stringify(value, null, kind === 'json' ? 1 : undefined)
-    : String(value);
+  return typeof value === 'string' && kind !== 'json'
+    ? value
+    : JSON.stringify(value, null, kind === 'json' ? 1 : undefined);
 }
 
 /** The value that a text stands for. @throws SyntaxError where it is to be JSON and is none */
@@ -80,11 +80,8 @@ export function valueOf(kind: Kind, text: string, schema: FormSchema): unknown {
 export function shown(value: unknown): string {
   if (value === '' || value === null || (Array.isArray(value) && value.length === 0)) return t.form.empty;
   if (typeof value === 'boolean') return value ? t.form.on : t.form.off;
-  return Array.isArray(value)
-    ? value.join(', ')
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value);
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) ? value.join(', ') : JSON.stringify(value);
 }
 
 /** The limits that a person should know before they try. */

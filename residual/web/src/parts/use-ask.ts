@@ -18,7 +18,7 @@ export interface Asked<T> {
  */
 export function useAsk<Id extends RowId>(
   id: Id,
-  ask: Pick<Ask, 'params' | 'query'> = {},
+  ask: Pick<Ask, 'params' | 'query' | 'here'> = {},
   everyMs: number | null = null,
 ): Asked<NoInfer<Answer<Id>>> {
   const [state, setState] = useState<{ data: Answer<Id> | null; error: Refused | null }>({

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { hold, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Copyable, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
@@ -57,12 +58,10 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
   const closed = denied('pairing.claim.post');
   if (closed !== null) return <Note>{t.denied[closed]}</Note>;
   const claim = (form: FormData): void => {
-    const given = String(form.get('code') ?? '')
-      .trim()
-      .toUpperCase();
+    const given = textIn(form, 'code').trim().toUpperCase();
     void act.run(async () => {
       const { api_key: key } = await call('pairing.claim.post', {
-        body: { user_id: String(form.get('user') ?? '').trim(), ...(given === '' ? {} : { code: given }) },
+        body: { user_id: textIn(form, 'user').trim(), ...(given === '' ? {} : { code: given }) },
       });
       claimed.value = key;
       hold({ kind: 'key', value: key });

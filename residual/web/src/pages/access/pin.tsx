@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { credential, hold } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { span } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -20,7 +21,7 @@ export function Pin(): JSX.Element {
   // The key and a session speak for themselves; others prove that they know the present PIN.
   const asksCurrent = data?.pin_set === true && kind !== 'key' && kind !== 'session';
   const set = (form: HTMLFormElement): void => {
-    const given = (name: string): string => String(new FormData(form).get(name) ?? '');
+    const given = (name: string): string => textIn(new FormData(form), name);
     setDiffer(given('pin') !== given('repeat'));
     if (given('pin') !== given('repeat')) return;
     void act.run(async () => {

@@ -4,6 +4,7 @@ import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import {
   Badge,
@@ -80,14 +81,14 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
   const text = t.access.tokens;
   const scopes: readonly Scope[] = preset === 'own' ? own : PRESETS[preset];
   const mint = (form: FormData): void => {
-    const nodes = String(form.get('nodes') ?? '')
+    const nodes = textIn(form, 'nodes')
       .split(/[ ,]+/)
       .filter((each) => each !== '');
     void act.run(async () =>
       onMinted(
         await call('mcp.tokens.post', {
           body: {
-            label: String(form.get('label') ?? '').trim(),
+            label: textIn(form, 'label').trim(),
             scopes: [...scopes],
             ttl_ms: Number(form.get('days')) * DAY_MS,
             ...(nodes.length === 0 ? {} : { allowed_nodes: nodes }),

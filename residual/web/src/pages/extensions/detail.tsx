@@ -3,7 +3,6 @@ import { call } from '../../api/client.ts';
 import { denied } from '../../api/node.ts';
 import { go, hrefOf, place } from '../../app/route.ts';
 import { moment } from '../../parts/format.ts';
-import type { FormSchema } from '../../parts/json-schema-form.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Tabs } from '../../parts/parts.tsx';
 import { SchemaForm } from '../../parts/schema-form.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -227,7 +226,7 @@ function Settings({ data, reload }: { data: Detailed; reload: () => void }): JSX
   return (
     <Card title={t.extensions.tab.settings} wide>
       <SchemaForm
-        schema={(data.manifest?.settings ?? {}) as FormSchema}
+        schema={data.manifest?.settings ?? {}}
         values={data.settings}
         onSave={save}
         why={closed === null ? null : t.denied[closed]}

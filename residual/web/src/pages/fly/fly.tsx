@@ -1,5 +1,56 @@
+import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { Card } from '../../parts/parts.tsx';
+import { t } from '../../strings.ts';
+import { Actions } from './actions.tsx';
+import { Figures, KeyFigures } from './figures.tsx';
+import { FlyMap } from './fly-map.tsx';
+import { Horizon } from './horizon.tsx';
+import { Messages, Traffic } from './messages.tsx';
+import { Picture } from './picture.tsx';
+import { StatusStrip } from './status-strip.tsx';
+import './fly.css';
 
+// What the pilot looked at stays large when the page is opened again.
+const large = signal<'picture' | 'map'>('picture');
+
+/** The page to fly by: picture and map, instruments, commands, the vehicle's words. */
 export default function Fly(): JSX.Element {
-  return <div class="page" />;
+  const stage = useRef<HTMLElement>(null);
+  const isMap = large.value === 'map';
+  return (
+    <div class="page fly">
+      <StatusStrip />
+      <section ref={stage} class={`stage ${large.value}-large`} aria-label={t.fly.stage}>
+        <div class={isMap ? 'pane small' : 'pane'}>
+          <Picture large={!isMap} stage={stage} />
+        </div>
+        <div class={isMap ? 'pane' : 'pane small'}>
+          <FlyMap large={isMap} />
+        </div>
+        <button
+          type="button"
+          class="swap"
+          aria-label={isMap ? t.fly.pictureLarge : t.fly.mapLarge}
+          title={isMap ? t.fly.pictureLarge : t.fly.mapLarge}
+          onClick={() => {
+            large.value = isMap ? 'picture' : 'map';
+          }}
+        />
+        <div class="overlay">
+          <Horizon />
+          <KeyFigures />
+        </div>
+      </section>
+      <div class="side">
+        <Actions />
+        <Card title={t.fly.instruments}>
+          <Figures />
+        </Card>
+        <Traffic />
+        <Messages />
+      </div>
+    </div>
+  );
 }

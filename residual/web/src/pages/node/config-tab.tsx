@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { denied, enter } from '../../api/node.ts';
-import type { FormSchema } from '../../parts/json-schema-form.ts';
 import { Card, ErrorNote } from '../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../parts/restart.tsx';
 import { SchemaForm } from '../../parts/schema-form.tsx';
@@ -31,7 +30,7 @@ export function ConfigTab(): JSX.Element {
         <p class="first">{t.app.loading}</p>
       ) : (
         <SchemaForm
-          schema={schema.data as FormSchema}
+          schema={schema.data}
           values={config.data}
           onSave={save}
           why={closed === null ? null : t.denied[closed]}

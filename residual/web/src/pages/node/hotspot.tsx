@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Field, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
@@ -54,7 +55,7 @@ export function HotspotForm({
               onSubmit={(event) => {
                 event.preventDefault();
                 const form = new FormData(event.currentTarget);
-                const given = (name: string): string => String(form.get(name) ?? '');
+                const given = (name: string): string => textIn(form, name);
                 send({
                   enabled: true,
                   ...(given('ssid') === '' ? {} : { ssid: given('ssid') }),

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
@@ -85,7 +86,7 @@ function Ethernet({ state, onChange }: { state: State; onChange: () => void }): 
   const text = t.node.network.ethernet;
   if (wired.length === 0 || !may('network.ethernet.put')) return null;
   const send = (form: FormData): void => {
-    const given = (name: string): string => String(form.get(name) ?? '').trim();
+    const given = (name: string): string => textIn(form, name).trim();
     const dns = given('dns')
       .split(/[ ,]+/)
       .filter((each) => each !== '');

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { number } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, Dialog, ErrorNote, Field } from '../../parts/parts.tsx';
@@ -158,10 +159,10 @@ function Join({ wanted, onDone }: { wanted: Wanted; onDone: () => void }): JSX.E
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        const passphrase = String(form.get('passphrase') ?? '');
+        const passphrase = textIn(form, 'passphrase');
         join(
           {
-            ssid: wanted.ssid || String(form.get('ssid') ?? ''),
+            ssid: wanted.ssid || textIn(form, 'ssid'),
             ...(passphrase === '' ? {} : { passphrase }),
             ...(wanted.ssid === '' ? { hidden: true } : {}),
           },

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { hold } from '../../api/credential.ts';
 import { info } from '../../api/node.ts';
+import { textIn } from '../../parts/form-text.ts';
 import { Button, Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
 import { useAct } from '../../parts/use-ask.ts';
@@ -21,7 +22,7 @@ export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
       onSubmit={(event) => {
         event.preventDefault();
         const given = new FormData(event.currentTarget);
-        const text = (name: string): string => String(given.get(name) ?? '').trim();
+        const text = (name: string): string => textIn(given, name).trim();
         void run(async () => {
           const code = text('code').toUpperCase();
           const { api_key: key } = await call('pairing.claim.post', {

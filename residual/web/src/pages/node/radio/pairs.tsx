@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import { isGround, may } from '../../../api/node.ts';
 import type { Answer } from '../../../api/rows.ts';
+import { textIn } from '../../../parts/form-text.ts';
 import { moment } from '../../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../../parts/guarded.tsx';
 import {
@@ -93,9 +94,9 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const secret = String(form.get('secret') ?? '').trim();
+          const secret = textIn(form, 'secret').trim();
           const body = {
-            host: String(form.get('host') ?? '').trim(),
+            host: textIn(form, 'host').trim(),
             slot: Number(form.get('slot')),
             ...(CODE.test(secret.toUpperCase()) ? { code: secret.toUpperCase() } : { key: secret }),
           };

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { enter, info } from '../../../api/node.ts';
+import { textIn } from '../../../parts/form-text.ts';
 import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -13,7 +14,7 @@ export function NameStep({ complete }: StepProps): JSX.Element {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const given = String(new FormData(event.currentTarget).get('name') ?? '').trim();
+        const given = textIn(new FormData(event.currentTarget), 'name').trim();
         void run(async () => {
           if (given !== name) await setConfig('agent.name', given);
           await complete();

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call, Refused } from '../../../api/client.ts';
 import type { Answer } from '../../../api/rows.ts';
+import { textIn } from '../../../parts/form-text.ts';
 import { Badge, Button, ErrorNote, Field, Progress } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
@@ -85,7 +86,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
           key={chosen}
           onSubmit={(event) => {
             event.preventDefault();
-            const passphrase = String(new FormData(event.currentTarget).get('passphrase') ?? '');
+            const passphrase = textIn(new FormData(event.currentTarget), 'passphrase');
             const stop = join.error instanceof Refused && join.error.code === 'E_HOTSPOT_ACTIVE';
             void join.run(async () => {
               const { ssid, ip } = await call('network.client.join.put', {
@@ -128,7 +129,7 @@ function Hotspot({
       onSubmit={(event) => {
         event.preventDefault();
         const given = new FormData(event.currentTarget);
-        const [ssid, passphrase] = ['ssid', 'passphrase'].map((name) => String(given.get(name) ?? ''));
+        const [ssid, passphrase] = ['ssid', 'passphrase'].map((name) => textIn(given, name));
         void run(async () => {
           await call('network.hotspot.put', {
             body: hotspot.enabled

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { call, Refused } from '../../../api/client.ts';
 import { credential, hold } from '../../../api/credential.ts';
+import { textIn } from '../../../parts/form-text.ts';
 import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
@@ -23,7 +24,7 @@ export function PinStep({ step, complete }: StepProps): JSX.Element {
       onSubmit={(event) => {
         event.preventDefault();
         const given = new FormData(event.currentTarget);
-        void run(async () => set(String(given.get('pin') ?? ''), String(given.get('again') ?? '')));
+        void run(async () => set(textIn(given, 'pin'), textIn(given, 'again')));
       }}
     >
       <Field label={isSet ? t.setup.pin.another : t.setup.pin.label} hint={t.setup.pin.hint}>

@@ -42,8 +42,14 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
       <fieldset class="choices">
         <legend class="visually-hidden">{t.setup.step.profile.title}</legend>
         {PROFILES.map((each) => (
-          <label key={each} class="check choice">
-            <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
+          <label key={each} class="check choice" aria-label={t.setup.profile[each].name}>
+            <input
+              type="radio"
+              name="profile"
+              aria-label={t.setup.profile[each].name}
+              checked={profile === each}
+              onChange={() => setProfile(each)}
+            />
             <span>
               <strong>{t.setup.profile[each].name}</strong>
               <br />

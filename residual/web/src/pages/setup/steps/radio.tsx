@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../../api/client.ts';
 import { isGround } from '../../../api/node.ts';
+import { textIn } from '../../../parts/form-text.ts';
 import { Badge, Button, Copyable, ErrorNote, Field, Note } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
@@ -76,7 +77,7 @@ function Bind({ onBound }: { onBound: () => void }): JSX.Element {
       onSubmit={(event) => {
         event.preventDefault();
         const given = new FormData(event.currentTarget);
-        const [host, secret] = ['host', 'secret'].map((name) => String(given.get(name) ?? '').trim());
+        const [host, secret] = ['host', 'secret'].map((name) => textIn(given, name).trim());
         void run(async () => {
           const { device_id: id, drone_key: shown } = await call('wfb.pair.post', {
             body: {

@@ -186,3 +186,13 @@ export function modeNumber(family: Family, name: string): number | null {
 export function modeNames(family: Family): readonly string[] {
   return TABLES[family].map(([name]) => name);
 }
+
+/** The modes of a family to choose from: each once, without those that nobody chooses. */
+export function modeChoices(family: Family): readonly string[] {
+  const numbers = new Set<number>();
+  return TABLES[family].flatMap(([name, number]) => {
+    if (numbers.has(number) || name === 'INITIALISING' || name === 'AUTO.READY') return [];
+    numbers.add(number);
+    return [name];
+  });
+}

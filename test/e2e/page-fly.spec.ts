@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
-import { noChromium, openChromium } from '../support/chromium.ts';
+import { ageOf, noChromium, openChromium, readClocks, signInto } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
@@ -15,7 +15,7 @@ interface Said {
   readonly picture: boolean;
 }
 
-describe('the page of a node', function () {
+describe('the picture on the page', function () {
   this.timeout(90_000);
   let browser: Browser;
   before(async function () {
@@ -29,7 +29,7 @@ describe('the page of a node', function () {
 
   const says = async (page: Page, text: string): Promise<void> => {
     await page.waitForFunction(
-      (wanted) => document.getElementById('state')?.textContent === wanted,
+      (wanted) => document.getElementById('video-state')?.textContent === wanted,
       text,
       // Without the page's own timers: a test may have stopped its clock.
       { polling: 100 },
@@ -47,14 +47,14 @@ describe('the page of a node', function () {
       page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
       const count = (what: string): number => sent.filter((each) => each === what).length;
       const offered = answered(page, '/whep');
-      await page.goto(`${node.url}/`);
+      await page.goto(`${node.url}/#/fly`);
       await offered;
       for (let round = 0; round < 12; round++) {
         const asked = answered(page, '/api/video');
         await page.clock.runFor(16_000);
         await asked;
       }
-      expect(await page.textContent('#state')).to.equal('Video is switched off in the config.');
+      expect(await page.textContent('#video-state')).to.equal('Video is switched off in the config.');
       const before = count('GET /api/video');
       await page.clock.runFor(14_000);
       expect(count('GET /api/video')).to.equal(before);
@@ -85,31 +85,50 @@ describe('the page of a node', function () {
       await page.clock.install();
       const sent: string[] = [];
       page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-      await page.goto(`${node.url}/`);
-      await says(page, 'This node is paired: enter the PIN or the key.');
-      await page.fill('#secret', 'svc_wrong');
-      await page.click('button');
-      await says(page, 'That is not the key, or you were signed out. Enter the PIN or the key.');
+      await page.goto(`${node.url}/#/fly`);
+      await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
+      await page.click('form button[type=submit]');
+      await page.getByText('The node does not take this.').waitFor();
       const tried = sent.length;
       await page.clock.runFor(60_000);
       expect(sent).to.have.length(tried);
+      expect(sent).to.not.include('/whep');
       await page.close();
     });
 
-    it('says that the browser has no H.264, and tries nothing', async () => {
+    it('asks again for a credential when the one it had is no longer taken', async () => {
       const page = await browser.newPage();
-      await page.addInitScript(() => {
-        RTCRtpReceiver.getCapabilities = () => ({
-          codecs: [{ mimeType: 'video/VP8', clockRate: 90_000 }],
-          headerExtensions: [],
-        });
-      });
-      const sent: string[] = [];
-      page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-      await page.goto(`${node.url}/`);
-      await says(page, 'This browser has no H.264.');
-      expect(sent).to.not.include('/whep');
+      await node.post('/api/dashboard/pin/set', { pin: '271828' }, KEYED);
+      await signInto(page, node.url, '271828');
+      await says(page, 'live');
+      await node.post('/api/dashboard/pin/set', { pin: '314159' }, KEYED);
+      await page.getByText('Your session has ended').waitFor();
       await page.close();
+    });
+
+    it('plays without WebRTC, and without its H.264, as a film, a short time behind, and offers nothing', async () => {
+      for (const lack of [
+        () => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'),
+        () => {
+          RTCRtpReceiver.getCapabilities = () => ({
+            codecs: [{ mimeType: 'video/VP8', clockRate: 90_000 }],
+            headerExtensions: [],
+          });
+        },
+      ]) {
+        const page = await browser.newPage();
+        await page.addInitScript(lack);
+        const sent: string[] = [];
+        page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+        await signInto(page, node.url, KEY);
+        await says(page, 'live');
+        const reads = await readClocks(page, 30);
+        expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
+        expect(reads.slice(-10).every((read) => ageOf(read) < 2000)).to.equal(true);
+        expect(await page.textContent('.picture-facts')).to.include('without WebRTC');
+        expect(sent).to.include('/api/video/live.mp4').and.to.not.include('/whep');
+        await page.close();
+      }
     });
 
     it('says live only with a picture: not while none comes, and not when it stands still', async () => {
@@ -118,17 +137,15 @@ describe('the page of a node', function () {
         const said: Said[] = [];
         Object.assign(globalThis, { said });
         addEventListener('DOMContentLoaded', () => {
-          const state = document.getElementById('state');
-          if (state === null) return;
           new MutationObserver(() => {
+            const state = document.getElementById('video-state');
+            if (state === null) return;
             const picture = (document.querySelector('video')?.videoWidth ?? 0) > 0;
             said.push({ text: state.textContent ?? '', picture });
-          }).observe(state, { childList: true });
+          }).observe(document.body, { childList: true, subtree: true, characterData: true });
         });
       });
-      await page.goto(`${node.url}/`);
-      await page.fill('#secret', KEY);
-      await page.click('button');
+      await signInto(page, node.url, KEY);
       await says(page, 'live');
       process.kill(node.pid('svc-video'), 'SIGSTOP');
       try {

@@ -1,0 +1,82 @@
+import { addProtocol, Map as LibreMap, type StyleSpecification, setWorkerUrl } from 'maplibre-gl';
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url';
+import { FetchSource, PMTiles, Protocol } from 'pmtiles';
+import { pathOf } from '../api/client.ts';
+import { credentialHeaders } from '../api/credential.ts';
+import { type MapFile, rasterStyle, vectorStyle } from './map-style.ts';
+import type { View } from './projection.ts';
+
+/** A PMTiles file of the node, drawn by MapLibre. Loaded only where there is such a file. */
+
+export interface Drawn {
+  /** Whom the map is from, as its file says. */
+  readonly source: string;
+  readonly look: (view: View) => void;
+  readonly paint: (dark: boolean) => void;
+  readonly remove: () => void;
+}
+
+/** Not in the types of TypeScript yet. */
+interface TrustedTypes {
+  readonly createPolicy: (
+    name: string,
+    rules: { createScriptURL: (url: string) => string | null },
+  ) => unknown;
+}
+
+const protocol = new Protocol();
+addProtocol('pmtiles', protocol.tile);
+setWorkerUrl(workerUrl);
+// The one address that may become a script here is that of MapLibre's worker; no string of any other kind passes.
+(globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('default', {
+  createScriptURL: (url) => (url === workerUrl ? url : null),
+});
+
+/** @param onBroken it cannot be drawn (any more). @throws Error when the file cannot be read */
+export async function drawFile(
+  box: HTMLElement,
+  file: MapFile,
+  { view, dark }: { view: View; dark: boolean },
+  onBroken: () => void,
+): Promise<Drawn> {
+  const address = pathOf('maps.name.get', { params: { name: file.name }, here: true });
+  const archive = new PMTiles(new FetchSource(address, new Headers(credentialHeaders())));
+  protocol.add(archive);
+  const metadata = (await archive.getMetadata()) as {
+    readonly attribution?: unknown;
+    readonly vector_layers?: readonly { readonly id?: unknown }[];
+  } | null;
+  const layers = (metadata?.vector_layers ?? []).map(({ id }) => String(id));
+  const styleOf = (isDark: boolean): StyleSpecification =>
+    ['mvt', 'mlt'].includes(file.tile_type)
+      ? vectorStyle(`pmtiles://${address}`, layers, isDark)
+      : rasterStyle(`pmtiles://${address}`, file, isDark);
+  const map = new LibreMap({
+    container: box,
+    style: styleOf(dark),
+    center: [view.lon, view.lat],
+    zoom: view.zoom,
+    interactive: false,
+    attributionControl: false,
+    fadeDuration: 0,
+    maxZoom: 24,
+  });
+  map.getCanvas().tabIndex = -1;
+  map.on('webglcontextlost', onBroken);
+  return {
+    source: plain(metadata?.attribution),
+    look: ({ lat, lon, zoom }) => map.jumpTo({ center: [lon, lat], zoom }),
+    paint: (isDark) => map.setStyle(styleOf(isDark)),
+    remove: () => map.remove(),
+  };
+}
+
+/** The text of a bit of HTML; it is shown as text. */
+function plain(html: unknown): string {
+  return typeof html === 'string'
+    ? html
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&copy;', '©')
+        .slice(0, 120)
+    : '';
+}

@@ -1,0 +1,132 @@
+import { effect, signal } from '@preact/signals';
+import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
+import { call, Refused } from '../../api/client.ts';
+import { clientId, credential } from '../../api/credential.ts';
+import { isGround } from '../../api/node.ts';
+import { relayed } from '../../api/relay.ts';
+import type { Answer } from '../../api/rows.ts';
+import { armed, fresh } from '../../api/telemetry.ts';
+import { useAsk } from '../../parts/use-ask.ts';
+import { t } from '../../strings.ts';
+import { inAir } from './vehicle-state.ts';
+
+/** Commands to the vehicle: whether one can be given now, giving it, and what the vehicle said to it. */
+
+export interface Order {
+  readonly cmd: CommandName;
+  readonly args?: readonly (string | number)[];
+}
+
+export interface Commands {
+  /** What is under way, for people; null: nothing. */
+  readonly running: string | null;
+  /** What became of the last one. */
+  readonly outcome: { readonly text: string; readonly tone: 'good' | 'bad' } | null;
+  /** One after the other, until one is not taken. @param name for people */
+  readonly give: (name: string, ...orders: readonly Order[]) => void;
+  /** Why it cannot be given now; null: it can. */
+  readonly whyNot: (cmd: CommandName) => string | null;
+  /** Whether the node knows it, an older one perhaps not. */
+  readonly offers: (cmd: CommandName) => boolean;
+}
+
+const PILOT_MS = 2000;
+/** These end what goes on: they wait for no other command, and are tried also when the vehicle has not been heard of late. */
+export const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'killSwitch']);
+/** Pass whoever is pilot in command. */
+const PASS_PILOT: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop']);
+const WANTS_ARMED: ReadonlySet<CommandName> = new Set([
+  'disarm',
+  'land',
+  'rtl',
+  'stop',
+  'goto',
+  'pauseMission',
+  'resumeMission',
+]);
+
+/** Kept while the page is open: what the vehicle answered must not be lost by looking at another page. */
+const state = signal<Pick<Commands, 'running' | 'outcome'>>({ running: null, outcome: null });
+
+let newestRun = 0;
+
+// Another vehicle has answered nothing yet.
+effect(() => {
+  void relayed.value;
+  newestRun++;
+  state.value = { running: null, outcome: null };
+});
+
+/** The pilot in command, if it is somebody else; only a ground station has one. */
+export function useOtherPilot(): string | null {
+  const pic = useAsk('ground-station.pic.get', {}, isGround.value ? PILOT_MS : null);
+  const who = isGround.value ? (pic.data?.claimed_by ?? null) : null;
+  return who === clientId ? null : who;
+}
+
+export function useCommands(otherPilot: string | null): Commands {
+  const known = useAsk('commands.get');
+  return {
+    ...state.value,
+    give: (name, ...orders) => {
+      if (state.peek().running !== null && orders.some(({ cmd }) => !ALWAYS.has(cmd))) return;
+      const mine = ++newestRun;
+      state.value = { running: name, outcome: null };
+      void run(orders, () => mine === newestRun).then((refusal) => {
+        if (mine !== newestRun) return;
+        state.value = {
+          running: null,
+          outcome:
+            refusal === null
+              ? { text: t.fly.accepted(name), tone: 'good' }
+              : { text: refusal === '' ? t.fly.noAnswer(name) : t.fly.refused(name, refusal), tone: 'bad' },
+        };
+      });
+    },
+    whyNot: (cmd) => whyNot(cmd, otherPilot),
+    offers: (cmd) => known.data === null || cmd in known.data.commands,
+  };
+}
+
+/**
+ * @param isWanted no later command has taken the place of this one: nobody takes off after they said stop
+ * @returns null: all taken; else why not, in the words of the vehicle or the node; empty: no answer
+ */
+async function run(orders: readonly Order[], isWanted: () => boolean): Promise<string | null> {
+  for (const { cmd, args = [] } of orders) {
+    if (!isWanted()) return null;
+    try {
+      const { ack } = await call('command.post', { body: { cmd, args: [...args] } });
+      if (!ack.observed) return '';
+      if (!ack.accepted) return wordsOf(ack);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return error.message;
+    }
+  }
+  return null;
+}
+
+function wordsOf({ result_name: result, statustext, reasons = [] }: Answer<'command.post'>['ack']): string {
+  const words = reasons.length > 0 ? reasons : statustext === undefined ? [] : [statustext];
+  return t.fly.vehicleRefused(result ?? '', [...new Set(words)].join('; '));
+}
+
+function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
+  const why = t.fly.why;
+  if (armed.value === null) return t.fly.noVehicle;
+  if (otherPilot !== null && !PASS_PILOT.has(cmd)) return why.notPilot(otherPilot);
+  if (cmd === 'killSwitch') {
+    const held = credential.value;
+    return held?.kind === 'token' && !held.scopes.includes('destructive') ? why.destructive : null;
+  }
+  if (armed.value === 'unknown') return ALWAYS.has(cmd) ? null : t.fly.linkLost;
+  if (WANTS_ARMED.has(cmd)) return armed.value ? null : why.disarmed;
+  if (cmd === 'takeoff' && inAir.value === true) return why.flying;
+  if (cmd === 'arm' && armed.value) return why.armed;
+  if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
+    const prearm = fresh('heartbeat', (body) => body.prearm);
+    if (prearm?.can_arm === false) return why.prearm(prearm.reasons.map(({ text }) => text).join('; '));
+  }
+  return null;
+}

@@ -1,0 +1,54 @@
+import { computed } from '@preact/signals';
+import { type Family, familyOf } from '../../../../../shared/flight/modes.ts';
+import { isPlace } from '../../../../../shared/mission/commands.ts';
+import type { Answer } from '../../api/rows.ts';
+import { age, fresh, newest } from '../../api/telemetry.ts';
+import type { Place } from '../../map/projection.ts';
+
+/** What several parts of the page read of the vehicle. */
+
+export function placeOf({ lat, lon }: { lat?: number | null; lon?: number | null } = {}): Place | null {
+  return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
+}
+
+/** Where it was last, however long ago. */
+export const lastPlace = computed(() => placeOf(newest.value?.position));
+export const home = computed(() => placeOf(newest.value?.home));
+
+/** Null: not known, or without a mode table. */
+export const family = computed<Family | null>(() => {
+  const { autopilot, mav_type: type } = newest.value ?? {};
+  return typeof autopilot === 'number' && typeof type === 'number' ? familyOf(autopilot, type) : null;
+});
+
+export const flies = computed(() => {
+  const type = newest.value?.mav_type;
+  // MAV_TYPE of rovers, boats and submarines.
+  return type === null || type === undefined || ![10, 11, 12].includes(type);
+});
+
+export const inAir = computed<boolean | null>(() => {
+  const state = fresh('landed_state', ({ landed_state: now }) => now);
+  return state === null ? null : state !== 'on_ground';
+});
+
+/** Whole seconds since the vehicle was heard; null: never. */
+export const heardAgo = computed(() => {
+  const seconds = age('heartbeat');
+  return seconds === null ? null : Math.round(seconds);
+});
+
+type Mission = Extract<Answer<'mission.get'>, { readonly items: unknown }>;
+export type Item = Mission['items'][number];
+
+/** The items of a list as JSON; none where it came in another format, or not yet. */
+export function itemsOf(answer: Answer<'mission.get'> | null): readonly Item[] {
+  return answer !== null && typeof answer === 'object' && 'items' in answer && Array.isArray(answer.items)
+    ? (answer.items as readonly Item[])
+    : [];
+}
+
+/** Where an item is; null for one without a place. */
+export function itemPlace({ frame, command, x, y }: Item): Place | null {
+  return frame === 2 || !isPlace(command) || (x === 0 && y === 0) ? null : { lat: x, lon: y };
+}

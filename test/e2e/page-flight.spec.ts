@@ -1,0 +1,118 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
+import { TestNode } from '../support/node.ts';
+
+/** A simulated vehicle is flown from the page; what it really did is asked over the API. */
+describe('flying from the page', function () {
+  this.timeout(60_000);
+  let node: TestNode;
+  let browser: Browser;
+  let page: Page;
+  let seen: Watch;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    [node, browser] = await Promise.all([TestNode.start(), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await node?.stop();
+  });
+  beforeEach(async () => {
+    page = await browser.newPage();
+    seen = watch(page, node.url);
+    await page.setViewport(DESKTOP);
+    await page.goto(`${node.url}/#/fly`);
+    await says('Ready to arm');
+  });
+  afterEach(async () => page?.close());
+
+  const says = async (text: string): Promise<void> => {
+    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  };
+  /** Presses a button until the page says that the command is under way. */
+  const hold = async (name: string): Promise<void> => {
+    await page.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).hover();
+    await page.mouse.down();
+    await says(`${name}: `);
+    await page.mouse.up();
+  };
+  const telemetry = async (): Promise<Record<string, unknown>> => (await node.json('/api/telemetry')).body;
+  const command = async (cmd: string, ...args: string[]): Promise<void> => {
+    const { status, body } = await node.post('/api/command', { cmd, args });
+    expect([status, body['status']]).to.deep.equal([200, 'accepted']);
+  };
+
+  it('a refused command shows the vehicle’s own words', async () => {
+    await command('mode', 'RTL');
+    try {
+      await page.locator('::-p-text(RTL)').wait();
+      await hold('Arm');
+      await says('RTL mode not armable');
+      expect(await telemetry()).to.include({ armed: false });
+    } finally {
+      await command('mode', 'STABILIZE');
+    }
+    seen.check();
+  });
+
+  it('a short press does nothing; held, it arms and takes off to the height asked for, and lands', async () => {
+    await page.locator('::-p-text(Take off …)').click();
+    await page.locator('::-p-aria([name="Height above the place of take-off, m"])').fill('5');
+    const name = 'Arm and take off to 5 m';
+    await page.locator(`::-p-aria([name="${name}"][role="button"])`).click({ delay: 200 });
+    expect(await page.$('.outcome .note')).to.equal(null);
+    expect(await telemetry()).to.include({ armed: false });
+
+    await hold(name);
+    await says(`${name}: the vehicle has taken it.`);
+    for (;;) {
+      const { armed, position } = (await telemetry()) as { armed: boolean; position: { alt_rel: number } };
+      if (armed && position.alt_rel > 4) break;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    await says('In the air');
+    await hold('Land');
+    await says('Land: the vehicle has taken it.');
+    while ((await telemetry())['mode'] !== 'LAND') await new Promise((resolve) => setTimeout(resolve, 200));
+    await says('On the ground');
+    seen.check();
+  });
+
+  it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
+    await checkAxe(page);
+    await page.setViewport(PHONE);
+    await checkAxe(page);
+    await page.locator('::-p-aria([name="Show the map large"])').click();
+    await checkAxe(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect(wide).to.equal(false);
+  });
+
+  it('shows no value of a lost vehicle as one of now', async () => {
+    const figure = async (label: string): Promise<string> =>
+      page.$$eval(
+        '.key-figures .stat, .stats .stat',
+        (all, wanted) =>
+          all.find((each) => each.querySelector('dt')?.textContent === wanted)?.querySelector('dd')
+            ?.textContent ?? '',
+        label,
+      );
+    expect(await figure('Height')).to.match(/ m$/);
+    const pid = node.pid('svc-sim');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await says('Link lost');
+      // What came after the last heartbeat is as much younger.
+      await page.waitForSelector('.vehicle.old');
+      await page.waitForSelector('.horizon.stale');
+      for (const label of ['Height', 'Ground speed', 'Climb', 'Heading', 'Position'])
+        expect(await figure(label), label).to.match(/^–/);
+      expect(await page.$$eval('.strip', ([strip]) => strip?.textContent)).to.not.match(/\d V|sat\..*\d/);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await says('Ready to arm');
+  });
+});
