@@ -118,6 +118,16 @@ describe('descriptions and defaults of parameters', () => {
     });
     expect((await flown.get('/api/params/WPNAV_SPEED')).body).to.include({ metadata: null });
 
+    const { body: described } = await flown.get('/api/params?details=1');
+    const details = (described['details'] as Json)['RTL_ALT'] as Json;
+    const value = (described['params'] as Json)['RTL_ALT'];
+    expect((await flown.get('/api/params/RTL_ALT')).body).to.deep.equal({
+      name: 'RTL_ALT',
+      value,
+      ...details,
+    });
+    expect((await flown.get('/api/params')).body).to.not.have.property('details');
+
     const before = await flown.get('/api/params/changed');
     expect(before.body).to.deep.include({ unknown: 0, priming: false });
     expect((await flown.send('POST', '/api/params/RTL_ALT', { value: 20 })).body).to.include({

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { CMD } from '../../../../../shared/mission/commands.ts';
 import { fresh } from '../../api/telemetry.ts';
+import { useBase } from '../../map/base.tsx';
 import { Circle, Line, Marker, Vehicle } from '../../map/layers.tsx';
 import { Map } from '../../map/map.tsx';
 import type { Place, View } from '../../map/projection.ts';
@@ -24,6 +25,7 @@ export function PlanMap({
   /** A click adds an item. */
   adds: boolean;
 }): JSX.Element {
+  const { base, choice, start } = useBase();
   const part = sketch.part.value;
   const items = sketch.items.value;
   const at = fresh('position', ({ position: { lat, lon } }) =>
@@ -46,18 +48,22 @@ export function PlanMap({
     }
   };
   return (
-    <Map
-      label={t.plan.map}
-      view={sketch.view.value ?? WORLD}
-      onView={(view) => (sketch.view.value = view)}
-      onPick={pick}
-    >
-      <Fence sketch={sketch} />
-      <Route sketch={sketch} home={home} />
-      <Points sketch={sketch} part="rally" />
-      {home === null ? null : <Marker at={home} text="H" kind="home" />}
-      {at === null ? null : <Vehicle at={at} heading={heading} />}
-    </Map>
+    <>
+      <Map
+        label={t.plan.map}
+        base={base}
+        view={sketch.view.value ?? start ?? WORLD}
+        onView={(view) => (sketch.view.value = view)}
+        onPick={pick}
+      >
+        <Fence sketch={sketch} />
+        <Route sketch={sketch} home={home} />
+        <Points sketch={sketch} part="rally" />
+        {home === null ? null : <Marker at={home} text="H" kind="home" />}
+        {at === null ? null : <Vehicle at={at} heading={heading} />}
+      </Map>
+      {choice}
+    </>
   );
 }
 

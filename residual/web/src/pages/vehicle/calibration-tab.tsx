@@ -4,6 +4,7 @@ import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
 import { moment } from '../../parts/format.ts';
+import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -14,10 +15,10 @@ const TONE = { done: 'good', failed: 'bad', cancelled: 'warn' } as const;
 /** The sensors, and the calibration that runs in the vehicle's own words. */
 export function CalibrationTab(): JSX.Element {
   const { data: state, error, reload } = useAsk('calibration.get', {}, LOOK_MS);
-  const act = useAct();
+  const act = useGuarded();
   const running = state?.running === true;
   const begin = async (sensor: (typeof CALIBRATION_SENSORS)[number]): Promise<void> => {
-    await act.run(async () => call('calibration.post', { body: { sensor } }));
+    await act.run(async (force) => call('calibration.post', { body: forced(force, { sensor }) }));
     reload();
   };
   return (
@@ -29,7 +30,7 @@ export function CalibrationTab(): JSX.Element {
       )}
       <Card wide title={t.vehicle.calibration.choose}>
         <ErrorNote error={error} />
-        <ErrorNote error={act.error} />
+        <GuardNote act={act} />
         {running ? <Note>{t.vehicle.calibration.one}</Note> : null}
         <ul class="sensors">
           {CALIBRATION_SENSORS.map((sensor) => (

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
+import { GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Button, Card, ErrorNote, HoldButton, Note } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
@@ -11,17 +12,18 @@ import { t } from '../../strings.ts';
 export function LogsTab(): JSX.Element {
   const { data, error, reload } = useAsk('flight-logs.get');
   const act = useAct();
+  const erasing = useGuarded();
   const fetch = async (id: number): Promise<void> => {
     await act.run(async () =>
       download('flight-logs.id.get', t.vehicle.logs.file(id), { params: { id: String(id) } }),
     );
   };
   const erase = async (): Promise<void> => {
-    await act.run(async () => {
-      const { erased, left } = await call('flight-logs.delete');
+    await erasing.run(async (force) => {
+      const { erased, left } = await call('flight-logs.delete', { query: { force: force ? '1' : null } });
       say(t.vehicle.logs.erased(erased, left), 'good');
+      reload();
     });
-    reload();
   };
   return (
     <div class="page">
@@ -32,6 +34,7 @@ export function LogsTab(): JSX.Element {
       >
         <ErrorNote error={error} onRetry={reload} />
         <ErrorNote error={act.error} />
+        <GuardNote act={erasing} />
         {data?.note == null ? null : <Note tone="warn">{data.note}</Note>}
         {data === null && error === null ? <p class="hint">{t.vehicle.logs.asking}</p> : null}
         {data?.count === 0 ? <p class="hint">{t.vehicle.logs.empty}</p> : null}
@@ -82,7 +85,7 @@ export function LogsTab(): JSX.Element {
             <HoldButton
               kind="danger"
               row="flight-logs.delete"
-              busy={act.busy}
+              busy={erasing.busy}
               holdMs={2000}
               onConfirm={() => void erase()}
             >

@@ -3,9 +3,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { newest } from '../../api/telemetry.ts';
 import { saveText } from '../../parts/files.ts';
+import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Button, Card, ErrorNote, Field, HoldButton, Note, Progress } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { isChanged, matches, paramsOf } from './param.ts';
 import { Compare } from './param-compare.tsx';
@@ -45,7 +46,7 @@ export function ParamsTab(): JSX.Element {
   const [changedOnly, setChangedOnly] = useState(false);
   const [file, setFile] = useState<(ParamFile & { readonly name: string }) | null>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const { busy, error, run } = useAct();
+  const act = useGuarded();
   const groups = useMemo(() => [...new Set(params.map((each) => each.group))].toSorted(), [params]);
   const found = useMemo(
     () =>
@@ -64,8 +65,8 @@ export function ParamsTab(): JSX.Element {
     if (picked.size > MAX_BYTES) say(t.vehicle.params.tooLarge, 'bad');
     else setFile({ name: picked.name, ...readParamFile(await picked.text()) });
   };
-  const reset = async (): Promise<void> => {
-    const { reboot_required: reboot } = await call('params.reset.post', { body: {} });
+  const reset = async (force: boolean): Promise<void> => {
+    const { reboot_required: reboot } = await call('params.reset.post', { body: forced(force, {}) });
     say(reboot === false ? t.vehicle.params.resetDone : t.vehicle.params.resetReboot, 'good');
     values.reload();
   };
@@ -154,13 +155,13 @@ export function ParamsTab(): JSX.Element {
       </Card>
       <Card title={t.vehicle.params.resetTitle}>
         <p>{t.vehicle.params.resetHint}</p>
-        <ErrorNote error={error} />
+        <GuardNote act={act} />
         <HoldButton
           kind="danger"
           row="params.reset.post"
-          busy={busy}
+          busy={act.busy}
           holdMs={2000}
-          onConfirm={() => void run(reset)}
+          onConfirm={() => void act.run(reset)}
         >
           {t.vehicle.params.reset}
         </HoldButton>

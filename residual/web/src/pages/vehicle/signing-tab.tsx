@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { moment, number } from '../../parts/format.ts';
+import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import {
   Badge,
   Button,
@@ -14,7 +15,7 @@ import {
   Stat,
 } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
-import { useAct, useAsk } from '../../parts/use-ask.ts';
+import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
 const LOOK_MS = 3000;
@@ -26,25 +27,26 @@ export function SigningTab(): JSX.Element {
   const capability = useAsk('mavlink.signing.capability.get', {}, LOOK_MS);
   const counters = useAsk('mavlink.signing.counters.get', {}, LOOK_MS);
   const required = useAsk('mavlink.signing.require.get', {}, LOOK_MS);
-  const { busy, error, run } = useAct();
+  const act = useGuarded();
+  const { busy, run } = act;
   const [key, setKey] = useState('');
   const count = counters.data;
   const can = capability.data;
-  const enrol = async (): Promise<void> => {
+  const enrol = async (force: boolean): Promise<void> => {
     const { key_id: id } = await call('mavlink.signing.enroll-fc.post', {
-      body: { key_hex: key, link_id: 0 },
+      body: forced(force, { key_hex: key, link_id: 0 }),
     });
     say(t.vehicle.signing.enrolled(id), 'good');
     setKey('');
     counters.reload();
   };
-  const disable = async (): Promise<void> => {
-    await call('mavlink.signing.disable-on-fc.post', { body: {} });
+  const disable = async (force: boolean): Promise<void> => {
+    await call('mavlink.signing.disable-on-fc.post', { body: forced(force, {}) });
     say(t.vehicle.signing.disabled, 'good');
     counters.reload();
   };
-  const require = async (wanted: boolean): Promise<void> => {
-    await call('mavlink.signing.require.put', { body: { require: wanted } });
+  const require = async (wanted: boolean, force: boolean): Promise<void> => {
+    await call('mavlink.signing.require.put', { body: forced(force, { require: wanted }) });
     required.reload();
   };
   const isRequired = required.data?.require ?? null;
@@ -89,7 +91,7 @@ export function SigningTab(): JSX.Element {
       </Card>
       <Card title={t.vehicle.signing.enrolTitle}>
         <p>{t.vehicle.signing.enrolHint}</p>
-        <ErrorNote error={error} />
+        <GuardNote act={act} />
         <Field
           label={t.vehicle.signing.key}
           error={key === '' || KEY.test(key) ? null : t.vehicle.signing.keyWrong}
@@ -144,7 +146,7 @@ export function SigningTab(): JSX.Element {
             <HoldButton
               row="mavlink.signing.require.put"
               busy={busy}
-              onConfirm={() => void run(async () => require(!isRequired))}
+              onConfirm={() => void run(async (force) => require(!isRequired, force))}
             >
               {isRequired ? t.vehicle.signing.doNotRequire : t.vehicle.signing.require}
             </HoldButton>
