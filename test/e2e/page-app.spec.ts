@@ -111,8 +111,12 @@ describe('the page', function () {
     // Its supervisor replaces a process that does not answer.
     process.kill(node.pid('svc-control'), 'SIGCONT');
     await page.waitForFunction(() => !document.body.innerText.includes('has not answered for'));
-    process.kill(node.pid('svc-control'), 'SIGKILL');
-    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText));
+    const pid = node.pid('svc-control');
+    process.kill(pid, 'SIGKILL');
+    await node.until((services) =>
+      services.some((each) => each.name === 'svc-control' && each.state === 'running' && each.pid !== pid),
+    );
+    await page.waitForFunction(() => /STABILIZE/i.test(document.body.innerText), { polling: 100 });
     await page.browserContext().close();
   });
 

@@ -69,7 +69,9 @@ export async function visit(page: Page, where: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, `#/${where}`);
-  await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] .page`);
+  const id = where.split('/', 1)[0] ?? '';
+  await page.waitForSelector(`main[data-page=${id}] > :is(.page, .setup)`);
+  await page.waitForFunction(() => document.querySelector('main .first') === null, { polling: 100 });
 }
 
 /** WCAG 2.2 A and AA by axe. @throws AssertionError with each violation and where it is */
