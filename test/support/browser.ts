@@ -70,7 +70,7 @@ export async function visit(page: Page, where: string): Promise<void> {
     location.hash = hash;
   }, `#/${where}`);
   const id = where.split('/', 1)[0] ?? '';
-  await page.waitForSelector(`main[data-page=${id}] > :is(.page, .setup)`);
+  await page.waitForSelector(`main[data-page=${id}] > h1 + :not(.first)`);
   await page.waitForFunction(() => document.querySelector('main .first') === null, { polling: 100 });
 }
 

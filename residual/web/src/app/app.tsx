@@ -1,16 +1,16 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { call } from '../api/client.ts';
-import { credential, lose } from '../api/credential.ts';
+import { call, Refused } from '../api/client.ts';
+import { credential } from '../api/credential.ts';
 import { enter, entry, info, isGround } from '../api/node.ts';
 import { awaySeconds } from '../api/presence.ts';
 import { relayed } from '../api/relay.ts';
 import { Button, Note } from '../parts/parts.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { t } from '../strings.ts';
+import { Menu } from './menu.tsx';
 import { go, hrefOf, PAGES, type PageId, place } from './route.ts';
 import { SignIn } from './sign-in.tsx';
-import { type Theme, theme } from './theme.ts';
 import { VehicleBar } from './vehicle-bar.tsx';
 
 const RETRY_MS = 2000;
@@ -116,12 +116,6 @@ function Page({ id }: { id: PageId }): JSX.Element {
 
 function TopBar(): JSX.Element {
   const drone = relayed.value;
-  const signOut = async (): Promise<void> => {
-    // Should the node not hear it, the session ends by its own time.
-    await endSession().catch(() => undefined);
-    lose(null);
-    relayed.value = null;
-  };
   return (
     <header class="top">
       <strong>{info.value?.name ?? 'svc'}</strong>
@@ -140,26 +134,9 @@ function TopBar(): JSX.Element {
       )}
       {entry.value.state === 'in' ? <VehicleBar /> : null}
       <span class="spring" />
-      <label class="theme">
-        <span class="visually-hidden">{t.app.theme.label}</span>
-        <select value={theme.value} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
-          {(['auto', 'light', 'dark'] as const).map((name) => (
-            <option key={name} value={name}>
-              {t.app.theme[name]}
-            </option>
-          ))}
-        </select>
-      </label>
-      {credential.value === null ? null : <Button onClick={() => void signOut()}>{t.app.signOut}</Button>}
+      <Menu />
     </header>
   );
-}
-
-async function endSession(): Promise<void> {
-  if (credential.value?.kind !== 'session') return;
-  const { sessions } = await call('dashboard.sessions.get', { here: true });
-  const own = sessions.find(({ current }) => current);
-  if (own !== undefined) await call('dashboard.sessions.id.delete', { params: { id: own.id }, here: true });
 }
 
 /** Asks until the node has answered; again whenever the credential is gone. An unpaired node that nobody set up opens at setup. */
@@ -175,8 +152,9 @@ function useEntry(): void {
           return;
         const { finished } = await call('setup.status.get');
         if (!finished) go('setup');
-      } catch {
-        // Refused with the node's own words elsewhere; here it only means: again.
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        // Its words are shown where it matters; here it only means: again.
         if (!stopped && entry.value.state === 'checking') timer = setTimeout(() => void ask(), RETRY_MS);
       }
     };

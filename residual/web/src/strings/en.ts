@@ -15,7 +15,7 @@ export const en = {
       extensions: 'Extensions',
       access: 'Access',
       ground: 'Ground',
-      setup: 'Setup',
+      setup: 'Set-up',
     },
     relay: {
       title: (name: string) => `You look at ${name} through the radio`,
@@ -28,6 +28,7 @@ export const en = {
       disarmed: 'Disarmed',
       battery: (percent: number) => `${percent} %`,
     },
+    menu: 'Menu',
     signOut: 'Sign out',
     close: 'Close',
     cancel: 'Cancel',
