@@ -2,50 +2,18 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { FetchSource, PMTiles } from 'pmtiles';
 import { Maps } from '../../residual/app/maps/maps.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { tinyMap as mapOf } from '../support/pmtiles.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const KEYED = { 'x-svc-key': KEY } as const;
 const TILE = Buffer.from('a picture of the whole world');
 
-/** A PMTiles file of version 3 with one tile, 0/0/0. */
-function tinyMap(name = 'Tiny'): Buffer {
-  const metadata = gzipSync(JSON.stringify({ name }));
-  // One entry: tile 0, run of 1, its length, its offset + 1; all varints below 128.
-  const root = gzipSync(Buffer.from([1, 0, 1, TILE.length, 1]));
-  const header = Buffer.alloc(127);
-  header.write('PMTiles', 'latin1');
-  header[7] = 3;
-  const rootAt = header.length;
-  const metadataAt = rootAt + root.length;
-  const tilesAt = metadataAt + metadata.length;
-  const numbers = [
-    rootAt,
-    root.length,
-    metadataAt,
-    metadata.length,
-    tilesAt,
-    0,
-    tilesAt,
-    TILE.length,
-    1,
-    1,
-    1,
-  ];
-  for (const [index, value] of numbers.entries()) header.writeBigUInt64LE(BigInt(value), 8 + 8 * index);
-  header.set([1, 2, 1, 2, 0, 5], 96); // clustered, gzip inside, tiles as they are, PNG, zoom 0 to 5
-  for (const [index, degrees] of [8.5, 47.1, 8.75, 47.5].entries())
-    header.writeInt32LE(degrees * 1e7, 102 + 4 * index);
-  header[118] = 3;
-  header.writeInt32LE(8.6 * 1e7, 119);
-  header.writeInt32LE(47.3 * 1e7, 123);
-  return Buffer.concat([header, root, metadata, TILE]);
-}
+const tinyMap = (name = 'Tiny'): Buffer => mapOf(name, TILE);
 
 describe('maps', () => {
   let node: TestNode;

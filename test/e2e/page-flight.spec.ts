@@ -57,7 +57,7 @@ describe('flying from the page', function () {
     seen.check();
   });
 
-  it('a short press does nothing; held, it arms and takes off to the height asked for, and lands', async () => {
+  it('a short press does nothing; held, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
     await page.locator('::-p-text(Take off …)').click();
     await page.locator('::-p-aria([name="Height above the place of take-off, m"])').fill('5');
     const name = 'Arm and take off to 5 m';
@@ -73,6 +73,14 @@ describe('flying from the page', function () {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     await says('In the air');
+    await page.locator('::-p-text(Mode, mission and more …)').click();
+    await hold('Start mission');
+    await says('Start mission: the vehicle has taken it.');
+    for (;;) {
+      const { mission } = (await telemetry()) as { mission: { state: string; current: number } };
+      if (mission.state === 'active' && mission.current >= 1) break;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
     await hold('Land');
     await says('Land: the vehicle has taken it.');
     while ((await telemetry())['mode'] !== 'LAND') await new Promise((resolve) => setTimeout(resolve, 200));

@@ -39,7 +39,7 @@ describe('video in a browser', function () {
   async function watch(): Promise<Page> {
     const page = await browser.newPage();
     await signInto(page, node.url, PIN);
-    await page.waitForFunction(() => document.querySelector('video')?.videoWidth !== 0);
+    await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
     return page;
   }
 
@@ -153,7 +153,7 @@ describe('video in a browser', function () {
       const page = await other.newPage();
       await signInto(page, node.url, PIN);
       await viewers(1);
-      await page.waitForFunction(() => document.querySelector('video')?.videoWidth !== 0);
+      await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
       const since = Date.now();
       for (const pid of await descendants()) process.kill(pid, 'SIGKILL');
       await viewers(0);

@@ -17,13 +17,17 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
     : `needs ${path} (Debian: apt-get install ${path.slice('/usr/bin/'.length)})`;
 }
 
-export async function openBrowser(name: BrowserName = 'chromium'): Promise<Browser> {
+/** @param extra further arguments of Chromium */
+export async function openBrowser(
+  name: BrowserName = 'chromium',
+  extra: readonly string[] = [],
+): Promise<Browser> {
   const executablePath = EXECUTABLES[name];
   return name === 'firefox'
     ? puppeteer.launch({ browser: 'firefox', executablePath })
     : puppeteer.launch({
         executablePath,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
       });
 }
 
