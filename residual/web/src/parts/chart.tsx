@@ -125,8 +125,9 @@ function options(parent: HTMLElement, names: readonly string[], digits: number):
 /** @param step between two of them, seconds */
 function clock(seconds: number, step: number): string {
   return new Date(seconds * 1000).toLocaleTimeString(undefined, {
-    ...(step < 60 ? { second: '2-digit' } : { hour: '2-digit' }),
+    hour: '2-digit',
     minute: '2-digit',
+    ...(step < 60 ? { second: '2-digit' } : {}),
     hour12: false,
   });
 }
