@@ -243,10 +243,26 @@ describe('video', () => {
   it('the page and its parts come from this node, to anybody, under a policy that loads nothing else', async () => {
     const page = await node.request('/');
     expect(page.type).to.equal('text/html');
-    expect(page.headers['content-security-policy']).to.include("default-src 'none'");
-    const parts = [...page.text.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
-    expect(parts).to.have.length(2);
-    for (const path of parts) expect((await node.request(path)).status, path).to.equal(200);
+    const policy = String(page.headers['content-security-policy']).split('; ');
+    expect(policy).to.include.members([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "connect-src 'self'",
+      "require-trusted-types-for 'script'",
+    ]);
+    expect(policy.join()).to.not.match(/unsafe|https?:|\*/);
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+    expect(parts.filter((path) => path.endsWith('.js'))).to.not.be.empty;
+    for (const path of parts) {
+      if (path === 'data:,') continue; // no icon
+      const part = await node.request(path);
+      expect([part.status, part.headers['content-encoding']], path).to.deep.equal([200, 'gzip']);
+    }
+    const frame = await node.request('/assets/frame.html');
+    expect(frame.headers['content-security-policy']).to.include(
+      "default-src 'none'; script-src 'self' blob:; connect-src 'none'",
+    );
     expect((await node.request('/assets/none.js')).status).to.equal(404);
   });
 

@@ -49,7 +49,8 @@ describe('deploy/install.sh', function () {
         if (live !== null) break;
       }
       const page = await fetch(`http://127.0.0.1:${port}/`);
-      expect(await page.text()).to.include('<video');
+      const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(await page.text()) ?? [];
+      expect((await fetch(`http://127.0.0.1:${port}${script}`)).status, script).to.equal(200);
       const status = execFileSync(join(dest, node), [join(dest, 'opt/svc/bin/svc.js'), 'status', '--json'], {
         env,
         encoding: 'utf8',

@@ -6,6 +6,7 @@ import {
   DESKTOP,
   noBrowser,
   openBrowser,
+  openPage,
   PHONE,
   signIn,
   visit,
@@ -19,12 +20,6 @@ const OTHER_PIN = '314159';
 const PAGES = ['fly', 'plan', 'vehicle', 'node', 'extensions', 'access', 'setup'] as const;
 // Of the first load, without the map.
 const MAX_GZIP_BYTES = 120_000;
-
-/** Opens the page in a window of its own: nothing is shared with other tests. */
-async function fresh(browser: Browser): Promise<Page> {
-  const context = await browser.createBrowserContext();
-  return context.newPage();
-}
 
 async function says(page: Page, text: string): Promise<void> {
   await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
@@ -46,7 +41,7 @@ for (const name of ['chromium', 'firefox'] as const) {
     });
 
     it('opens every page without an error, a refused script or a word to another host', async () => {
-      const page = await fresh(browser);
+      const page = await openPage(browser);
       const seen = watch(page, node.url);
       await page.setViewport(DESKTOP);
       await signIn(page, node.url, PIN);
@@ -60,7 +55,7 @@ for (const name of ['chromium', 'firefox'] as const) {
     });
 
     it('asks again when the credential is gone, and goes on where it was', async () => {
-      const page = await fresh(browser);
+      const page = await openPage(browser);
       await signIn(page, node.url, PIN);
       await visit(page, 'node');
       const headers = { [withKey[0]]: KEY };
@@ -89,7 +84,7 @@ describe('the page', function () {
   });
 
   it('needs less than 120 kB for its first page', async () => {
-    const page = await fresh(browser);
+    const page = await openPage(browser);
     const client = await page.createCDPSession();
     await client.send('Network.enable');
     let received = 0;
@@ -104,7 +99,7 @@ describe('the page', function () {
   });
 
   it('says that the node is away, and shows it again when it is back', async () => {
-    const page = await fresh(browser);
+    const page = await openPage(browser);
     await signIn(page, node.url, KEY);
     process.kill(node.pid('svc-control'), 'SIGSTOP');
     await says(page, 'has not answered for');
@@ -155,7 +150,7 @@ describe('the page', function () {
       narrow: { width: 320, height: 640 },
     }))
       it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
-        const page = await fresh(browser);
+        const page = await openPage(browser);
         await page.setViewport(viewport);
         await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
         await signIn(page, node.url, KEY);

@@ -18,8 +18,7 @@ describe('the page of the set-up', function () {
     ]);
     page = await browser.newPage();
     page.setDefaultTimeout(15_000);
-    // As wide as a phone; higher, since the bar at the bottom would take clicks on what lies below it.
-    await page.setViewport({ ...PHONE, height: 1400 });
+    await page.setViewport(PHONE);
     seen = watch(page, node.url);
     await page.goto(`${node.url}/`);
   });
@@ -67,7 +66,10 @@ describe('the page of the set-up', function () {
     await title('A PIN for this page');
     for (const name of ['pin', 'again']) await page.locator(`input[name=${name}]`).fill('482913');
     await button('Set and continue').click();
+    await page.waitForFunction(() => document.querySelector('.menu .card button') !== null);
+    await page.locator('.menu summary').click();
     await button('Sign out').wait();
+    await page.locator('.menu summary').click();
     expect(await stateOf('pin')).to.equal('complete');
     seen.check();
   });

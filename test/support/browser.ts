@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
@@ -17,18 +18,47 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
     : `needs ${path} (Debian: apt-get install ${path.slice('/usr/bin/'.length)})`;
 }
 
-/** @param extra further arguments of Chromium */
+export interface BrowserOptions {
+  /** Further arguments of Chromium. */
+  readonly args?: readonly string[];
+  /** A script that runs it elsewhere; see `writeLauncher`. */
+  readonly launcher?: string;
+}
+
 export async function openBrowser(
   name: BrowserName = 'chromium',
-  extra: readonly string[] = [],
+  { args = [], launcher = EXECUTABLES[name] }: BrowserOptions = {},
 ): Promise<Browser> {
-  const executablePath = EXECUTABLES[name];
   return name === 'firefox'
-    ? puppeteer.launch({ browser: 'firefox', executablePath })
+    ? puppeteer.launch({ browser: 'firefox', executablePath: launcher })
     : puppeteer.launch({
-        executablePath,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
+        executablePath: launcher,
+        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...args],
       });
+}
+
+/**
+ * Writes a script that runs Chromium with its arguments elsewhere, for example in a network namespace.
+ * @param prefix program and arguments before Chromium's path
+ */
+export async function writeLauncher(path: string, prefix: readonly string[]): Promise<string> {
+  const command = [...prefix, EXECUTABLES.chromium].join(' ');
+  await writeFile(path, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  return path;
+}
+
+/** A window of its own, which shares nothing with others. */
+export async function openPage(browser: Browser): Promise<Page> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport(DESKTOP);
+  return page;
+}
+
+/** Those of a test that failed, too. */
+export async function closePages(browser: Browser): Promise<void> {
+  for (const context of browser.browserContexts())
+    if (context !== browser.defaultBrowserContext()) await context.close();
 }
 
 export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true } as const;
@@ -60,9 +90,9 @@ export function watch(page: Page, origin: string): Watch {
   return { check: () => expect(wrong).to.deep.equal([]) };
 }
 
-/** Opens the page and signs in with a PIN or a key. */
-export async function signIn(page: Page, origin: string, secret: string): Promise<void> {
-  await page.goto(`${origin}/`);
+/** Opens the page and signs in with a PIN or a key. @param where a page of the application; the picture is on `fly` */
+export async function signIn(page: Page, origin: string, secret: string, where = 'fly'): Promise<void> {
+  await page.goto(`${origin}/#/${where}`);
   await page.locator('input[name=secret]').fill(secret);
   await page.locator('form button[type=submit]').click();
   await page.waitForSelector('nav');
