@@ -1,19 +1,18 @@
 import { join } from 'node:path';
-import type { Page } from 'puppeteer-core';
-import { noBrowser, openBrowser, writeLauncher } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { ageOf, noChromium, openChromium, readClocks, writeLauncher } from '../support/chromium.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import type { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
-import { ageOf, readClocks } from '../support/watched-video.ts';
 import type { Result } from './result.ts';
-import { openPlayers, share } from './video.ts';
+import { openPage, share } from './video.ts';
 
 const WATCH_MS = 60_000;
 
 /** A browser on a host of its own, behind a cable that is thin or loses packets, watches the default profile of 4 Mbit/s. */
 export async function benchThinVideo(): Promise<readonly Result[]> {
-  const why = noBrowser() ?? noNamespaces();
+  const why = noChromium() ?? noNamespaces();
   if (why !== null) throw new Error(why);
   const node = await startVideoNode();
   const folder = await tempDir();
@@ -38,11 +37,9 @@ async function watch(
   goals: boolean,
 ): Promise<readonly Result[]> {
   const host = await RemoteHost.create('10.79.1.1/24', '10.79.1.2/24');
-  const browser = await openBrowser('chromium', {
-    launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
-  });
+  const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
   try {
-    const page = await openPlayers(browser, `http://10.79.1.1:${node.port}`);
+    const page = await openPage(browser, `http://10.79.1.1:${node.port}`);
     await spoil(host);
     const [first = NaN] = await page.evaluate(async () => window.add(1));
     const before = await freezes(page);

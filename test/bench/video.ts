@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'puppeteer-core';
-import { noBrowser, openBrowser, openPage, signIn } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { ageOf, noChromium, openChromium, playerModule, readClocks, signInto } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
 import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
-import { ageOf, playerModule, readClocks } from '../support/watched-video.ts';
 import { cpuMicros, pssMib } from './proc.ts';
 import type { Result } from './result.ts';
 
@@ -26,9 +25,9 @@ declare global {
 }
 
 /** A page without a player of its own, signed in with the key, with `add(n)` -> ms to each first picture, and `drop()`. */
-export async function openPlayers(browser: Browser, url: string): Promise<Page> {
-  const page = await openPage(browser);
-  await signIn(page, url, KEY, 'access');
+export async function openPage(browser: Browser, url: string): Promise<Page> {
+  const page = await browser.newPage();
+  await signInto(page, url, KEY, 'access');
   await page.evaluate(async (player) => {
     const { play } = (await import(player)) as { play: (video: HTMLVideoElement) => Promise<Player> };
     document.body.replaceChildren();
@@ -76,12 +75,12 @@ async function viewersGone(node: TestNode): Promise<void> {
 
 /** WHEP in Chromium at 1280x720, 30 pictures a second, on this machine; the browser takes its part of the two cores. */
 export async function benchVideo(): Promise<readonly Result[]> {
-  const why = noBrowser();
+  const why = noChromium();
   if (why !== null) throw new Error(why);
   const node = await startVideoNode();
-  const browser = await openBrowser();
+  const browser = await openChromium();
   try {
-    let page = await openPlayers(browser, node.url);
+    let page = await openPage(browser, node.url);
     const [residual, video] = [node.pid('svc-residual'), node.pid('svc-video')];
     const encode = await load(video);
 
@@ -114,7 +113,7 @@ export async function benchVideo(): Promise<readonly Result[]> {
         // Chromium has a bound on the connections of one page's life.
         if (at % WARM_UP === 0) {
           await page.close();
-          page = await openPlayers(browser, node.url);
+          page = await openPage(browser, node.url);
         }
         await page.evaluate(async () => window.add(1));
         await page.evaluate(() => window.drop());

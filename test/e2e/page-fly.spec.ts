@@ -2,13 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'playwright-core';
 import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
-import { noBrowser, openBrowser, openPage, signIn } from '../support/browser.ts';
+import { ageOf, noChromium, openChromium, readClocks, signInto } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
-import { ageOf, readClocks } from '../support/watched-video.ts';
 
 /** What the page says, each time with whether a picture was there. */
 interface Said {
@@ -20,53 +19,48 @@ describe('the picture on the page', function () {
   this.timeout(90_000);
   let browser: Browser;
   before(async function () {
-    if (noBrowser() !== null) {
+    if (noChromium() !== null) {
       this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
       this.skip();
     }
-    browser = await openBrowser();
+    browser = await openChromium();
   });
   after(async () => browser?.close());
 
   const says = async (page: Page, text: string): Promise<void> => {
     await page.waitForFunction(
       (wanted) => document.getElementById('video-state')?.textContent === wanted,
-      { polling: 100 },
       text,
+      // Without the page's own timers: a test may have stopped its clock.
+      { polling: 100 },
     );
   };
-  const reads = async (page: Page, text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
-  };
-  /** The page's time passes as fast as its requests are answered. */
-  const letPass = async (page: Page, ms: number): Promise<void> => {
-    const client = await page.createCDPSession();
-    const passed = new Promise((resolve) => client.once('Emulation.virtualTimeBudgetExpired', resolve));
-    await client.send('Emulation.setVirtualTimePolicy', {
-      policy: 'pauseIfNetworkFetchesPending',
-      budget: ms,
-    });
-    await passed;
-    await client.detach();
-  };
+  const answered = async (page: Page, path: string): Promise<unknown> =>
+    page.waitForResponse((response) => new URL(response.url()).pathname === path);
 
   it('says that video is off, offers once, and asks more and more rarely', async () => {
     const node = await TestNode.start({ simulated: false });
     try {
-      const page = await openPage(browser);
+      const page = await browser.newPage();
+      await page.clock.install();
       const sent: string[] = [];
       page.on('request', (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname}`));
       const count = (what: string): number => sent.filter((each) => each === what).length;
+      const offered = answered(page, '/whep');
       await page.goto(`${node.url}/#/fly`);
-      await says(page, 'Video is switched off in the config.');
-      const asked = async (ms: number): Promise<number> => {
-        const before = count('GET /api/video');
-        await letPass(page, ms);
-        return count('GET /api/video') - before;
-      };
-      expect(await asked(10_000)).to.be.within(3, 12);
-      await letPass(page, 60_000);
-      expect(await asked(60_000)).to.be.within(3, 5);
+      await offered;
+      for (let round = 0; round < 12; round++) {
+        const asked = answered(page, '/api/video');
+        await page.clock.runFor(16_000);
+        await asked;
+      }
+      expect(await page.textContent('#video-state')).to.equal('Video is switched off in the config.');
+      const before = count('GET /api/video');
+      await page.clock.runFor(14_000);
+      expect(count('GET /api/video')).to.equal(before);
+      const asked = answered(page, '/api/video');
+      await page.clock.runFor(2000);
+      await asked;
       expect(count('POST /whep')).to.equal(1);
       const files = [AUDIT_FILE, STRANGERS_FILE].map(async (file) =>
         readFile(join(node.paths.auditDir, file), 'utf8'),
@@ -87,28 +81,29 @@ describe('the picture on the page', function () {
     after(async () => node?.stop());
 
     it('asks for the PIN or the key in people’s words, and tries nothing without it', async () => {
-      const page = await openPage(browser);
+      const page = await browser.newPage();
+      await page.clock.install();
       const sent: string[] = [];
       page.on('request', (request) => sent.push(new URL(request.url()).pathname));
       await page.goto(`${node.url}/#/fly`);
-      await page.locator('::-p-aria(PIN, pairing key or token)').fill('svc_wrong');
-      await page.locator('form button[type=submit]').click();
-      await reads(page, 'The node does not take this.');
-      await page.waitForNetworkIdle();
+      await page.getByLabel('PIN, pairing key or token').fill('svc_wrong');
+      await page.click('form button[type=submit]');
+      await page.getByText('The node does not take this.').waitFor();
+      await page.waitForLoadState('networkidle');
       const tried = sent.length;
-      await letPass(page, 60_000);
+      await page.clock.runFor(60_000);
       expect(sent).to.have.length(tried);
       expect(sent).to.not.include('/whep');
       await page.close();
     });
 
     it('asks again for a credential when the one it had is no longer taken', async () => {
-      const page = await openPage(browser);
+      const page = await browser.newPage();
       await node.post('/api/dashboard/pin/set', { pin: '271828' }, KEYED);
-      await signIn(page, node.url, '271828');
+      await signInto(page, node.url, '271828');
       await says(page, 'live');
       await node.post('/api/dashboard/pin/set', { pin: '314159' }, KEYED);
-      await reads(page, 'Your session has ended');
+      await page.getByText('Your session has ended').waitFor();
       await page.close();
     });
 
@@ -122,24 +117,24 @@ describe('the picture on the page', function () {
           });
         },
       ]) {
-        const page = await openPage(browser);
-        await page.evaluateOnNewDocument(lack);
+        const page = await browser.newPage();
+        await page.addInitScript(lack);
         const sent: string[] = [];
         page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-        await signIn(page, node.url, KEY);
+        await signInto(page, node.url, KEY);
         await says(page, 'live');
-        const shown = await readClocks(page, 30);
-        expect(shown.at(-1)?.clock).to.be.above(shown[0]?.clock ?? 0);
-        expect(shown.slice(-10).every((read) => ageOf(read) < 2000)).to.equal(true);
-        expect(await page.$eval('.picture-facts', (facts) => facts.textContent)).to.include('without WebRTC');
+        const reads = await readClocks(page, 30);
+        expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
+        expect(reads.slice(-10).every((read) => ageOf(read) < 2000)).to.equal(true);
+        expect(await page.textContent('.picture-facts')).to.include('without WebRTC');
         expect(sent).to.include('/api/video/live.mp4').and.to.not.include('/whep');
         await page.close();
       }
     });
 
     it('says live only with a picture: not while none comes, and not when it stands still', async () => {
-      const page = await openPage(browser);
-      await page.evaluateOnNewDocument(() => {
+      const page = await browser.newPage();
+      await page.addInitScript(() => {
         const said: Said[] = [];
         Object.assign(globalThis, { said });
         addEventListener('DOMContentLoaded', () => {
@@ -151,7 +146,7 @@ describe('the picture on the page', function () {
           }).observe(document.body, { childList: true, subtree: true, characterData: true });
         });
       });
-      await signIn(page, node.url, KEY);
+      await signInto(page, node.url, KEY);
       await says(page, 'live');
       process.kill(node.pid('svc-video'), 'SIGSTOP');
       try {

@@ -22,7 +22,7 @@ describe('maps without internet', function () {
     [node, browser] = await Promise.all([
       TestNode.start({ pairing: { key: KEY } }),
       // There is no graphics card here: WebGL by software.
-      openBrowser('chromium', { args: ['--enable-unsafe-swiftshader'] }),
+      openBrowser('chromium', ['--enable-unsafe-swiftshader']),
     ]);
   });
   after(async () => {

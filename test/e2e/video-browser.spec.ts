@@ -1,14 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'puppeteer-core';
-import { closePages, noBrowser, openBrowser, openPage, signIn } from '../support/browser.ts';
+import type { Browser, Page } from 'playwright-core';
+import { ageOf, noChromium, openChromium, playerModule, readClocks, signInto } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { folderHas } from '../support/events.ts';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile } from '../support/pictures.ts';
 import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
-import { ageOf, playerModule, readClocks } from '../support/watched-video.ts';
 
 const PIN = '271828';
 /** Not how fast it is (`npm run bench`), but that nobody has to do anything. */
@@ -19,17 +18,17 @@ describe('video in a browser', function () {
   let node: TestNode;
   let browser: Browser;
   before(async function () {
-    const why = noBrowser();
+    const why = noChromium();
     if (why !== null) {
       this.test?.parent?.suites.forEach((suite) => (suite.pending = true));
       this.skip();
     }
     node = await startVideoNode();
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
-    browser = await openBrowser();
+    browser = await openChromium();
   });
   afterEach(async () => {
-    if (browser !== undefined) await closePages(browser);
+    for (const context of browser?.contexts() ?? []) await context.close(); // of a test that failed, too
   });
   after(async () => {
     await browser?.close();
@@ -38,8 +37,8 @@ describe('video in a browser', function () {
 
   /** Opens the page and signs in with the PIN, as a person does. */
   async function watch(): Promise<Page> {
-    const page = await openPage(browser);
-    await signIn(page, node.url, PIN);
+    const page = await browser.newPage();
+    await signInto(page, node.url, PIN);
     await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
     return page;
   }
@@ -62,10 +61,10 @@ describe('video in a browser', function () {
   });
 
   it('a wrong PIN shows the node’s own sentence', async () => {
-    const page = await openPage(browser);
+    const page = await browser.newPage();
     await page.goto(`${node.url}/`);
-    await page.locator('input[name=secret]').fill('0000');
-    await page.locator('form button[type=submit]').click();
+    await page.fill('input[name=secret]', '0000');
+    await page.click('form button[type=submit]');
     await page.waitForFunction(() =>
       /PIN|wrong/i.test(document.querySelector('form [role=alert]')?.textContent ?? ''),
     );
@@ -84,10 +83,10 @@ describe('video in a browser', function () {
   });
 
   it('ten viewers of one encode', async () => {
-    const page = await openPage(browser);
-    await signIn(page, node.url, KEY, 'access'); // without a player of its own
+    const page = await browser.newPage();
+    await signInto(page, node.url, KEY, 'access'); // without a player of its own
     await page.evaluate(
-      async (count, player) => {
+      async ([count, player]) => {
         const { play } = (await import(player)) as {
           play: (video: HTMLVideoElement) => Promise<unknown>;
         };
@@ -114,8 +113,7 @@ describe('video in a browser', function () {
           }
         }
       },
-      10,
-      playerModule(),
+      [10, playerModule()] as const,
     );
     await viewers(10);
     const before = await readClocks(page, 1, 0);
@@ -144,16 +142,16 @@ describe('video in a browser', function () {
     )
       [read] = await readClocks(page, 1);
     expect(age).to.be.below(AGAIN_MS);
-    expect(await page.$eval('#video-state', (state) => state.textContent)).to.equal('live');
+    expect(await page.textContent('#video-state')).to.equal('live');
     await page.close();
     await pictures(node);
   });
 
   it('a browser that vanishes without a word is dropped within 10 s', async () => {
-    const other = await openBrowser();
+    const other = await openChromium();
     try {
-      const page = await openPage(other);
-      await signIn(page, node.url, PIN);
+      const page = await other.newPage();
+      await signInto(page, node.url, PIN);
       await viewers(1);
       await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
       const since = Date.now();
@@ -167,7 +165,7 @@ describe('video in a browser', function () {
     /** The processes of the second browser: the Chromium processes that were not there before it. */
     async function descendants(): Promise<number[]> {
       const found: number[] = [];
-      const root = other.process()?.pid;
+      const root = await mainPid();
       const parents = new Map<number, number>();
       for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
         const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => ''); // it ended meanwhile
@@ -180,6 +178,14 @@ describe('video in a browser', function () {
         if (at === root) found.push(pid);
       }
       return found;
+    }
+
+    async function mainPid(): Promise<number> {
+      const session = await other.newBrowserCDPSession();
+      const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+      const main = processInfo.find(({ type }) => type === 'browser');
+      if (main === undefined) throw new Error('no browser process');
+      return main.id;
     }
   });
 

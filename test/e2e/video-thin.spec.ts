@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Page } from 'puppeteer-core';
-import { noBrowser, openBrowser, openPage, signIn, writeLauncher } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, pictures, startVideoNode } from '../support/video-node.ts';
-import { readClocks } from '../support/watched-video.ts';
 
 const PIN = '161803';
 const HERO = { width: 1280, height: 720, fps: 30, bitrate_kbps: 4000 };
@@ -25,12 +24,12 @@ interface Watched {
 describe('video over a thin cable', function () {
   this.timeout(120_000);
   before(function () {
-    if ((noNamespaces() ?? noBrowser()) !== null) this.skip();
+    if ((noNamespaces() ?? noChromium()) !== null) this.skip();
   });
 
   async function watch(page: Page, node: TestNode): Promise<void> {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, KEYED);
-    await signIn(page, `http://10.79.2.1:${node.port}`, PIN);
+    await signInto(page, `http://10.79.2.1:${node.port}`, PIN);
   }
 
   async function until(node: TestNode, fits: (status: Watched) => boolean): Promise<Watched> {
@@ -48,11 +47,9 @@ describe('video over a thin cable', function () {
     const host = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
     const folder = await tempDir();
     const node = await startVideoNode();
-    const browser = await openBrowser('chromium', {
-      launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
-    });
+    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
     try {
-      const page = await openPage(browser);
+      const page = await browser.newPage();
       await page.goto(`http://10.79.2.1:${node.port}/`);
       await host.thin(300);
       await watch(page, node);
@@ -91,12 +88,10 @@ describe('video over a thin cable', function () {
       simulated: false,
       config: `agent:\n  profile: ground-station\nvideo:\n  source: 'rtp:127.0.0.1:${port}'\n`,
     });
-    const browser = await openBrowser('chromium', {
-      launcher: await writeLauncher(join(folder, 'chromium'), host.prefix),
-    });
+    const browser = await openChromium(await writeLauncher(join(folder, 'chromium'), host.prefix));
     try {
       await pictures(ground);
-      const page = await openPage(browser);
+      const page = await browser.newPage();
       await page.goto(`http://10.79.2.1:${ground.port}/`);
       await host.thin(300);
       await watch(page, ground);

@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
@@ -18,33 +17,18 @@ export function noBrowser(name: BrowserName = 'chromium'): string | null {
     : `needs ${path} (Debian: apt-get install ${path.slice('/usr/bin/'.length)})`;
 }
 
-export interface BrowserOptions {
-  /** Further arguments of Chromium. */
-  readonly args?: readonly string[];
-  /** A script that runs it elsewhere; see `writeLauncher`. */
-  readonly launcher?: string;
-}
-
+/** @param extra further arguments of Chromium */
 export async function openBrowser(
   name: BrowserName = 'chromium',
-  { args = [], launcher = EXECUTABLES[name] }: BrowserOptions = {},
+  extra: readonly string[] = [],
 ): Promise<Browser> {
+  const executablePath = EXECUTABLES[name];
   return name === 'firefox'
-    ? puppeteer.launch({ browser: 'firefox', executablePath: launcher })
+    ? puppeteer.launch({ browser: 'firefox', executablePath })
     : puppeteer.launch({
-        executablePath: launcher,
-        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...args],
+        executablePath,
+        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...extra],
       });
-}
-
-/**
- * Writes a script that runs Chromium with its arguments elsewhere, for example in a network namespace.
- * @param prefix program and arguments before Chromium's path
- */
-export async function writeLauncher(path: string, prefix: readonly string[]): Promise<string> {
-  const command = [...prefix, EXECUTABLES.chromium].join(' ');
-  await writeFile(path, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
-  return path;
 }
 
 /** A window of its own, which shares nothing with others. */
@@ -53,12 +37,6 @@ export async function openPage(browser: Browser): Promise<Page> {
   const page = await context.newPage();
   await page.setViewport(DESKTOP);
   return page;
-}
-
-/** Those of a test that failed, too. */
-export async function closePages(browser: Browser): Promise<void> {
-  for (const context of browser.browserContexts())
-    if (context !== browser.defaultBrowserContext()) await context.close();
 }
 
 export const PHONE = { width: 390, height: 844, isMobile: true, hasTouch: true } as const;

@@ -209,7 +209,9 @@ export class TestNode {
   #findSecrets(): void {
     const audit = globSync(join(this.paths.auditDir, '*.ndjson*')).map((path) => readFileSync(path, 'utf8'));
     for (const text of [this.stderr, ...audit]) {
-      const found = /svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/.exec(text);
+      const found = /(?<![A-Za-z0-9_-])svc_[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/.exec(
+        text,
+      );
       if (found !== null)
         throw new Error(`a secret in the logs: ${text.slice(Math.max(0, found.index - 200), found.index)}`);
     }

@@ -34,6 +34,8 @@ interface Session {
   /** Of the open file, as of its newest key frame. */
   openBytes: number;
   firstAt: number;
+  /** It ends by itself: nothing more is written, and it is over when its file is closed. */
+  failed: boolean;
 }
 
 /** Writes what the pipeline encodes into fragmented MP4 files, one recording at a time. */
@@ -79,6 +81,7 @@ export class Recorder {
       closedBytes: 0,
       openBytes: 0,
       firstAt: 0,
+      failed: false,
     };
     this.#session = session;
     this.#problem = null;
@@ -109,7 +112,7 @@ export class Recorder {
   /** Never waits: pictures are queued while the disk is busy, and if the queue is full the recording ends. */
   push(unit: AccessUnit): void {
     const session = this.#session;
-    if (session === null) return;
+    if (session === null || session.failed) return;
     if (this.#writes.size >= MAX_QUEUED) {
       this.#fail(session, 'the disk is too slow');
       return;
@@ -120,7 +123,7 @@ export class Recorder {
   }
 
   async #write(session: Session, unit: AccessUnit): Promise<void> {
-    if (this.#session !== session) return;
+    if (this.#session !== session || session.failed) return;
     if (unit.key) await this.#fit(session, unit);
     const { file } = session;
     if (file === null) return; // before its first key frame
@@ -163,11 +166,15 @@ export class Recorder {
   }
 
   #fail(session: Session, why: string): void {
-    if (this.#session !== session) return;
-    this.#session = null;
-    this.#problem = why;
+    if (this.#session !== session || session.failed) return;
+    session.failed = true;
     this.#options.log.error(`video: recording ${session.name} ended: ${why}`);
-    void this.#writes.run(async () => this.#close(session)); // logs its own errors
+    // Whoever is told that it has ended finds a file that plays.
+    void this.#writes.run(async () => {
+      await this.#close(session); // logs its own errors
+      this.#problem = why;
+      if (this.#session === session) this.#session = null;
+    });
   }
 
   async #close(session: Session): Promise<void> {

@@ -1,10 +1,38 @@
 /// <reference lib="dom" />
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'puppeteer-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { ROOT } from './node.ts';
 
-/** What a browser really shows of a video. */
+const EXECUTABLE = '/usr/bin/chromium';
+
+/** Why a browser test cannot run here; null when it can. */
+export function noChromium(): string | null {
+  return existsSync(EXECUTABLE) ? null : `needs ${EXECUTABLE} (Debian: apt-get install chromium)`;
+}
+
+/** @param launcher a script that runs Chromium with its arguments elsewhere, for example in a network namespace */
+export async function openChromium(launcher = EXECUTABLE): Promise<Browser> {
+  return chromium.launch({
+    executablePath: launcher,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+}
+
+/** Writes such a script. @param prefix program and arguments before Chromium's path */
+export async function writeLauncher(path: string, prefix: readonly string[]): Promise<string> {
+  await writeFile(path, `#!/bin/sh\nexec ${[...prefix, EXECUTABLE].join(' ')} "$@"\n`, { mode: 0o755 });
+  return path;
+}
+
+/** Opens the page and signs in with the PIN or the key, as a person does. @param where a page of the application; the picture is on `fly` */
+export async function signInto(page: Page, origin: string, secret: string, where = 'fly'): Promise<void> {
+  await page.goto(`${origin}/#/${where}`);
+  await page.fill('input[name=secret]', secret);
+  await page.click('form button[type=submit]');
+  await page.waitForSelector('nav');
+}
 
 /** The address of the page's own WHEP player; it has the credential that the page was signed into with. */
 export function playerModule(): string {
@@ -28,7 +56,7 @@ export interface ClockRead {
  */
 export async function readClocks(page: Page, count: number, index = 0): Promise<readonly ClockRead[]> {
   return page.evaluate(
-    async (wanted, which) => {
+    async ([wanted, which]) => {
       const video = document.querySelectorAll('video')[which];
       const canvas = document.createElement('canvas');
       const pen = canvas.getContext('2d', { willReadFrequently: true });
@@ -61,8 +89,7 @@ export async function readClocks(page: Page, count: number, index = 0): Promise<
       }
       return reads;
     },
-    count,
-    index,
+    [count, index] as const,
   );
 }
 
