@@ -51,7 +51,9 @@ export class Mp4File {
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
       await context.flush();
       must(context.pb?.error ?? 0, 'header');
-      return new Mp4File(context, stream, handle);
+      const file = new Mp4File(context, stream, handle);
+      file.#whole = (await handle.stat()).size;
+      return file;
     } catch (error) {
       await context.closeOutput().catch(() => undefined); // the first error is reported
       await handle.close();
@@ -96,17 +98,23 @@ export class Mp4File {
     return this.#whole;
   }
 
-  /** Ends the last fragment and closes, even if the disk is full: the part before stays playable. */
+  /** Ends the last fragment and closes. If the disk is full, what was written since the last whole fragment is taken away. */
   async close(): Promise<void> {
+    let ended = false;
     try {
-      await this.#context.writeTrailer();
+      const written = await this.#context.writeTrailer();
+      ended = written >= 0 && (this.#context.pb?.error ?? 0) >= 0;
       await this.#context.closeOutput();
       await this.#handle.datasync();
+    } catch (error) {
+      ended = false;
+      throw error;
     } finally {
       this.#packet.free();
       this.#context.freeContext();
       try {
-        await cutTornBox(this.#handle, this.#whole);
+        if (ended) await cutTornBox(this.#handle, this.#whole);
+        else await this.#handle.truncate(this.#whole);
       } finally {
         await this.#handle.close();
       }
