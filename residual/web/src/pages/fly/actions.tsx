@@ -7,7 +7,7 @@ import { distance } from '../../map/projection.ts';
 import { number } from '../../parts/format.ts';
 import { Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { ALWAYS, type Commands, type Order, otherPilot, useCommands } from './commands.ts';
+import { ALWAYS, type Commands, type Order, useCommands, useOtherPilot } from './commands.ts';
 import { target } from './fly-map.tsx';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
@@ -17,12 +17,12 @@ const KILL_HOLD_MS = 2000;
 
 /** What a pilot can tell the vehicle to do. */
 export function Actions(): JSX.Element {
-  const other = otherPilot();
-  const commands = useCommands();
+  const otherPilot = useOtherPilot();
+  const commands = useCommands(otherPilot);
   const { running, outcome, offers } = commands;
   return (
     <Card title={t.fly.actions}>
-      {other === null ? null : <Note tone="warn">{t.fly.why.notPilot(other)}</Note>}
+      {otherPilot === null ? null : <Note tone="warn">{t.fly.why.notPilot(otherPilot)}</Note>}
       <div class="actions">
         {armed.value === true ? (
           <HeldOrder commands={commands} name={t.fly.disarm} order={{ cmd: 'disarm' }} />

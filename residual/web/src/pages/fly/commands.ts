@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
 import { call, Refused } from '../../api/client.ts';
 import { clientId, credential } from '../../api/credential.ts';
-import { pilot } from '../../api/pilot.ts';
+import { isGround } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
@@ -30,6 +30,7 @@ export interface Commands {
   readonly offers: (cmd: CommandName) => boolean;
 }
 
+const PILOT_MS = 2000;
 /** These end what goes on: they wait for no other command, and are tried also when the vehicle has not been heard of late. */
 export const ALWAYS: ReadonlySet<CommandName> = new Set(['disarm', 'land', 'rtl', 'stop', 'killSwitch']);
 /** Pass whoever is pilot in command. */
@@ -57,12 +58,13 @@ effect(() => {
 });
 
 /** The pilot in command, if it is somebody else; only a ground station has one. */
-export function otherPilot(): string | null {
-  const who = pilot.value?.claimed_by ?? null;
+export function useOtherPilot(): string | null {
+  const pic = useAsk('ground-station.pic.get', {}, isGround.value ? PILOT_MS : null);
+  const who = isGround.value ? (pic.data?.claimed_by ?? null) : null;
   return who === clientId ? null : who;
 }
 
-export function useCommands(): Commands {
+export function useCommands(otherPilot: string | null): Commands {
   const known = useAsk('commands.get');
   return {
     ...state.value,
@@ -81,7 +83,7 @@ export function useCommands(): Commands {
         };
       });
     },
-    whyNot,
+    whyNot: (cmd) => whyNot(cmd, otherPilot),
     offers: (cmd) => known.data === null || cmd in known.data.commands,
   };
 }
@@ -110,11 +112,10 @@ function wordsOf({ result_name: result, statustext, reasons = [] }: Answer<'comm
   return t.fly.vehicleRefused(result ?? '', [...new Set(words)].join('; '));
 }
 
-function whyNot(cmd: CommandName): string | null {
+function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   const why = t.fly.why;
-  const other = otherPilot();
   if (armed.value === null) return t.fly.noVehicle;
-  if (other !== null && !PASS_PILOT.has(cmd)) return why.notPilot(other);
+  if (otherPilot !== null && !PASS_PILOT.has(cmd)) return why.notPilot(otherPilot);
   if (cmd === 'killSwitch') {
     const held = credential.value;
     return held?.kind === 'token' && !held.scopes.includes('destructive') ? why.destructive : null;
