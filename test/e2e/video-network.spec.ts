@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { statfs, writeFile } from 'node:fs/promises';
+import { readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ageOf, noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
-import { decodeFile, decodeJpeg } from '../support/pictures.ts';
+import { boxesOf, decodeFile, decodeJpeg } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
 
@@ -108,8 +108,11 @@ describe('a full disk', function () {
       while (status['recording'] !== null);
       expect(status['recording_problem']).to.match(/space|left|full/i);
       expect(status).to.include({ state: 'running' });
-      const film = await decodeFile(join(disk, String(started.body['name'])));
+      const path = join(disk, String(started.body['name']));
+      const film = await decodeFile(path);
       expect(film.pictures.length).to.be.above(25);
+      const bytes = await readFile(path);
+      expect(boxesOf(bytes).at(-1)?.end, 'ends with a whole fragment').to.equal(bytes.length);
       const again = await node.post('/api/video/record/start', {}, KEYED);
       expect([again.status, again.body['code']]).to.deep.equal([507, 'E_DISK_FULL']);
       const stored = await node.json('/api/video/snapshot', { method: 'POST', headers: KEYED });

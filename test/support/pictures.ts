@@ -61,6 +61,25 @@ export interface Film {
   readonly times: readonly number[];
 }
 
+export interface Box {
+  readonly type: string;
+  /** First byte, and the first after it by its own length, which may lie behind the end of the file. */
+  readonly at: number;
+  readonly end: number;
+}
+
+/** The boxes of an MP4 file at the top (ISO/IEC 14496-12, 4.2), none of which has to be whole. */
+export function boxesOf(file: Buffer): Box[] {
+  const boxes: Box[] = [];
+  for (let at = 0; at + 8 <= file.length; at = boxes.at(-1)?.end ?? file.length)
+    boxes.push({
+      type: file.toString('latin1', at + 4, at + 8),
+      at,
+      end: at + Math.max(8, file.readUInt32BE(at)),
+    });
+  return boxes;
+}
+
 /** Every picture of a file, as a player finds them. @throws Error when it does not open */
 export async function decodeFile(path: string): Promise<Film> {
   const input = new FormatContext();

@@ -7,7 +7,7 @@ import { quietFfmpeg } from '../../residual/video/engine/quiet.ts';
 import { Mp4File } from '../../residual/video/recorder/mp4-file.ts';
 import { cutTornBox, mendNewest } from '../../residual/video/recorder/torn-file.ts';
 import { TestSource } from '../../residual/video/sources/test-source.ts';
-import { decodeFile } from '../support/pictures.ts';
+import { boxesOf, decodeFile } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 const SIZE = { width: 160, height: 90, fps: 30, bitrate_kbps: 100 };
@@ -63,9 +63,7 @@ describe('a recording that was cut off', function () {
 
   it('plays up to there, wherever the cut is', async () => {
     const bytes = await readFile(whole);
-    const boxes: { type: string; at: number; end: number }[] = [];
-    for (let at = 0; at < bytes.length; at = boxes.at(-1)?.end ?? bytes.length)
-      boxes.push({ type: bytes.toString('latin1', at + 4, at + 8), at, end: at + bytes.readUInt32BE(at) });
+    const boxes = boxesOf(bytes);
     const moofs = boxes.filter(({ type }) => type === 'moof');
     expect(moofs.length).to.equal(PICTURES / GOP);
     const head = moofs[0]?.at ?? 0;

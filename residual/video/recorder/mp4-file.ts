@@ -3,7 +3,6 @@ import { FormatContext, Packet, Rational, type Stream } from 'node-av';
 import { AV_CODEC_ID_H264, AV_PKT_FLAG_KEY, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { dictionary, must } from '../engine/av.ts';
 import type { AccessUnit, Size } from '../engine/picture.ts';
-import { cutTornBox } from './torn-file.ts';
 
 // Each fragment is one key frame interval and can be played alone, so a file is playable up to a power cut.
 const OPTIONS = { movflags: 'frag_keyframe+empty_moov+default_base_moof' } as const;
@@ -49,10 +48,8 @@ export class Mp4File {
       stream.timeBase = MICROSECONDS;
       must(await context.openOutput(), 'open');
       must(await context.writeHeader(dictionary(OPTIONS)), 'header');
-      await context.flush();
-      must(context.pb?.error ?? 0, 'header');
       const file = new Mp4File(context, stream, handle);
-      file.#whole = (await handle.stat()).size;
+      file.#whole = await file.#stored();
       return file;
     } catch (error) {
       await context.closeOutput().catch(() => undefined); // the first error is reported
@@ -78,14 +75,25 @@ export class Mp4File {
     try {
       must(await this.#context.writeFrame(packet), 'write');
       if (unit.key) {
-        await this.#context.flush();
-        must(this.#context.pb?.error ?? 0, 'write');
-        await this.#handle.datasync();
-        this.#whole = (await this.#handle.stat()).size;
+        this.#whole = await this.#stored();
       }
     } finally {
       packet.unref();
     }
+  }
+
+  /**
+   * Brings what was written to the disk.
+   * @returns length of the file, bytes
+   * @throws Error if it is shorter than what was written: libavformat keeps that error to itself until the next packet
+   */
+  async #stored(): Promise<number> {
+    await this.#context.flush();
+    const written = Number(this.#context.pbBytes);
+    await this.#handle.datasync();
+    const { size } = await this.#handle.stat();
+    if (size < written) throw new Error(`no space left: the disk took ${size} bytes of ${written}`);
+    return size;
   }
 
   /** Seconds from the first picture to the last. */
@@ -98,25 +106,26 @@ export class Mp4File {
     return this.#whole;
   }
 
-  /** Ends the last fragment and closes. If the disk is full, what was written since the last whole fragment is taken away. */
+  /**
+   * Ends the last fragment and closes.
+   * @throws Error if that fragment cannot be written; the file ends before it then
+   */
   async close(): Promise<void> {
-    let ended = false;
     try {
-      const written = await this.#context.writeTrailer();
-      ended = written >= 0 && (this.#context.pb?.error ?? 0) >= 0;
-      await this.#context.closeOutput();
-      await this.#handle.datasync();
-    } catch (error) {
-      ended = false;
-      throw error;
+      must(await this.#context.writeTrailer(), 'trailer');
+      this.#whole = await this.#stored();
     } finally {
-      this.#packet.free();
-      this.#context.freeContext();
       try {
-        if (ended) await cutTornBox(this.#handle, this.#whole);
-        else await this.#handle.truncate(this.#whole);
+        await this.#context.closeOutput(); // tries once more to write what it still has
       } finally {
-        await this.#handle.close();
+        this.#packet.free();
+        this.#context.freeContext();
+        try {
+          await this.#handle.truncate(this.#whole);
+          await this.#handle.datasync();
+        } finally {
+          await this.#handle.close();
+        }
       }
     }
   }

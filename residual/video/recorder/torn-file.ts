@@ -9,17 +9,16 @@ const HEAD_BYTES = 8;
 /**
  * Takes away what a full disk or a power cut left of the last box: with half a `moof` at its end, players refuse the whole file.
  * Half an `mdat` stays, its first pictures play.
- * @param from offset of a box, bytes
  * @returns length of the file now, bytes
  */
-export async function cutTornBox(file: FileHandle, from = 0): Promise<number> {
+export async function cutTornBox(file: FileHandle): Promise<number> {
   const { size } = await file.stat();
   const head = Buffer.alloc(HEAD_BYTES);
-  if (from === 0 && size > 0) {
+  if (size > 0) {
     await file.read(head, 0, HEAD_BYTES, 0);
     if (head.toString('latin1', 4) !== 'ftyp') return size; // no film of ours
   }
-  let at = from;
+  let at = 0;
   while (at + HEAD_BYTES <= size) {
     await file.read(head, 0, HEAD_BYTES, at);
     const length = head.readUInt32BE(0);
