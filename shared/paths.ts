@@ -16,6 +16,14 @@ export interface Paths {
   /** The scoped tokens' salt, denylist and registry. */
   readonly mcpToken: string;
   readonly deviceId: string;
+  /** The node's enrolment with a fleet: keys, certificate, where the broker is. */
+  readonly fleet: string;
+  /** The newest policy of the hub. */
+  readonly fleetPolicy: string;
+  /** Events that the hub has not acknowledged. */
+  readonly fleetQueue: string;
+  /** svc-control, for svc-fleet. */
+  readonly fleetSocket: string;
   /** The bound radios of the other ends, with the secrets of their relays. */
   readonly radioPairs: string;
   /** Keys in wfb-ng's own form, a file for each bound radio. */
@@ -100,6 +108,10 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
+    fleet: join(etc, 'fleet.json'),
+    fleetPolicy: join(state, 'fleet-policy.json'),
+    fleetQueue: join(state, 'fleet-queue.db'),
+    fleetSocket: join(run, 'fleet.sock'),
     radioPairs: join(etc, 'radio-pairs.json'),
     radioKeys: join(etc, 'radio-keys'),
     radioChange: join(state, 'radio-change.json'),

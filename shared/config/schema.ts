@@ -8,6 +8,7 @@ import { agentConfig } from './agent.ts';
 import { apiConfig } from './api.ts';
 import { discoveryConfig } from './discovery.ts';
 import { featuresConfig } from './features.ts';
+import { fleetConfig } from './fleet.ts';
 import { loggingConfig } from './logging.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
@@ -24,6 +25,7 @@ export const configSchema = {
     agent: agentConfig,
     api: apiConfig,
     features: featuresConfig,
+    fleet: fleetConfig,
     discovery: discoveryConfig,
     logging: loggingConfig,
     mavlink: mavlinkConfig,

@@ -1,0 +1,79 @@
+import { FLEET_ID, HUB_ID } from '../../shared/fleet/topics.ts';
+
+/** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
+
+export interface MosquittoPlace {
+  readonly host: string;
+  readonly port: number;
+  /** Files in PEM. */
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+  readonly acl: string;
+  /** Where it keeps retained messages; null: only in memory. */
+  readonly persistence: string | null;
+  /** Whom it becomes if root starts it: whoever may read these files. */
+  readonly user: string;
+}
+
+export function mosquittoConfig({
+  host,
+  port,
+  ca,
+  certificate,
+  key,
+  acl,
+  persistence,
+  user,
+}: MosquittoPlace): string {
+  const lines = [
+    `user ${user}`,
+    'per_listener_settings false',
+    'allow_anonymous false',
+    `acl_file ${acl}`,
+    `listener ${port} ${host}`,
+    `cafile ${ca}`,
+    `certfile ${certificate}`,
+    `keyfile ${key}`,
+    'require_certificate true',
+    'use_identity_as_username true',
+    'tls_version tlsv1.2',
+    // A caller's own share, so that none fills the broker's memory.
+    'max_packet_size 1100000',
+    'max_queued_messages 200',
+    'max_keepalive 120',
+    'set_tcp_nodelay true',
+    'log_dest stderr',
+    'log_type error',
+    'log_type warning',
+    ...(persistence === null
+      ? ['persistence false']
+      : ['persistence true', `persistence_location ${persistence}/`, 'autosave_interval 60']),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/**
+ * The rules, the same for every client, by its certificate's common name (%u). Mosquitto checks a user's own lines before the
+ * patterns, so a denied one may nothing.
+ * @param denied ids whose certificates no longer count
+ */
+export function mosquittoAcl(fleet: string, denied: readonly string[]): string {
+  for (const id of [fleet, ...denied]) if (!FLEET_ID.test(id)) throw new Error(`${id} is no id`);
+  const root = `svc/1/${fleet}`;
+  return [
+    `user ${HUB_ID}`,
+    `topic readwrite ${root}/#`,
+    '',
+    ...denied.flatMap((id) => [`user ${id}`, 'topic deny #', '']),
+    ...['presence', 'status', 'telemetry', 'event'].map((what) => `pattern write ${root}/%u/${what}`),
+    `pattern read ${root}/%u/presence`, // to notice the will of another session
+    `pattern read ${root}/%u/call/+`,
+    `pattern read ${root}/%u/ack`,
+    `pattern write ${root}/+/reply/%u`,
+    `pattern write ${root}/+/call/%u`,
+    `pattern read ${root}/%u/reply/+`,
+    `pattern read ${root}/policy`,
+    '',
+  ].join('\n');
+}

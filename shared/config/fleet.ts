@@ -1,0 +1,54 @@
+import { SCOPES } from '../auth/scopes.ts';
+import { section } from './leaf.ts';
+
+const FLEET = { 'x-restart': ['svc-fleet'] } as const;
+/** Local by intent: whoever holds a credential of the fleet cannot widen what the fleet may do. */
+const AUTHORITY = {
+  'x-class': 'keyonly',
+  'x-reason': 'decides what the fleet may do on this node',
+  'x-restart': ['svc-control'],
+} as const;
+
+/** The section `fleet`: what an enrolled node tells, and whom it obeys. */
+export const fleetConfig = section({
+  telemetry_hz: {
+    type: 'number',
+    minimum: 0,
+    maximum: 10,
+    default: 1,
+    description: 'telemetry a second to the fleet; 0 for none',
+    ...FLEET,
+  },
+  telemetry_fields: {
+    type: 'array',
+    maxItems: 32,
+    items: { type: 'string', pattern: '^[a-z_]{1,32}$' },
+    default: ['mode', 'armed', 'position', 'velocity', 'attitude', 'battery', 'gps', 'rc'],
+    description: 'the members of telemetry that the fleet gets',
+    ...FLEET,
+  },
+  queue_mb: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1024,
+    default: 32,
+    description: 'the most that events and kept telemetry may take on the disk while the hub is away, MB',
+    ...FLEET,
+  },
+  scopes: {
+    type: 'array',
+    items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
+    uniqueItems: true,
+    default: ['read', 'safe_write', 'admin'],
+    description: 'what calls of the fleet may need; flight and destructive also need an operator',
+    ...AUTHORITY,
+  },
+  operators: {
+    type: 'array',
+    maxItems: 64,
+    items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31} [A-Za-z0-9_-]{43}$' },
+    default: [],
+    description: 'whose confirmation counts: a name and the public half of their Ed25519 key, base64url',
+    ...AUTHORITY,
+  },
+});

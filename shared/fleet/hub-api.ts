@@ -1,0 +1,145 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { SCOPES } from '../auth/scopes.ts';
+import { STATEMENTS } from './statements.ts';
+
+/**
+ * The HTTP API of svc-hub, as its callers see it: nodes that enrol, connectors, the page. Paths are in docs/contract.md 10. Errors
+ * have the node's form `{code, detail}`.
+ */
+
+/** The connector's own public key (JWK, base64url of its JSON) and a request for a client certificate (DER, base64url). */
+export const CALLER_KEY_HEADER = 'x-svc-caller-key';
+export const CALLER_CSR_HEADER = 'x-svc-caller-csr';
+
+const id = STATEMENTS['svc-renew'].properties.node;
+const pem = { type: 'string', maxLength: 16_384 } as const;
+const text = { type: 'string', maxLength: 128 } as const;
+const scopes = STATEMENTS['svc-machine-token'].properties.scopes;
+const nodes = STATEMENTS['svc-machine-token'].properties.nodes;
+const time = { type: 'integer', description: 'ms since 1970' } as const;
+const jws = { type: 'string', maxLength: 1_000_000, description: 'compact JWS' } as const;
+
+/** POST /v1/enroll; the one-time secret is the credential. */
+export const enrollRequest = {
+  type: 'object',
+  required: ['secret', 'device_id', 'name', 'profile', 'version', 'csr', 'signing_key'],
+  properties: {
+    secret: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+    device_id: id,
+    name: text,
+    profile: { enum: ['drone', 'ground-station'] },
+    version: text,
+    csr: {
+      ...pem,
+      description: 'PKCS #10 for the client certificate, ECDSA P-256, PEM; its subject is not used',
+    },
+    signing_key: STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk,
+  },
+  additionalProperties: false,
+} as const;
+
+/** The answer to enrolling and to renewing. */
+export const enrolled = {
+  type: 'object',
+  required: ['fleet', 'node', 'broker', 'ca', 'certificate', 'policy'],
+  properties: {
+    fleet: id,
+    node: id,
+    broker: { type: 'string', description: 'mqtts://host:port' },
+    ca: { ...pem, description: "of the broker's and the nodes' certificates" },
+    certificate: pem,
+    policy: jws,
+  },
+  additionalProperties: false,
+} as const;
+
+/** POST /v1/renew: a `svc-renew` statement by the node. */
+export const renewRequest = {
+  type: 'object',
+  required: ['statement'],
+  properties: { statement: jws },
+  additionalProperties: false,
+} as const;
+
+/** GET /api/mcp/session, with a machine credential as bearer. */
+export const callerSession = {
+  type: 'object',
+  required: [
+    'id',
+    'operator',
+    'fleet',
+    'scopes',
+    'nodes',
+    'broker',
+    'ca',
+    'certificate',
+    'token',
+    'expires_at',
+  ],
+  properties: {
+    id: { type: 'string', description: 'the caller at the broker' },
+    operator: text,
+    fleet: id,
+    scopes,
+    nodes,
+    broker: { type: 'string' },
+    ca: pem,
+    certificate: pem,
+    token: jws,
+    expires_at: time,
+  },
+  additionalProperties: false,
+} as const;
+
+/** One of GET /v1/nodes, and the data of an event of GET /v1/nodes/stream. */
+export const nodeEntry = {
+  type: 'object',
+  required: [
+    'id',
+    'name',
+    'profile',
+    'version',
+    'enrolled_at',
+    'signing_key',
+    'online',
+    'seen_at',
+    'status',
+    'alarm',
+  ],
+  properties: {
+    id,
+    name: text,
+    profile: { enum: ['drone', 'ground-station'] },
+    version: text,
+    enrolled_at: time,
+    signing_key: STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk,
+    online: { type: 'boolean' },
+    seen_at: {
+      ...time,
+      type: ['integer', 'null'],
+      description: 'when the hub last heard of it, ms since 1970',
+    },
+    status: { type: ['object', 'null'], description: 'its newest status' },
+    telemetry: { type: ['object', 'null'], description: 'only in GET /v1/nodes/{id}' },
+    alarm: {
+      type: ['string', 'null'],
+      description: 'what a person must look at: its key is on two machines, …',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+/** POST /v1/credentials. */
+export const credentialRequest = {
+  type: 'object',
+  required: ['label', 'scopes'],
+  properties: { label: text, scopes: { ...scopes, items: { enum: SCOPES } }, nodes },
+  additionalProperties: false,
+} as const;
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+export type EnrollRequest = Frozen<FromSchema<typeof enrollRequest>>;
+export type Enrolled = Frozen<FromSchema<typeof enrolled>>;
+export type CallerSession = Frozen<FromSchema<typeof callerSession>>;
+export type NodeEntry = Frozen<FromSchema<typeof nodeEntry>>;
+export type CredentialRequest = Frozen<FromSchema<typeof credentialRequest>>;

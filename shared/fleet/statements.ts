@@ -1,0 +1,122 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { SCOPES } from '../auth/scopes.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+
+/**
+ * What is said under a signature in a fleet (docs/contract.md 10). Each is a compact JWS (RFC 7515), alg Ed25519, whose header
+ * has the `typ` of the statement, so that none can be taken for another.
+ */
+
+const id = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' } as const;
+/** `<boot>.<n>` of the node that is called. */
+const nonce = { type: 'string', pattern: '^[A-Za-z0-9_-]{8,32}\\.[0-9]{1,10}$' } as const;
+/** Names one call of one caller. */
+const jti = { type: 'string', pattern: '^[A-Za-z0-9_-]{16,64}$' } as const;
+const method = { enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] } as const;
+const path = { type: 'string', minLength: 1, maxLength: 2048, pattern: '^/' } as const;
+const seconds = { type: 'integer', minimum: 0, description: 'since 1970' } as const;
+/** RFC 8037: an Ed25519 public key. */
+const publicJwk = {
+  type: 'object',
+  required: ['kty', 'crv', 'x'],
+  properties: {
+    kty: { const: 'OKP' },
+    crv: { const: 'Ed25519' },
+    x: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+  },
+  additionalProperties: false,
+} as const;
+
+function statement<const P, const R extends readonly (keyof P & string)[]>(properties: P, required: R) {
+  return { type: 'object', required, properties, additionalProperties: false } as const;
+}
+
+export const STATEMENTS = {
+  /** By a caller. Its header also has `token`, a machine token, and `confirm` where a person has confirmed the call. */
+  'svc-call': statement({ method, path, body: {}, node: id, nonce, jti }, [
+    'method',
+    'path',
+    'node',
+    'nonce',
+    'jti',
+  ]),
+  /** By the hub: what the caller with the key `cnf` may ask for. `nodes` null: every node. */
+  'svc-machine-token': statement(
+    {
+      sub: id,
+      fleet: id,
+      scopes: { type: 'array', items: { enum: SCOPES }, minItems: 1, maxItems: 6, uniqueItems: true },
+      nodes: { anyOf: [{ type: 'null' }, { type: 'array', items: id, maxItems: 10_000 }] },
+      cnf: statement({ jwk: publicJwk }, ['jwk']),
+      iat: seconds,
+      exp: seconds,
+    },
+    ['sub', 'fleet', 'scopes', 'nodes', 'cnf', 'iat', 'exp'],
+  ),
+  /** By a person: this call, once. `hold`: they stand by and let it pass; `confirm`: they were asked about it. */
+  'svc-confirm': statement(
+    {
+      node: id,
+      method,
+      path,
+      body_sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      nonce,
+      jti,
+      how: { enum: ['hold', 'confirm'] },
+    },
+    ['node', 'method', 'path', 'body_sha256', 'nonce', 'jti', 'how'],
+  ),
+  /** By the node. `body` is the JSON of its answer, null where it had none. */
+  'svc-reply': statement(
+    { node: id, jti, status: { type: 'integer', minimum: 100, maximum: 599 }, body: {} },
+    ['node', 'jti', 'status', 'body'],
+  ),
+  /** By the hub: the keys that sign for it, and the credentials (by `sub`) that it has ended. */
+  'svc-policy': statement(
+    {
+      fleet: id,
+      seq: { type: 'integer', minimum: 1 },
+      iat: seconds,
+      keys: { type: 'array', items: publicJwk, minItems: 1, maxItems: 8 },
+      revoked: { type: 'array', items: id, maxItems: 10_000 },
+    },
+    ['fleet', 'seq', 'iat', 'keys', 'revoked'],
+  ),
+  /** By the hub: every event of this stream up to `seq` is stored. */
+  'svc-ack': statement(
+    { node: id, stream: { type: 'string', maxLength: 64 }, seq: { type: 'integer', minimum: 0 } },
+    ['node', 'stream', 'seq'],
+  ),
+  /** By the node, to the hub's API: a new certificate for the same keys. `csr`: PEM. */
+  'svc-renew': statement({ node: id, csr: { type: 'string', maxLength: 4096 }, at: seconds, jti }, [
+    'node',
+    'csr',
+    'at',
+    'jti',
+  ]),
+} as const satisfies Readonly<Record<string, JsonSchema>>;
+
+export type StatementType = keyof typeof STATEMENTS;
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+type Said<T extends StatementType> = Frozen<FromSchema<(typeof STATEMENTS)[T]>>;
+
+export type CallStatement = Said<'svc-call'>;
+export type MachineToken = Said<'svc-machine-token'>;
+export type Confirm = Said<'svc-confirm'>;
+export type Reply = Said<'svc-reply'>;
+export type Policy = Said<'svc-policy'>;
+export type Ack = Said<'svc-ack'>;
+export type Renew = Said<'svc-renew'>;
+export type PublicJwk = MachineToken['cnf']['jwk'];
+
+/** By type; written out, since the compiler cannot derive the type of a schema that it does not know yet. */
+interface Statements {
+  readonly 'svc-call': CallStatement;
+  readonly 'svc-machine-token': MachineToken;
+  readonly 'svc-confirm': Confirm;
+  readonly 'svc-reply': Reply;
+  readonly 'svc-policy': Policy;
+  readonly 'svc-ack': Ack;
+  readonly 'svc-renew': Renew;
+}
+export type Statement<T extends StatementType> = Statements[T];

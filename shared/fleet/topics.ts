@@ -1,0 +1,64 @@
+/**
+ * The MQTT topics of a fleet (docs/contract.md 10): `svc/1/<fleet>/<node>/…`. Ids are checked here, so that none of them can
+ * hold a separator or a wildcard.
+ */
+
+/** Ids of fleets, nodes and callers. A node's is its device id. */
+export const FLEET_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** A caller's id is that of its credential; no node may have such an id. */
+export const CALLER_ID = /^mc_[A-Za-z0-9]{8,32}$/;
+/** The name of the hub at the broker, which no node may have either. */
+export const HUB_ID = 'hub';
+const RESERVED: ReadonlySet<string> = new Set([HUB_ID, 'policy']);
+
+export function isNodeId(id: string): boolean {
+  return FLEET_ID.test(id) && !CALLER_ID.test(id) && !RESERVED.has(id);
+}
+
+/** What a node tells: presence and status are retained. */
+export const NODE_TOPICS = ['presence', 'status', 'telemetry', 'event'] as const;
+export type NodeTopic = (typeof NODE_TOPICS)[number];
+
+/** @throws Error for an id that is none */
+function topic(fleet: string, ...parts: readonly string[]): string {
+  for (const id of [fleet, parts[0] ?? '']) if (!FLEET_ID.test(id)) throw new Error(`${id} is no id`);
+  return ['svc/1', fleet, ...parts].join('/');
+}
+
+export const topics = {
+  told: (fleet: string, node: string, what: NodeTopic): string => topic(fleet, node, what),
+  ack: (fleet: string, node: string): string => topic(fleet, node, 'ack'),
+  call: (fleet: string, node: string, caller: string): string => topic(fleet, node, 'call', caller),
+  reply: (fleet: string, caller: string, node: string): string => topic(fleet, caller, 'reply', node),
+  policy: (fleet: string): string => topic(fleet, 'policy'),
+  /** What a node listens to. */
+  calls: (fleet: string, node: string): string => topic(fleet, node, 'call', '+'),
+  /** What a caller listens to. */
+  replies: (fleet: string, caller: string): string => topic(fleet, caller, 'reply', '+'),
+  /** What the hub listens to. */
+  allTold: (fleet: string, what: NodeTopic): string => `${topic(fleet, 'x').slice(0, -2)}/+/${what}`,
+} as const;
+
+/** The node and the kind of what a node told; null for another topic. */
+export function parseTold(name: string): { readonly node: string; readonly what: NodeTopic } | null {
+  const [svc, version, , node = '', kind, ...rest] = name.split('/');
+  const what = NODE_TOPICS.find((each) => each === kind);
+  if (svc !== 'svc' || version !== '1' || rest.length > 0 || what === undefined || !isNodeId(node))
+    return null;
+  return { node, what };
+}
+
+/** Who called, by the topic of a call that a node received; null for another topic. */
+export function callerOf(name: string): string | null {
+  const [svc, version, , , call, caller = '', ...rest] = name.split('/');
+  const fits = svc === 'svc' && version === '1' && call === 'call' && rest.length === 0;
+  return fits && CALLER_ID.test(caller) ? caller : null;
+}
+
+/** Which node answered, by the topic of a reply; null for another topic. */
+export function replierOf(name: string): string | null {
+  const [svc, version, , , reply, node = '', ...rest] = name.split('/');
+  return svc === 'svc' && version === '1' && reply === 'reply' && rest.length === 0 && isNodeId(node)
+    ? node
+    : null;
+}

@@ -1,0 +1,102 @@
+import type { NodeStatus } from '../fleet/told.ts';
+import type { Profile } from '../profile.ts';
+import { type Contract, method, shape } from './contract.ts';
+
+/** How this node reaches its fleet; what svc-fleet needs and nothing that signs. */
+export interface FleetPlace {
+  readonly node: string;
+  readonly fleet: string;
+  readonly name: string;
+  readonly profile: Profile;
+  readonly version: string;
+  /** `mqtts://host:port` */
+  readonly broker: string;
+  /** PEM: the CA of the broker, the client's certificate and its key. */
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What svc-fleet knows of its connection, for GET /api/fleet. */
+export interface FleetLinkState {
+  readonly connected: boolean;
+  /** Why not, in words; null while connected. */
+  readonly problem: string | null;
+  /** Events that the hub has not acknowledged, and the oldest one's time, ms since 1970. */
+  readonly events_behind: number;
+  readonly oldest_event_at: number | null;
+  /** Taken out of the full queue since it was made. */
+  readonly events_dropped: number;
+  readonly telemetry_dropped: number;
+  /** When the hub last acknowledged, ms since 1970. */
+  readonly acknowledged_at: number | null;
+}
+
+const NOTHING = { type: 'object', additionalProperties: false } as const;
+const jws = { type: 'string', maxLength: 1_000_000 } as const;
+const JWS = { type: 'object', required: ['jws'], properties: { jws }, additionalProperties: false } as const;
+
+/**
+ * The contract of svc-control on `fleet.sock`, for svc-fleet, which only carries: every statement is verified and every reply
+ * signed here.
+ */
+export const FLEET = {
+  server: 'svc-control',
+  methods: {
+    /** Null: not enrolled. */
+    place: method(NOTHING, shape<{ readonly place: FleetPlace | null }>(), 5000),
+    /** The body of GET /api/status with what a list shows, and a nonce; svc-fleet adds `events_behind`. */
+    status: method(NOTHING, shape<Omit<NodeStatus, 'events_behind'>>(), 5000),
+    /** The body of GET /api/telemetry. E_UPSTREAM_DOWN while svc-link is away. */
+    telemetry: method(NOTHING, shape<Readonly<Record<string, unknown>>>(), 2000),
+    /**
+     * Carries out a call. @param caller from the topic, which the broker answers for
+     * `reply` null: nothing can be answered, since it does not even say which call it is.
+     */
+    call: method(
+      {
+        type: 'object',
+        required: ['caller', 'jws'],
+        properties: { caller: { type: 'string', maxLength: 64 }, jws },
+        additionalProperties: false,
+      },
+      shape<{ readonly reply: string | null }>(),
+      130_000,
+    ),
+    /** The retained policy. E_INVALID_VALUE for one that is not believed, or older than the present one. */
+    policy: method(JWS, shape<{ readonly seq: number }>(), 5000),
+    /** Up to where the hub has stored the events. E_INVALID_VALUE for one that is not believed. */
+    ack: method(JWS, shape<{ readonly stream: string; readonly seq: number }>(), 5000),
+    /** On every change, and at least every 10 s. */
+    report: method(
+      {
+        type: 'object',
+        required: [
+          'connected',
+          'problem',
+          'events_behind',
+          'oldest_event_at',
+          'events_dropped',
+          'telemetry_dropped',
+          'acknowledged_at',
+        ],
+        properties: {
+          connected: { type: 'boolean' },
+          problem: { type: ['string', 'null'], maxLength: 500 },
+          events_behind: { type: 'integer' },
+          oldest_event_at: { type: ['integer', 'null'] },
+          events_dropped: { type: 'integer' },
+          telemetry_dropped: { type: 'integer' },
+          acknowledged_at: { type: ['integer', 'null'] },
+        },
+        additionalProperties: false,
+      },
+      shape<Readonly<Record<string, never>>>(),
+      2000,
+    ),
+  },
+  events: {
+    /** At once on connect, and when it changes: enrolled, a new certificate, left (null). */
+    place: shape<FleetPlace | null>(),
+  },
+} as const satisfies Contract;

@@ -1,0 +1,152 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect as connectTcp, createServer } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
+import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/mosquitto-files.ts';
+import { type Authority, issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+
+const BINARY = '/usr/sbin/mosquitto';
+
+/** Why these tests cannot run here; null where they can. */
+export function noMosquitto(): string | null {
+  try {
+    execFileSync(BINARY, ['-h'], { stdio: 'ignore' });
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'mosquitto is not installed' : null;
+  }
+}
+
+/** PEM of a client: what it connects with. */
+export interface ClientIdentity {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Debian's Mosquitto with the hub's own configuration and rules, on a free port of loopback, with its own authority. */
+export class Broker {
+  readonly fleet: string;
+  readonly port: number;
+  readonly authority: Authority;
+  readonly #folder: string;
+  #process: ChildProcess | null = null;
+
+  private constructor(fleet: string, port: number, authority: Authority, folder: string) {
+    this.fleet = fleet;
+    this.port = port;
+    this.authority = authority;
+    this.#folder = folder;
+  }
+
+  /** @param folder of the test; files are written below it */
+  static async start(folder: string, fleet = 'f-test', given: Authority | null = null): Promise<Broker> {
+    const authority = given ?? (await newAuthority(fleet, Date.now()));
+    const broker = new Broker(fleet, await freePort(), authority, join(folder, 'mosquitto'));
+    await mkdir(broker.#folder, { recursive: true });
+    const key = newCertificateKey();
+    const { pem } = await certificateRequest(key);
+    const names = ['localhost', '127.0.0.1'];
+    await writeFile(broker.#file('ca.pem'), authority.certificate);
+    await writeFile(
+      broker.#file('broker.pem'),
+      await issueCertificate(authority, pem, { server: 'broker', names }, Date.now()),
+    );
+    await writeFile(broker.#file('broker.key'), key, { mode: 0o600 });
+    await writeFile(
+      broker.#file('mosquitto.conf'),
+      mosquittoConfig({
+        host: '127.0.0.1',
+        port: broker.port,
+        ca: broker.#file('ca.pem'),
+        certificate: broker.#file('broker.pem'),
+        key: broker.#file('broker.key'),
+        acl: broker.#file('acl'),
+        persistence: broker.#folder,
+        user: userInfo().username,
+      }),
+    );
+    await broker.deny([]);
+    await broker.run();
+    return broker;
+  }
+
+  get url(): string {
+    return `mqtts://127.0.0.1:${this.port}`;
+  }
+
+  /** Writes the rules anew, and has them read. */
+  async deny(ids: readonly string[]): Promise<void> {
+    await writeFile(this.#file('acl'), mosquittoAcl(this.fleet, ids), { mode: 0o600 });
+    this.#process?.kill('SIGHUP');
+  }
+
+  /** Starts it, again after `kill`. */
+  async run(): Promise<void> {
+    this.#process = spawn(BINARY, ['-c', this.#file('mosquitto.conf')], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    for (;;) {
+      if (this.#process.exitCode !== null) throw new Error('mosquitto has ended');
+      if (await isListening(this.port)) return;
+    }
+  }
+
+  /** At once, as in a power cut. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async identity(id: string): Promise<ClientIdentity> {
+    const key = newCertificateKey();
+    const { pem } = await certificateRequest(key);
+    const cert = await issueCertificate(this.authority, pem, { client: id }, Date.now());
+    return { ca: this.authority.certificate, cert, key };
+  }
+
+  /** A client with a certificate of its own. */
+  async client(id: string, options: IClientOptions = {}): Promise<MqttClient> {
+    return connectAsync(this.url, {
+      ...(await this.identity(id)),
+      clientId: id,
+      protocolVersion: 5,
+      reconnectPeriod: 0,
+      ...options,
+    });
+  }
+
+  #file(name: string): string {
+    return join(this.#folder, name);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connectTcp({ host: '127.0.0.1', port });
+  return new Promise((resolve) => {
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
