@@ -11,10 +11,16 @@ export const ERRORS = {
     'The request target is ambiguous. Send the plain path, without encodings it does not need.',
   ],
   E_UNAUTHENTICATED: [401, 'This node is paired. Send the pairing key in the X-SVC-Key header.'],
+  E_STALE: [401, 'The nonce is too old. Nothing was done; repeat the call with the one in this answer.'],
   E_SCOPE: [403, 'The token does not hold the scope that this request needs.'],
   E_RELAY_FORBIDDEN: [
     403,
     "This route is not reachable through a ground station's relay. Call it on the node's own network.",
+  ],
+  E_FLEET_FORBIDDEN: [403, 'This route is not reachable through the fleet. Call it on the node itself.'],
+  E_CONFIRM: [
+    403,
+    'This needs the confirmation of an operator whom the node lists. See `svc operator` and fleet.operators.',
   ],
   E_UNPAIRED: [403, 'This node is not paired. Pair it, or sign in with the dashboard PIN.'],
   E_REMOTE: [
@@ -31,6 +37,10 @@ export const ERRORS = {
   E_ARMED: [
     409,
     'The vehicle is armed, or its state is unknown. Disarm it, or repeat with the override if you are sure.',
+  ],
+  E_OUTCOME_UNKNOWN: [
+    409,
+    'The call is of another run of this node: what became of it is not known. Look before you repeat it.',
   ],
   E_HOTSPOT_ACTIVE: [409, 'The hotspot holds the only Wi-Fi card. Repeat with stop_hotspot to end it.'],
   E_PIC_HELD: [409, 'Somebody else is pilot in command. Repeat with take_over if that is agreed.'],

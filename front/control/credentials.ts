@@ -143,6 +143,9 @@ export class Credentials {
         return () => true;
       case 'gate':
         return () => !this.pairing.paired;
+      case 'fleet':
+        // Each call proves itself; a stream that outlives it ends with the pairing.
+        return () => this.pairing.keyHash === keyHash;
       case 'relay':
         // While the drone itself stays paired, and its radio is bound to that ground station by that key.
         return () =>

@@ -36,6 +36,7 @@ export function headOf(
     peer: {
       kind: origin.kind,
       ...(origin.ground === null ? {} : { ground: origin.ground }),
+      ...(origin.fleet === null ? {} : { fleet: origin.fleet }),
       address: origin.address,
       limitedFor: budgets.limitedFor(origin.peer),
       lockedFor: budgets.lockedFor(origin.peer),

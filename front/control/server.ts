@@ -1,11 +1,13 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type Duplex, duplexPair } from 'node:stream';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { ApiError } from '../../shared/errors.ts';
 import { failureOf, sendFailure } from '../../shared/http/answer.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { type AppParts, createApp } from './app.ts';
 import type { Peer } from './edge/decide.ts';
+import type { FleetCredential } from './fleet/call-credential.ts';
 import { acceptUpgrade, endWith, type UpgradeParts } from './sockets/upgrade.ts';
 
 /** Explicit bounds of the HTTP server; Node's own defaults are mostly longer or absent. */
@@ -30,6 +32,7 @@ export class FrontServer {
   readonly #options: FrontOptions;
   readonly #fast: ReturnType<typeof createApp>;
   readonly #servers: (Server | TlsServer)[] = [];
+  #fleet: Server | null = null;
   #draining = false;
   #port = 0;
 
@@ -66,8 +69,17 @@ export class FrontServer {
     return server;
   }
 
+  /** The other end of a connection that never leaves this process, for one call of the fleet. */
+  fleetConnection(caller: string, credential: FleetCredential): Duplex {
+    this.#fleet ??= this.#create(createServer);
+    const [inner, outer] = duplexPair();
+    this.#options.origins.admitFleet(inner, caller, credential);
+    this.#fleet.emit('connection', inner);
+    return outer;
+  }
+
   /** @param kind `unix` for control.sock */
-  #createServer(kind: Exclude<Peer['kind'], 'relay'>): Server {
+  #createServer(kind: Extract<Peer['kind'], 'tcp' | 'unix'>): Server {
     const server = this.#create(createServer);
     server.on('connection', (socket) => this.#options.origins.admit(socket, kind));
     return server;

@@ -9,6 +9,7 @@ import type { Scope } from './scopes.ts';
  *   gate       let in by the unpaired gate, before there is a key
  *   session    a dashboard session;  ticket  a WebSocket ticket;  token  a scoped token
  *   relay      a caller of a ground station, which vouches for it through the radio link
+ *   fleet      a caller of the fleet, by its signed call
  */
 export const PRINCIPAL_KINDS = [
   'anonymous',
@@ -20,6 +21,7 @@ export const PRINCIPAL_KINDS = [
   'ticket',
   'token',
   'relay',
+  'fleet',
 ] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
@@ -31,6 +33,8 @@ export interface Principal {
   readonly scopes: readonly Scope[] | null;
   /** Of kind `relay`: what the ground station says that its caller is. */
   readonly stated?: PrincipalKind;
+  /** Of kind `fleet`: scopes that it would have, had a person confirmed this call. */
+  readonly confirmable?: readonly Scope[];
 }
 
 export const ANONYMOUS: Principal = Object.freeze({ kind: 'anonymous', id: 'anonymous', scopes: null });

@@ -13,8 +13,8 @@ export interface Presence {
   readonly name: string;
 }
 
-/** The body of GET /api/status, and what a list of nodes shows. */
-export interface NodeStatus extends Readonly<Record<string, unknown>> {
+/** The body of GET /api/status (its other members are there too), and what a list of nodes shows. */
+export interface NodeStatus {
   readonly at: number;
   readonly armed: Armed;
   readonly fc_connected: boolean;

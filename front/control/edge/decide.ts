@@ -15,11 +15,13 @@ import { endsFlight, isClientId } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
+import { fleetRule } from '../../../shared/routes/fleet-rule.ts';
 import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
 import type { Row, RowMethod } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
+import type { FleetCredential } from '../fleet/call-credential.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
 import { isOwnOrigin, preflightHeaders } from './cors.ts';
 import { matchesHash } from './credentials.ts';
@@ -29,10 +31,12 @@ import { statedCaller } from './relay.ts';
 import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
 export interface Peer {
-  /** `unix`: control.sock, whose file mode is the credential. `relay`: the bound ground station, through the radio's tunnel. */
-  readonly kind: 'tcp' | 'unix' | 'relay';
+  /** `unix`: control.sock, whose file mode is the credential. `relay`: the bound ground station, through the radio's tunnel. `fleet`: a signed call. */
+  readonly kind: 'tcp' | 'unix' | 'relay' | 'fleet';
   /** The id of the ground station, proved by its key, where the kind is `relay`. */
   readonly ground?: string;
+  /** What the signed call proves, where the kind is `fleet`. */
+  readonly fleet?: FleetCredential;
   readonly address: AddressClass;
   /** Seconds until this peer may ask again, null while it may. */
   readonly limitedFor: number | null;
@@ -103,6 +107,7 @@ export type Rule =
   | 'target'
   | 'cors'
   | 'relay'
+  | 'fleet'
   | 'unpaired'
   | 'public'
   | 'rate'
@@ -256,6 +261,8 @@ function judge(
   if (isRelayed(request.peer, headers) && (found.policy?.relay === 'forbid' || row?.relay === 'forbid')) {
     return refuse('relay', 'E_RELAY_FORBIDDEN', cors, { row });
   }
+  const refused = request.peer.kind === 'fleet' ? judgeFleet(request.peer, found, state) : null;
+  if (refused !== null) return refused;
   // 6. The unpaired gate.
   const gate = passUnpairedGate(request, headers, foreign, row, state, cors);
   if (gate?.kind === 'refuse') return gate;
@@ -294,6 +301,41 @@ function judge(
     return refuse('row', 'E_METHOD', cors, { principal, headers: { allow: found.allow } });
   }
   return answer('credential', row, found, principal, headers.clientId, cors, counted, state);
+}
+
+/**
+ * The fleet's own rule. Its credential is judged before public rows too: what comes through the broker is nobody's until it is
+ * proved. @returns null where the call may go on
+ */
+function judgeFleet(
+  { lockedFor, fleet }: Peer,
+  { row, policy }: Found,
+  { pairing }: EdgeState,
+): Refusal | null {
+  const wait = lockedFor === null ? null : { 'retry-after': String(lockedFor) };
+  if (wait !== null) return refuse('rate', 'E_LOCKED', null, { row, headers: wait });
+  if (fleet?.kind !== 'valid') {
+    const {
+      code = 'E_UNAUTHENTICATED',
+      detail = ERRORS.E_UNAUTHENTICATED[1],
+      extras = NO_EXTRAS,
+    } = fleet ?? {};
+    return refuse('credential', code, null, {
+      row,
+      detail,
+      extras,
+      failedCredential: code === 'E_UNAUTHENTICATED',
+    });
+  }
+  const { principal, confirmed } = fleet;
+  // Its rights end with the pairing, under which the node was enrolled.
+  if (!pairing.paired) return refuse('unpaired', 'E_UNPAIRED', null, { row, principal });
+  const rule = row === null ? 'ok' : fleetRule(policy ?? row);
+  if (rule === 'forbid' || (row !== null && fleetRule(row) === 'forbid'))
+    return refuse('fleet', 'E_FLEET_FORBIDDEN', null, { row, principal });
+  return rule === 'confirm' && confirmed !== 'confirm'
+    ? refuse('fleet', 'E_CONFIRM', null, { row, principal })
+    : null;
 }
 
 function findRow(
@@ -422,6 +464,8 @@ function authenticate(
 ): Principal | null {
   const { credentials, pairing } = state;
   if (request.peer.kind === 'unix') return LOCAL_SOCKET;
+  if (request.peer.kind === 'fleet')
+    return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
   const keyOnly = policy?.access === 'keyonly' || row?.access === 'keyonly';
   if (request.peer.kind === 'relay') {
     // The ground station has checked the credential, and forwards none.
@@ -541,6 +585,8 @@ function lacksScope(
 ): Refusal {
   const needed = raised?.class === 'keyonly' ? 'keyonly' : (required ?? policy.scope);
   const extras = { required: needed, granted: principal.scopes ?? [] };
+  if (principal.confirmable?.some((scope) => scope === needed) === true)
+    return refuse('fleet', 'E_CONFIRM', cors, { row, principal, extras });
   if (raised === null || needed !== raised.class)
     return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
   const who = needed === 'keyonly' ? 'only the pairing key may name it' : `it needs the scope ${needed}`;

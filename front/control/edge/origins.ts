@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { classifyAddress, peerKey, plainAddress } from '../../../shared/auth/address.ts';
+import type { FleetCredential } from '../fleet/call-credential.ts';
 import { ConnectionCaps } from './connections.ts';
 import type { Peer } from './decide.ts';
 import { hasRoutable } from './interfaces.ts';
@@ -17,11 +18,13 @@ export interface Origin {
   readonly trusted: () => boolean;
   /** The ground station at the other end of the relay; null on every other listener. */
   readonly ground: string | null;
+  /** What a signed call of the fleet proves; null on every other listener. */
+  readonly fleet: FleetCredential | null;
 }
 
 // Kept on the socket: classified once per connection, without a WeakMap, which would cost time in garbage collection.
 const ORIGIN = Symbol('origin');
-type Tagged = Socket & { [ORIGIN]?: Origin };
+type Tagged = object & { [ORIGIN]?: Origin };
 
 /** Checks each new connection once: where it comes from, and whether its peer has too many already. */
 export class Origins {
@@ -35,13 +38,14 @@ export class Origins {
   }
 
   /** Called before any byte is read. A connection beyond the limits is closed. */
-  admit(socket: Socket, kind: Exclude<Peer['kind'], 'relay'>): void {
+  admit(socket: Socket, kind: Extract<Peer['kind'], 'tcp' | 'unix'>): void {
     const ip = kind === 'unix' ? 'unix' : plainAddress(socket.remoteAddress ?? '');
     const origin: Origin = {
       kind,
       ip,
       peer: peerKey(ip),
       ground: null,
+      fleet: null,
       address:
         kind === 'unix'
           ? 'loopback'
@@ -68,13 +72,27 @@ export class Origins {
       ip,
       peer: `relay:${ground}`,
       ground,
+      fleet: null,
+      address: 'remote',
+      trusted: () => false,
+    };
+  }
+
+  /** One call of the fleet, inside this process. @param caller who sent it, as the broker says; its calls share one budget */
+  admitFleet(socket: object, caller: string, fleet: FleetCredential): void {
+    (socket as Tagged)[ORIGIN] = {
+      kind: 'fleet',
+      ip: 'fleet',
+      peer: `fleet:${caller}`,
+      ground: null,
+      fleet,
       address: 'remote',
       trusted: () => false,
     };
   }
 
   /** @throws Error for a socket that was never admitted */
-  of(socket: Socket): Origin {
+  of(socket: object): Origin {
     const origin = (socket as Tagged)[ORIGIN];
     if (origin === undefined) throw new Error('a request on a connection that was not admitted');
     return origin;

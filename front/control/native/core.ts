@@ -81,7 +81,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
       const [services, video] = await Promise.all([serviceList(supervisor.calls), deps.video()]);
       const { state } = vehicle;
       return {
-        ...status(deps),
+        ...statusOf(deps),
         ...services,
         resources: monitor.facts,
         telemetry: state === null ? null : telemetryOf(state),
@@ -118,14 +118,15 @@ function statusTexts(deps: CoreDeps): () => string {
     const { monitor, vehicle } = deps;
     const of = [monitor.facts, vehicle.state, vehicle.armed, Math.floor(offset + performance.now() / 1000)];
     if (of.some((each, index) => each !== made[index])) {
-      text = JSON.stringify(status(deps));
+      text = JSON.stringify(statusOf(deps));
       made = of;
     }
     return text;
   };
 }
 
-function status({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps): object {
+/** The body of GET /api/status. */
+export function statusOf({ monitor, vehicle, version, profile, board, ...deps }: CoreDeps) {
   const link = vehicle.state;
   const { facts } = monitor;
   const temperatures = Object.values(facts.temperatures);

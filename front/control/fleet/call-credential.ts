@@ -1,0 +1,210 @@
+import type { Principal } from '../../../shared/auth/principal.ts';
+import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
+import type { ErrorCode } from '../../../shared/errors.ts';
+import { bodySha256, NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
+import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../../shared/fleet/statements.ts';
+import type { Nonces } from './nonces.ts';
+import type { PolicyStore } from './policy-store.ts';
+
+/** What a signed call proves; `decide` judges it as any other credential. */
+export type FleetCredential =
+  | { readonly kind: 'valid'; readonly principal: Principal; readonly confirmed: Confirm['how'] | null }
+  | {
+      readonly kind: 'refused';
+      readonly code: Extract<ErrorCode, 'E_UNAUTHENTICATED' | 'E_STALE' | 'E_OUTCOME_UNKNOWN' | 'E_CONFIRM'>;
+      readonly detail: string;
+      readonly extras: Readonly<Record<string, unknown>>;
+    };
+
+export interface CallVerifierOptions {
+  readonly node: string;
+  readonly fleet: () => string | null;
+  readonly policy: Pick<PolicyStore, 'key' | 'isRevoked' | 'seconds' | 'proves'>;
+  readonly nonces: Nonces;
+  /** `fleet.operators` and `fleet.scopes` of the config. */
+  readonly operators: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/** A call as it came, verified or not. */
+export interface ReadCall {
+  readonly statement: CallStatement;
+  readonly credential: FleetCredential;
+  /** Under which its repetitions are known; null for one that is not believed. */
+  readonly id: string | null;
+}
+
+const NEEDS_CONFIRM: readonly Scope[] = ['flight', 'destructive'];
+
+/** Verifies calls of the fleet: the hub's token, the caller's signature, the nonce and a person's confirmation. */
+export class CallVerifier {
+  readonly #options: CallVerifierOptions;
+  /** By thumbprint. */
+  readonly #operators: Promise<ReadonlyMap<string, { readonly name: string; readonly key: PublicJwk }>>;
+
+  constructor(options: CallVerifierOptions) {
+    this.#options = options;
+    this.#operators = operatorKeys(options.operators);
+  }
+
+  /**
+   * @param caller who sent it, as the broker says
+   * @returns null for what does not even name a call
+   */
+  async read(caller: string, jws: string): Promise<ReadCall | null> {
+    const claimed = unverified(jws);
+    try {
+      return await this.#verify(caller, jws);
+    } catch (error) {
+      if (!(error instanceof NotBelieved)) throw error;
+      if (claimed === null) return null;
+      const credential = refused('E_UNAUTHENTICATED', `The call is not believed: ${error.message}.`);
+      return { statement: claimed, credential, id: null };
+    }
+  }
+
+  async #verify(caller: string, jws: string): Promise<ReadCall> {
+    const { node, nonces } = this.#options;
+    let token: MachineToken | null = null;
+    const {
+      payload: statement,
+      confirm,
+      kid,
+    } = await verifyStatement('svc-call', jws, async (_kid, carried) => {
+      token = await this.#token(caller, carried.token);
+      return token.cnf.jwk;
+    });
+    if (token === null) throw new NotBelieved('it has no machine token');
+    if (statement.node !== node) throw new NotBelieved('it is for another node');
+    const id = `${kid} ${statement.jti}`;
+    const age = nonces.ageOf(statement.nonce);
+    if (age !== 'fresh') return { statement, credential: unfresh(age, nonces.current), id };
+    try {
+      return { statement, credential: await this.#credential(token, statement, confirm), id };
+    } catch (error) {
+      if (!(error instanceof NotBelieved)) throw error;
+      return {
+        statement,
+        credential: refused('E_CONFIRM', `The confirmation is not believed: ${error.message}.`),
+        id,
+      };
+    }
+  }
+
+  async #token(caller: string, jws: string | undefined): Promise<MachineToken> {
+    const { policy, fleet, node } = this.#options;
+    if (jws === undefined) throw new NotBelieved('it has no machine token');
+    const { payload } = await verifyStatement('svc-machine-token', jws, (kid) => policy.key(kid));
+    if (payload.fleet !== fleet()) throw new NotBelieved('its token is of another fleet');
+    if (payload.sub !== caller) throw new NotBelieved('its token is of another caller');
+    if (policy.isRevoked(payload.sub)) throw new NotBelieved('its credential was revoked');
+    policy.proves(payload.iat);
+    if (payload.exp <= policy.seconds) throw new NotBelieved('its token has expired');
+    if (payload.nodes !== null && !payload.nodes.includes(node))
+      throw new NotBelieved('its credential is not for this node');
+    return payload;
+  }
+
+  async #credential(
+    token: MachineToken,
+    statement: CallStatement,
+    jws: string | undefined,
+  ): Promise<FleetCredential> {
+    const confirmation = jws === undefined ? null : await this.#confirmation(statement, jws);
+    // Local by intent: the hub cannot widen what this node lets its fleet do.
+    const may = token.scopes.filter(
+      (scope): scope is Scope =>
+        isScope(scope) && scope !== 'secret_read' && this.#options.scopes.includes(scope),
+    );
+    const scopes = may.filter(
+      (scope) => !NEEDS_CONFIRM.includes(scope) || confirms(confirmation?.how, scope),
+    );
+    const name = confirmation === null ? '' : `/${confirmation.operator}`;
+    const principal: Principal = {
+      kind: 'fleet',
+      id: `fleet:${token.sub}${name}`,
+      scopes,
+      confirmable: may.filter((scope) => !scopes.includes(scope)),
+    };
+    return { kind: 'valid', principal: Object.freeze(principal), confirmed: confirmation?.how ?? null };
+  }
+
+  async #confirmation(
+    { node, method, path, body, nonce, jti }: CallStatement,
+    jws: string,
+  ): Promise<{ readonly how: Confirm['how']; readonly operator: string }> {
+    const operators = await this.#operators;
+    const { payload, kid } = await verifyStatement(
+      'svc-confirm',
+      jws,
+      (id) => operators.get(id)?.key ?? null,
+    );
+    const same =
+      payload.node === node &&
+      payload.method === method &&
+      payload.path === path &&
+      payload.body_sha256 === bodySha256(body) &&
+      payload.nonce === nonce &&
+      payload.jti === jti;
+    if (!same) throw new NotBelieved('it is for another call');
+    return { how: payload.how, operator: operators.get(kid)?.name ?? '' };
+  }
+}
+
+/** Standing by is enough for a flight; what destroys is asked about each time. */
+function confirms(how: Confirm['how'] | undefined, scope: Scope): boolean {
+  return how === 'confirm' || (how === 'hold' && scope === 'flight');
+}
+
+function unfresh(age: 'old' | 'other', nonce: string): FleetCredential {
+  return age === 'old'
+    ? refused('E_STALE', 'The nonce is too old. Nothing was done; repeat the call with this one.', { nonce })
+    : refused(
+        'E_OUTCOME_UNKNOWN',
+        'The nonce is of another run of this node: what became of the call is not known.',
+        {
+          nonce,
+        },
+      );
+}
+
+function refused(
+  code: Extract<FleetCredential, { kind: 'refused' }>['code'],
+  detail: string,
+  extras: Readonly<Record<string, unknown>> = {},
+): FleetCredential {
+  return { kind: 'refused', code, detail, extras };
+}
+
+async function operatorKeys(
+  lines: readonly string[],
+): Promise<ReadonlyMap<string, { readonly name: string; readonly key: PublicJwk }>> {
+  const entries = lines.map(async (line) => {
+    const [name = '', x = ''] = line.split(' ');
+    const key: PublicJwk = { kty: 'OKP', crv: 'Ed25519', x };
+    return [await thumbprint(key), { name, key }] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
+
+/** What a call says that may be anybody's, so that its sender gets an answer; null if it does not even say which call it is. */
+function unverified(jws: string): CallStatement | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const { method, path, node, nonce, jti } = value as Partial<Record<string, unknown>>;
+    if (
+      method !== 'GET' &&
+      method !== 'POST' &&
+      method !== 'PUT' &&
+      method !== 'PATCH' &&
+      method !== 'DELETE'
+    )
+      return null;
+    if (typeof path !== 'string' || !/^\/[\x21-\x7e]{0,2047}$/.test(path)) return null;
+    if (typeof node !== 'string' || typeof nonce !== 'string') return null;
+    if (typeof jti !== 'string' || !/^[A-Za-z0-9_-]{16,64}$/.test(jti)) return null;
+    return { method, path, node, nonce, jti };
+  } catch {
+    return null; // no JSON
+  }
+}

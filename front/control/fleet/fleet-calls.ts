@@ -1,0 +1,143 @@
+import { within } from '../../../shared/async/within.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { signStatement } from '../../../shared/fleet/signed.ts';
+import type { CallStatement, Reply } from '../../../shared/fleet/statements.ts';
+import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
+import type { CallVerifier, FleetCredential } from './call-credential.ts';
+import type { FleetSigning } from './fleet-signing.ts';
+import type { PolicyStore } from './policy-store.ts';
+
+/** How long calls wait for a policy after a connection; a broker that withholds it cannot stop them for longer. */
+const POLICY_MS = 5000;
+/** Longer than any caller waits, so that a repetition of a call that ran is never taken for one that did not. */
+const KEPT_MS = 10 * 60_000;
+/** A read may be repeated; as long as its nonce is good, it is answered with the same. */
+const READ_KEPT_MS = 30_000;
+const MAX_KEPT = 2000;
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+
+/** The answer of the edge to one call. */
+export interface Answer {
+  readonly status: number;
+  /** The JSON of a JSON answer; `{media_type, base64}` of another; null for none. */
+  readonly body: unknown;
+}
+
+export interface FleetCallsOptions {
+  readonly node: string;
+  readonly verifier: Pick<CallVerifier, 'read'>;
+  readonly policy: Pick<PolicyStore, 'heard'>;
+  /** Null: this node is not enrolled. */
+  readonly signing: () => FleetSigning | null;
+  /** Through the whole front, as any other request. @throws ApiError */
+  readonly run: (caller: string, call: CallStatement, credential: FleetCredential) => Promise<Answer>;
+  /** Monotonic clock, ms. */
+  readonly now: () => number;
+}
+
+interface KeptReply {
+  readonly reply: Promise<string>;
+  bytes: number;
+  /** When it may be forgotten; unknown while it runs. */
+  until: number | null;
+}
+
+/** Carries out the fleet's calls: each once, however often it comes, and every answer under this node's signature. */
+export class FleetCalls {
+  readonly #options: FleetCallsOptions;
+  /** By caller's key and jti; the oldest first. */
+  readonly #kept = new Map<string, KeptReply>();
+  #bytes = 0;
+  #policyBy: number;
+
+  constructor(options: FleetCallsOptions) {
+    this.#options = options;
+    this.#policyBy = options.now() + POLICY_MS;
+  }
+
+  /** svc-fleet has connected to the broker. */
+  connected(): void {
+    this.#policyBy = this.#options.now() + POLICY_MS;
+  }
+
+  /** @returns the signed reply; null where nobody can be answered */
+  async call(caller: string, jws: string): Promise<string | null> {
+    await this.#policyRead();
+    const read = await this.#options.verifier.read(caller, jws);
+    if (read === null) return null;
+    const { statement, credential, id } = read;
+    if (id === null) return this.#answer(caller, statement, credential);
+    const known = this.#kept.get(id);
+    if (known !== undefined) return known.reply;
+    if (credential.kind === 'refused') return this.#answer(caller, statement, credential); // it did not run, so it is not noted
+    if (!this.#hasRoom()) {
+      const busy = new ApiError(
+        'E_RATE_LIMITED',
+        'This node remembers too many calls already. Try again in a minute.',
+      );
+      return this.#sign(statement.jti, busy.status, busy.body());
+    }
+    const kept: KeptReply = { reply: this.#answer(caller, statement, credential), bytes: 0, until: null };
+    this.#kept.set(id, kept);
+    try {
+      return await kept.reply;
+    } finally {
+      kept.until = this.#options.now() + (statement.method === 'GET' ? READ_KEPT_MS : KEPT_MS);
+      kept.bytes = await kept.reply.then(
+        ({ length }) => length,
+        () => 0,
+      );
+      this.#bytes += kept.bytes;
+    }
+  }
+
+  async #policyRead(): Promise<void> {
+    const leftMs = this.#policyBy - this.#options.now();
+    if (leftMs <= 0) return;
+    const late = new Error('no policy yet');
+    await within(this.#options.policy.heard(), leftMs, () => late).catch((error: unknown) => {
+      if (error !== late) throw error;
+    });
+  }
+
+  #hasRoom(): boolean {
+    const now = this.#options.now();
+    for (const [id, { until, bytes }] of this.#kept) {
+      if (until === null || until > now) continue;
+      this.#kept.delete(id);
+      this.#bytes -= bytes;
+    }
+    return this.#kept.size < MAX_KEPT && this.#bytes < MAX_KEPT_BYTES;
+  }
+
+  async #answer(caller: string, statement: CallStatement, credential: FleetCredential): Promise<string> {
+    try {
+      const { status, body } = await this.#options.run(caller, statement, credential);
+      return await this.#sign(statement.jti, status, body);
+    } catch (error) {
+      const known = error instanceof ApiError ? error : new ApiError('E_INTERNAL');
+      return this.#sign(statement.jti, known.status, known.body());
+    }
+  }
+
+  async #sign(jti: string, status: number, body: unknown): Promise<string> {
+    const signing = this.#options.signing();
+    if (signing === null) throw new ApiError('E_NOT_FOUND', 'This node is not enrolled.');
+    const reply: Reply = { node: this.#options.node, jti, status, body: body ?? null };
+    const jws = await signStatement('svc-reply', reply, signing.key, signing.kid);
+    if (jws.length <= MAX_REPLY_BYTES) return jws;
+    const large = new ApiError(
+      'E_TOO_LARGE',
+      `The answer is longer than ${MAX_REPLY_BYTES} bytes. Ask for less of it.`,
+      {
+        answered: status,
+      },
+    );
+    return signStatement(
+      'svc-reply',
+      { ...reply, status: large.status, body: large.body() },
+      signing.key,
+      signing.kid,
+    );
+  }
+}

@@ -1,0 +1,149 @@
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../../../shared/errors.ts';
+import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
+import type { NodeStatus } from '../../../shared/fleet/told.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { type Handlers, type Server, serverOf } from '../../../shared/rpc/contract.ts';
+import { FLEET, type FleetLinkState, type FleetPlace } from '../../../shared/rpc/fleet.ts';
+import { CallVerifier, type FleetCredential } from './call-credential.ts';
+import { FleetCalls } from './fleet-calls.ts';
+import type { FleetSigning } from './fleet-signing.ts';
+import { Nonces } from './nonces.ts';
+import { PolicyStore } from './policy-store.ts';
+import { runCall } from './run-call.ts';
+
+/** With whom this node is enrolled, and by which keys. */
+export interface Enrolled {
+  readonly place: FleetPlace;
+  readonly signing: FleetSigning;
+}
+
+export interface FleetNodeOptions {
+  readonly socketPath: string;
+  readonly policyFile: string;
+  readonly node: string;
+  /** `fleet.operators` and `fleet.scopes` of the config. */
+  readonly operators: readonly string[];
+  readonly scopes: readonly string[];
+  /** Null: this node is not enrolled. */
+  readonly enrolled: () => Enrolled | null;
+  /** The body of GET /api/status, with what a list of nodes shows. */
+  readonly status: () => Omit<NodeStatus, 'nonce' | 'events_behind'>;
+  /** The body of GET /api/telemetry; null while svc-link is away. */
+  readonly telemetry: () => Readonly<Record<string, unknown>> | null;
+  /** A connection to the front for one call. */
+  readonly connection: (caller: string, credential: FleetCredential) => Duplex;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  readonly log: Logger;
+}
+
+/** The fleet's side of svc-control: svc-fleet carries, here it is verified, decided and signed (`fleet.sock`). */
+export class FleetNode {
+  readonly policy: PolicyStore;
+  readonly #options: FleetNodeOptions;
+  readonly #nonces: Nonces;
+  readonly #verifier: CallVerifier;
+  readonly #calls: FleetCalls;
+  #server: Server<typeof FLEET> | null = null;
+  #link: FleetLinkState | null = null;
+
+  constructor(options: FleetNodeOptions) {
+    const { policyFile, node, operators, scopes, enrolled, connection, now, monotonic, log } = options;
+    this.#options = options;
+    const fleet = (): string | null => enrolled()?.place.fleet ?? null;
+    this.policy = new PolicyStore({ file: policyFile, fleet, now, monotonic, log });
+    this.#nonces = new Nonces(monotonic);
+    this.#verifier = new CallVerifier({
+      node,
+      fleet,
+      policy: this.policy,
+      nonces: this.#nonces,
+      operators,
+      scopes,
+    });
+    this.#calls = new FleetCalls({
+      node,
+      verifier: this.#verifier,
+      policy: this.policy,
+      signing: () => enrolled()?.signing ?? null,
+      run: async (caller, call, credential) => runCall(connection(caller, credential), call),
+      now: monotonic,
+    });
+  }
+
+  async start(): Promise<void> {
+    const { socketPath, log } = this.#options;
+    await this.policy.start();
+    const server = serverOf(FLEET, {
+      handlers: this.#handlers(),
+      path: socketPath,
+      mode: 0o600,
+      greeting: () => [['place', this.#place()]],
+      onError: (error) => log.error(`fleet: ${String(error)}`),
+    });
+    this.#server = server;
+    await server.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+    await this.policy.stop();
+  }
+
+  /** What svc-fleet last said of its connection; null while it does not run. */
+  get link(): FleetLinkState | null {
+    return this.#link;
+  }
+
+  /** Tells svc-fleet that the node has enrolled, left, or has another certificate. */
+  changed(): void {
+    if (this.#place() === null) this.#link = null;
+    this.#server?.tell('place', this.#place());
+  }
+
+  #place(): FleetPlace | null {
+    return this.#options.enrolled()?.place ?? null;
+  }
+
+  #handlers(): Handlers<typeof FLEET> {
+    const { node, status, telemetry } = this.#options;
+    return {
+      place: () => ({ place: this.#place() }),
+      status: () => ({ ...status(), nonce: this.#nonces.current }),
+      telemetry: () => {
+        const body = telemetry();
+        if (body === null) throw new ApiError('E_UPSTREAM_DOWN');
+        return body;
+      },
+      call: async ({ caller, jws }) => ({ reply: await this.#calls.call(caller, jws) }),
+      policy: async ({ jws }) => ({ seq: await believed(async () => this.policy.accept(jws)) }),
+      ack: async ({ jws }) =>
+        believed(async () => {
+          const { payload } = await verifyStatement('svc-ack', jws, (kid) => this.policy.key(kid));
+          if (payload.node !== node) throw new NotBelieved('svc-ack: for another node');
+          return { stream: payload.stream, seq: payload.seq };
+        }),
+      report: (link) => {
+        if (link.connected && this.#link?.connected !== true) {
+          this.policy.awaitNext();
+          this.#calls.connected();
+        }
+        this.#link = link;
+        return {};
+      },
+    };
+  }
+}
+
+async function believed<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NotBelieved)
+      throw new ApiError('E_INVALID_VALUE', `Not believed: ${error.message}.`);
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+
+const EVERY_MS = 10_000;
+const GOOD_MS = 30_000;
+
+/** `fresh`: made less than 30 s ago; `old`: of this boot; `other`: not of this boot, so what became of its call is not known. */
+export type NonceAge = 'fresh' | 'old' | 'other';
+
+/** `<boot>.<n>`: takes the place of time in calls of the fleet, so that nobody's wall clock matters (docs/contract.md 10). */
+export class Nonces {
+  readonly #boot = randomBytes(12).toString('base64url');
+  readonly #now: () => number;
+  readonly #startedAt: number;
+
+  /** @param now monotonic clock, ms */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  get current(): string {
+    return `${this.#boot}.${this.#number}`;
+  }
+
+  ageOf(nonce: string): NonceAge {
+    const [boot, number = ''] = nonce.split('.');
+    if (boot !== this.#boot) return 'other';
+    const n = Number(number);
+    // What was never given out is not older than the present one.
+    if (!Number.isSafeInteger(n) || n > this.#number) return 'other';
+    return this.#elapsed - n * EVERY_MS < GOOD_MS ? 'fresh' : 'old';
+  }
+
+  get #elapsed(): number {
+    return this.#now() - this.#startedAt;
+  }
+
+  get #number(): number {
+    return Math.floor(this.#elapsed / EVERY_MS);
+  }
+}

@@ -1,0 +1,159 @@
+import { Serial } from '../../../shared/async/serial.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readPrivate } from '../../../shared/files/private-file.ts';
+import { NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
+import type { Policy, PublicJwk } from '../../../shared/fleet/statements.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+
+const MAX_BYTES = 1_000_000;
+
+export interface PolicyStoreOptions {
+  readonly file: string;
+  /** The fleet that this node is enrolled with; null: none. */
+  readonly fleet: () => string | null;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+  /** Monotonic clock, ms. */
+  readonly monotonic: () => number;
+  readonly log: Logger;
+}
+
+interface Kept {
+  readonly policy: Policy;
+  /** By thumbprint. */
+  readonly keys: ReadonlyMap<string, PublicJwk>;
+  readonly revoked: ReadonlySet<string>;
+}
+
+/**
+ * What the hub says of itself: its keys and the credentials that it has ended. The newest one is kept on the disk; a new one
+ * counts only if a key of the one before signed it. The times in what the hub signs also prove how late it is at least.
+ */
+export class PolicyStore {
+  readonly #options: PolicyStoreOptions;
+  readonly #changes = new Serial();
+  #kept: Kept | null = null;
+  /** Seconds since 1970 that the hub has signed, and when we heard of it. */
+  #proved = { seconds: 0, at: 0 };
+  /** Resolves the waiting calls once a policy has been read since the connection. */
+  #heard = Promise.withResolvers<void>();
+
+  constructor(options: PolicyStoreOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      const text = await readPrivate(file, MAX_BYTES);
+      if (text === null) return;
+      const jws = (JSON.parse(text) as { readonly jws?: unknown }).jws;
+      if (typeof jws !== 'string') throw new Error(`${file} has no policy`);
+      await this.#keep(jws, null);
+    } catch (error) {
+      // Without it no key is believed, so no call is carried out until the node enrols again.
+      log.error(`fleet: the policy cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#changes.idle();
+  }
+
+  get seq(): number | null {
+    return this.#kept?.policy.seq ?? null;
+  }
+
+  /** A key that signs for the hub. */
+  key(kid: string): PublicJwk | null {
+    return this.#kept?.keys.get(kid) ?? null;
+  }
+
+  isRevoked(sub: string): boolean {
+    return this.#kept?.revoked.has(sub) ?? true;
+  }
+
+  /** Now, in seconds since 1970: the later of our clock and of what the hub has proved, so that a late clock revives nothing. */
+  get seconds(): number {
+    const { now, monotonic } = this.#options;
+    const proved = this.#proved.seconds + Math.floor((monotonic() - this.#proved.at) / 1000);
+    return Math.max(Math.floor(now() / 1000), proved);
+  }
+
+  /** The hub has signed something at this time. */
+  proves(seconds: number): void {
+    if (seconds > this.#proved.seconds) this.#proved = { seconds, at: this.#options.monotonic() };
+  }
+
+  /** A new connection to the broker: what it retains may be newer than ours. */
+  awaitNext(): void {
+    this.#heard = Promise.withResolvers<void>();
+  }
+
+  /** Resolves when a policy was read since the connection. */
+  async heard(): Promise<void> {
+    await this.#heard.promise;
+  }
+
+  /** The first one, as the hub gave it at the enrolment, over a connection that it proved. @throws NotBelieved, ApiError E_STORE */
+  async trust(jws: string): Promise<void> {
+    await this.#changes.run(async () => {
+      this.#kept = null;
+      await this.#keep(jws, null);
+      await this.#write(jws);
+    });
+  }
+
+  /** @returns its number. @throws NotBelieved for one that is not of our hub, or older than the one we have; ApiError E_STORE */
+  async accept(jws: string): Promise<number> {
+    return this.#changes.run(async () => {
+      const before = this.#kept;
+      if (before === null) throw new NotBelieved('svc-policy: this node knows no key of its hub');
+      const seq = await this.#keep(jws, before);
+      if (this.#kept !== before) await this.#write(jws);
+      this.#heard.resolve();
+      return seq;
+    });
+  }
+
+  /** @param before whose keys must have signed it; null: it is trusted for where it comes from, and must be signed by its own key */
+  async #keep(jws: string, before: Kept | null): Promise<number> {
+    const known = before?.keys ?? (await keysIn(unverified(jws)));
+    const { payload } = await verifyStatement('svc-policy', jws, (kid) => known.get(kid) ?? null);
+    if (payload.fleet !== this.#options.fleet()) throw new NotBelieved('svc-policy: of another fleet');
+    if (before !== null && payload.seq < before.policy.seq)
+      throw new NotBelieved(`svc-policy: number ${payload.seq} is older than ${before.policy.seq}`);
+    this.proves(payload.iat);
+    if (before === null || payload.seq > before.policy.seq || payload.iat > before.policy.iat)
+      this.#kept = {
+        policy: payload,
+        keys: await keysIn(payload.keys),
+        revoked: new Set(payload.revoked),
+      };
+    return payload.seq;
+  }
+
+  async #write(jws: string): Promise<void> {
+    await writeAtomic(this.#options.file, `${JSON.stringify({ version: 1, jws })}\n`, 0o600).catch(
+      (error: unknown) => {
+        throw new ApiError('E_STORE', `The fleet's policy could not be written: ${messageOf(error)}.`);
+      },
+    );
+  }
+}
+
+async function keysIn(keys: readonly PublicJwk[]): Promise<ReadonlyMap<string, PublicJwk>> {
+  return new Map(await Promise.all(keys.map(async (key) => [await thumbprint(key), key] as const)));
+}
+
+/** The keys that an unproved policy names; one of them must have signed it. */
+function unverified(jws: string): readonly PublicJwk[] {
+  try {
+    const text = Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const keys = (JSON.parse(text) as Partial<Policy>).keys;
+    return Array.isArray(keys) ? (keys as readonly PublicJwk[]) : [];
+  } catch {
+    return []; // nobody's: verifyStatement refuses it
+  }
+}

@@ -1,0 +1,66 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { CallStatement } from '../../../shared/fleet/statements.ts';
+import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
+import type { Answer } from './fleet-calls.ts';
+
+/** Longer than any row of the table takes. */
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Sends a call to the front, as one request on a connection of its own.
+ * @throws ApiError E_TOO_LARGE, E_TIMEOUT, E_UPSTREAM
+ */
+export async function runCall(connection: Duplex, { method, path, body }: CallStatement): Promise<Answer> {
+  const text = body === undefined ? null : JSON.stringify(body);
+  const headers = {
+    host: 'localhost',
+    connection: 'close',
+    accept: 'application/json',
+    ...(text === null
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+  };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request({ method, path, headers, createConnection: () => connection, signal }, resolve);
+      asked.once('error', reject);
+      asked.end(text ?? undefined);
+    });
+    const bytes = await collect(answer);
+    return { status: answer.statusCode ?? 500, body: valueOf(bytes, answer.headers['content-type'] ?? '') };
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (signal.aborted) throw new ApiError('E_TIMEOUT');
+    throw new ApiError('E_UPSTREAM', `The call could not be carried out: ${messageOf(error)}.`);
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function collect(answer: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > MAX_REPLY_BYTES)
+      throw new ApiError(
+        'E_TOO_LARGE',
+        `The answer is longer than ${MAX_REPLY_BYTES} bytes. Ask for less of it.`,
+        {
+          answered: answer.statusCode,
+        },
+      );
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function valueOf(bytes: Buffer, type: string): unknown {
+  if (bytes.length === 0) return null;
+  if (/^application\/(?:[a-z.+-]+\+)?json\b/.test(type)) return JSON.parse(bytes.toString('utf8')) as unknown;
+  if (type.startsWith('text/')) return { media_type: type, text: bytes.toString('utf8') };
+  return { media_type: type, base64: bytes.toString('base64') };
+}

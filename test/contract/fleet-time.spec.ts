@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import { CallVerifier } from '../../front/control/fleet/call-credential.ts';
+import { FleetCalls } from '../../front/control/fleet/fleet-calls.ts';
+import { Nonces } from '../../front/control/fleet/nonces.ts';
+import { PolicyStore } from '../../front/control/fleet/policy-store.ts';
+import type { Reply } from '../../shared/fleet/statements.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import {
+  FleetHand,
+  newJti,
+  newSigner,
+  readReply,
+  type Signer,
+  signCall,
+  type TestCaller,
+} from '../support/fleet-hand.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const NODE = 'drone-1';
+
+/** What the rules of nonces, tokens and policies say when time passes, without waiting for it. */
+describe('time in calls of the fleet', () => {
+  let folder: string;
+  let hand: FleetHand;
+  let signing: Signer;
+  let caller: TestCaller;
+  let wall: number;
+  let clock: number;
+  let ran: number;
+  let nonces: Nonces;
+  let policy: PolicyStore;
+  let calls: FleetCalls;
+
+  beforeEach(async () => {
+    folder = await tempDir();
+    [hand, signing] = await Promise.all([FleetHand.create(), newSigner()]);
+    const week = Math.floor(Date.now() / 1000) + 7 * 86_400;
+    caller = await hand.caller({ exp: week });
+    [wall, clock, ran] = [Date.now(), 1000, 0];
+    await begin();
+    await policy.trust(await hand.policy());
+  });
+  afterEach(async () => removeDir(folder));
+
+  /** The node starts, or starts again over its files. */
+  async function begin(): Promise<void> {
+    const monotonic = (): number => clock;
+    nonces = new Nonces(monotonic);
+    policy = new PolicyStore({
+      file: `${folder}/policy.json`,
+      fleet: () => hand.fleet,
+      now: () => wall,
+      monotonic,
+      log: createLogger('test', 'error'),
+    });
+    await policy.start();
+    const verifier = new CallVerifier({
+      node: NODE,
+      fleet: () => hand.fleet,
+      policy,
+      nonces,
+      operators: [],
+      scopes: ['read', 'admin'],
+    });
+    calls = new FleetCalls({
+      node: NODE,
+      verifier,
+      policy: { heard: async () => undefined },
+      signing: () => signing,
+      run: async (_caller, _call, credential) =>
+        credential.kind === 'valid'
+          ? { status: 200, body: { ran: ++ran } }
+          : { status: 401, body: { code: credential.code, ...credential.extras } },
+      now: monotonic,
+    });
+  }
+
+  async function sign(nonce = nonces.current): Promise<string> {
+    const call = { method: 'POST', path: '/api/x', node: NODE, nonce, jti: newJti() } as const;
+    return signCall(caller, call);
+  }
+
+  async function carry(jws: string): Promise<Reply['body']> {
+    const reply = await calls.call(caller.id, jws);
+    return reply === null ? null : (await readReply(reply, signing.jwk)).body;
+  }
+
+  it('a nonce is good for 30 s of the node, whatever its wall clock says', async () => {
+    const jws = [await sign(), await sign(), await sign()];
+    wall = Date.UTC(1970, 0, 1);
+    clock += 29_000;
+    expect(await carry(jws[0] ?? '')).to.deep.equal({ ran: 1 });
+    clock += 2000;
+    expect(await carry(jws[1] ?? '')).to.deep.equal({ code: 'E_STALE', nonce: nonces.current });
+    expect(await carry(await sign())).to.deep.equal({ ran: 2 });
+  });
+
+  it('a call that ran is answered with the same when it comes again, also after its nonce', async () => {
+    const jws = await sign();
+    expect(await carry(jws)).to.deep.equal({ ran: 1 });
+    clock += 60_000;
+    expect(await carry(jws)).to.deep.equal({ ran: 1 });
+    expect(ran).to.equal(1);
+  });
+
+  it('after a restart and after a day nothing of before runs again', async () => {
+    const [done, lost] = [await sign(), await sign()];
+    await carry(done);
+    await begin();
+    expect(await carry(done)).to.include({ code: 'E_OUTCOME_UNKNOWN' });
+    expect(await carry(lost)).to.include({ code: 'E_OUTCOME_UNKNOWN' });
+    const old = await sign();
+    clock += 24 * 3_600_000;
+    expect(await carry(old)).to.include({ code: 'E_STALE' });
+    expect(ran).to.equal(1);
+  });
+
+  it('a late clock revives no token: what the hub has signed proves the time', async () => {
+    const iat = Math.floor(wall / 1000);
+    const old = await hand.caller({ exp: iat + 60 });
+    wall = Date.UTC(2020, 0, 1);
+    await policy.accept(await hand.policy({ seq: 2, iat: iat + 120 }));
+    const call = { method: 'GET', path: '/api/x', node: NODE, nonce: nonces.current, jti: newJti() } as const;
+    expect(await carry(await signCall(old, call))).to.include({ code: 'E_UNAUTHENTICATED' });
+    expect(await carry(await sign())).to.deep.equal({ ran: 1 });
+  });
+
+  it('keeps the newest policy over a restart, and then takes no older one', async () => {
+    await policy.accept(await hand.policy({ seq: 7, revoked: [caller.id] }));
+    await begin();
+    expect(policy.seq).to.equal(7);
+    expect(await carry(await sign())).to.include({ code: 'E_UNAUTHENTICATED' });
+    const refused = await policy
+      .accept(await hand.policy({ seq: 6 }))
+      .catch((error: unknown) => String(error));
+    expect(refused).to.match(/older/);
+  });
+
+  it('after a connection a call waits for the policy, but not for longer than 5 s', async () => {
+    const policyRead = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const waiting = new FleetCalls({
+      node: NODE,
+      verifier: {
+        read: async () => {
+          order.push('call');
+          return null;
+        },
+      },
+      policy: { heard: async () => policyRead.promise },
+      signing: () => signing,
+      run: async () => ({ status: 200, body: null }),
+      now: () => clock,
+    });
+    const first = waiting.call(caller.id, 'x');
+    await new Promise(setImmediate);
+    order.push('policy');
+    policyRead.resolve();
+    await first;
+    expect(order).to.deep.equal(['policy', 'call']);
+    clock += 5000; // no policy came, and none is waited for
+    await waiting.call(caller.id, 'x');
+    waiting.connected();
+    await waiting.call(caller.id, 'x');
+    expect(order).to.have.length(4);
+  });
+});
