@@ -49,6 +49,7 @@ export const ERRORS = {
   E_BUSY: [409, 'Another operation must end first. Try again when it has ended.'],
   E_CALIBRATION: [409, 'The vehicle does not do that now. GET /api/calibration has its own words.'],
   E_MISSION_REJECTED: [409, 'The vehicle did not take the list over. `held` is what it holds now.'],
+  E_ENROLLED: [409, 'This node is already in a fleet. Leave it first.'],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
   E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and cannot be changed here."],

@@ -11,7 +11,7 @@ import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { sweepTemporary, writeAtomic } from '../../shared/files/atomic-write.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
@@ -35,6 +35,7 @@ import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
+import { Enrolment } from './fleet/enrolment.ts';
 import { ResidualProxy } from './forward/residual-proxy.ts';
 import { ActiveDrone } from './ground/active-drone.ts';
 import { FactoryReset } from './ground/factory-reset.ts';
@@ -43,6 +44,7 @@ import { GroundUi } from './ground/ground-ui.ts';
 import { configHandlers } from './native/config.ts';
 import { coreHandlers } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
+import { fleetHandlers } from './native/fleet.ts';
 import { flightHandlers } from './native/flight.ts';
 import { flightLogHandlers } from './native/flight-logs.ts';
 import { groundStationHandlers } from './native/ground-station.ts';
@@ -265,6 +267,14 @@ async function build(init: Init, log: Logger): Promise<Program> {
     },
     now: Date.now,
   });
+  const enrolment = new Enrolment({
+    paths,
+    node: { id, name: config.agent.name, profile, version: VERSION },
+    onPolicy: async (jws) => writeAtomic(paths.fleetPolicy, JSON.stringify({ jws }), 0o600),
+    now: Date.now,
+    random: Math.random,
+    log,
+  });
   let openApi: string | null = null;
   const handlers: FrontHandlers = {
     ...coreHandlers({
@@ -316,6 +326,15 @@ async function build(init: Init, log: Logger): Promise<Program> {
     ...configHandlers(),
     ...pilotHandlers(pilot),
     ...groundStation,
+    ...fleetHandlers({
+      enrolment,
+      radios,
+      profile,
+      link: () => null,
+      policySeq: () => null,
+      restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
+      log,
+    }),
     ...radioPairingHandlers(radioPairing, radios),
     ...networkHandlers,
   };
@@ -413,6 +432,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('bound radios', radios),
     named('radio pairing', radioPairing),
     named('credentials', credentials),
+    named('fleet', enrolment),
     named('system monitor', monitor),
     named('vehicle', vehicle),
     named('pilot in command', pilot),

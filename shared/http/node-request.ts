@@ -4,12 +4,17 @@ import {
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { request as httpsRequest, type RequestOptions as SecureOptions } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { ApiError } from '../errors.ts';
 
-/** Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. */
-export type NodePlace = { readonly socketPath: string } | { readonly baseUrl: string };
+/**
+ * Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. `tls`: how its
+ * certificate is judged; on a connection of its own then, which no other request has made or will use.
+ */
+export type NodePlace =
+  | { readonly socketPath: string }
+  | { readonly baseUrl: string; readonly tls?: Pick<SecureOptions, 'ca' | 'rejectUnauthorized'> };
 
 export interface Upload {
   readonly type: string;
@@ -30,6 +35,8 @@ export interface NodeRequest {
   readonly upload?: Upload | undefined;
   /** How long the answer may take, ms; 0 for one that is read while it comes. */
   readonly timeoutMs: number;
+  /** The longest answer; 16 MiB unless told. */
+  readonly maxBytes?: number;
   /** Aborts earlier; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the connection is there: from now on the request may reach the node. */
@@ -46,7 +53,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * One request to a node's API; no redirect is followed, because a credential follows nobody.
- * @throws ApiError E_TIMEOUT, E_UPSTREAM for an answer over 16 MiB; the system's own error where nobody answers
+ * @throws ApiError E_TIMEOUT, E_UPSTREAM for an answer that is too long; the system's own error where nobody answers
  */
 export async function requestNode(place: NodePlace, request: NodeRequest): Promise<NodeAnswer> {
   const { timeoutMs, signal } = request;
@@ -57,7 +64,7 @@ export async function requestNode(place: NodePlace, request: NodeRequest): Promi
     return {
       status: answer.statusCode ?? 0,
       headers: answer.headers,
-      bytes: await readBounded(answer),
+      bytes: await readBounded(answer, request.maxBytes ?? MAX_BYTES),
     };
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
@@ -103,15 +110,16 @@ function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof
   if ('socketPath' in place) return httpRequest({ ...options, socketPath: place.socketPath });
   const { protocol, hostname, port } = new URL(place.baseUrl);
   const at = { ...options, host: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }) };
-  return protocol === 'https:' ? httpsRequest(at) : httpRequest(at);
+  if (protocol !== 'https:') return httpRequest(at);
+  return httpsRequest(place.tls === undefined ? at : { ...at, ...place.tls, agent: false });
 }
 
-async function readBounded(answer: IncomingMessage): Promise<Buffer> {
+async function readBounded(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new ApiError('E_UPSTREAM', `The answer is larger than ${MAX_BYTES} bytes.`);
+    if (size > maxBytes) throw new ApiError('E_UPSTREAM', `The answer is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

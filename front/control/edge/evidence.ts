@@ -22,6 +22,7 @@ const NAMING = [
   'path',
   'device_id',
   'role',
+  'hub',
 ] as const;
 const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'secret_read', 'none', 'inner']);
 

@@ -118,6 +118,16 @@ export class FactoryReset {
       ['sessions', [paths.sessions]],
       ['tokens', [paths.mcpToken]],
       ['bound radios and their keys', [paths.radioPairs, paths.radioKeys, paths.radioChange]],
+      [
+        'place in a fleet',
+        [
+          paths.fleet,
+          paths.fleetPolicy,
+          paths.fleetQueue,
+          `${paths.fleetQueue}-wal`,
+          `${paths.fleetQueue}-shm`,
+        ],
+      ],
       ['active drone', [paths.activeDrone]],
       ['screens and buttons', [paths.groundUi]],
       ['order of uplinks and mesh', [paths.network]],

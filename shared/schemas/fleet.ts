@@ -1,0 +1,126 @@
+import { STATEMENTS } from '../fleet/statements.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+const name = { type: ['string', 'null'] } as const;
+const count = { type: ['integer', 'null'] } as const;
+const time = { ...count, description: 'ms since 1970' } as const;
+
+export const fleetEnrollment = {
+  type: 'object',
+  required: [
+    'enrolled',
+    'problem',
+    'hub',
+    'fleet',
+    'node',
+    'broker',
+    'enrolled_at',
+    'certificate_valid_to',
+    'certificate_renews_at',
+    'signing_key',
+  ],
+  properties: {
+    enrolled: { type: 'boolean' },
+    problem: { ...name, description: 'why the enrolment is not used, or its certificate not renewed' },
+    hub: { ...name, description: 'its address' },
+    fleet: name,
+    node: { ...name, description: 'the id of this node in the fleet: its device id' },
+    broker: { ...name, description: 'mqtts://host:port' },
+    enrolled_at: time,
+    certificate_valid_to: time,
+    certificate_renews_at: { ...time, description: 'from when a new one is asked for, ms since 1970' },
+    signing_key: {
+      anyOf: [{ type: 'null' }, STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk],
+      description: 'the public half of the key that signs its answers',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** Null while not enrolled; a member is null where svc-fleet has not told it. */
+export const fleetLink = {
+  type: ['object', 'null'],
+  required: [
+    'connected',
+    'problem',
+    'events_behind',
+    'oldest_event_at',
+    'events_dropped',
+    'telemetry_dropped',
+    'acknowledged_at',
+    'policy_seq',
+  ],
+  properties: {
+    connected: { type: 'boolean' },
+    problem: { ...name, description: 'why it is not connected' },
+    events_behind: { ...count, description: 'events that the hub has not acknowledged' },
+    oldest_event_at: { ...time, description: "the oldest one's time, ms since 1970" },
+    events_dropped: { ...count, description: 'taken out of the full queue' },
+    telemetry_dropped: count,
+    acknowledged_at: { ...time, description: 'when the hub last acknowledged, ms since 1970' },
+    policy_seq: { ...count, description: "the number of the hub's policy that is in force" },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const peers = {
+  type: 'array',
+  description: 'nodes that this one is bound to by radio; the fleet itself is known to its hub',
+  items: {
+    type: 'object',
+    required: ['device_id', 'name', 'profile', 'slot', 'paired_at', 'proved'],
+    properties: {
+      device_id: { type: 'string' },
+      name: { type: 'string' },
+      profile: { enum: ['drone', 'ground-station'] },
+      slot: { type: 'integer', description: '0 is the single drone' },
+      paired_at: { type: 'string', format: 'date-time' },
+      proved: { type: 'boolean', description: 'whether the radio link has carried data' },
+    },
+    additionalProperties: false,
+  },
+} as const;
+
+export const fleetPeers = {
+  type: 'object',
+  required: ['peers'],
+  properties: { peers },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const fleetDocument = {
+  type: 'object',
+  required: ['enrollment', 'link', 'peers'],
+  properties: { enrollment: fleetEnrollment, link: fleetLink, peers },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const fleetEnroll = {
+  type: 'object',
+  required: ['hub', 'code'],
+  properties: {
+    hub: {
+      type: 'string',
+      maxLength: 256,
+      // Nothing that could be a credential: the address is in the audit.
+      pattern: '^https?://[^/?#@\\s]+/?$',
+      description: 'https://host:port; plain http only to a hub on this machine',
+    },
+    code: {
+      type: 'string',
+      maxLength: 128,
+      description: 'as the hub prints it, svc1-…-…; for one node, once',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const fleetLeft = {
+  type: 'object',
+  required: ['enrolled', 'fleet'],
+  properties: {
+    enrolled: { const: false },
+    fleet: { ...name, description: 'what was left; null where the file did not say' },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
