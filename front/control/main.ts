@@ -11,8 +11,9 @@ import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { sweepTemporary, writeAtomic } from '../../shared/files/atomic-write.ts';
+import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
+import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -36,13 +37,15 @@ import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
 import { Enrolment } from './fleet/enrolment.ts';
+import { FleetNode } from './fleet/fleet-node.ts';
+import { listed } from './fleet/node-status.ts';
 import { ResidualProxy } from './forward/residual-proxy.ts';
 import { ActiveDrone } from './ground/active-drone.ts';
 import { FactoryReset } from './ground/factory-reset.ts';
 import { GroundRole } from './ground/ground-role.ts';
 import { GroundUi } from './ground/ground-ui.ts';
 import { configHandlers } from './native/config.ts';
-import { coreHandlers } from './native/core.ts';
+import { type CoreDeps, coreHandlers, statusOf } from './native/core.ts';
 import { dashboardHandlers } from './native/dashboard.ts';
 import { fleetHandlers } from './native/fleet.ts';
 import { flightHandlers } from './native/flight.ts';
@@ -270,33 +273,48 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const enrolment = new Enrolment({
     paths,
     node: { id, name: config.agent.name, profile, version: VERSION },
-    onPolicy: async (jws) => writeAtomic(paths.fleetPolicy, JSON.stringify({ jws }), 0o600),
+    onPolicy: async (jws, of) => fleet.policyCame(jws, of),
     now: Date.now,
     random: Math.random,
     log,
   });
   let openApi: string | null = null;
+  const core: CoreDeps = {
+    version: VERSION,
+    profile,
+    nodeStartedAt: init.nodeStartedAt,
+    board: await detectBoard(),
+    monitor,
+    vehicle,
+    supervisor,
+    helper,
+    radio,
+    residualSocket: withResidual ? paths.residualSocket : null,
+    configProblem: problem,
+    deviceId: id,
+    audit: () => audit.state,
+    verifyAudit: async () => audit.verify(),
+    served: servedFeatures(ROWS, state),
+    video: async () => proxy?.ask(videoStatusRow) ?? null,
+    log,
+    openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
+  };
+  const fleet = new FleetNode({
+    socketPath: paths.fleetSocket,
+    policyFile: paths.fleetPolicy,
+    node: id,
+    operators: config.fleet.operators,
+    scopes: config.fleet.scopes,
+    enrolment,
+    status: () => ({ ...statusOf(core), ...listed(vehicle.state?.telemetry ?? null, Date.now()) }),
+    telemetry: () => (vehicle.state === null ? null : telemetryOf(vehicle.state)),
+    connection: (caller, credential) => front.fleetConnection(caller, credential),
+    now: Date.now,
+    monotonic,
+    log,
+  });
   const handlers: FrontHandlers = {
-    ...coreHandlers({
-      version: VERSION,
-      profile,
-      nodeStartedAt: init.nodeStartedAt,
-      board: await detectBoard(),
-      monitor,
-      vehicle,
-      supervisor,
-      helper,
-      radio,
-      residualSocket: withResidual ? paths.residualSocket : null,
-      configProblem: problem,
-      deviceId: id,
-      audit: () => audit.state,
-      verifyAudit: async () => audit.verify(),
-      served: servedFeatures(ROWS, state),
-      video: async () => proxy?.ask(videoStatusRow) ?? null,
-      log,
-      openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
-    }),
+    ...coreHandlers(core),
     ...pairingHandlers({
       store: pairing,
       deviceId: id,
@@ -330,8 +348,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
       enrolment,
       radios,
       profile,
-      link: () => null,
-      policySeq: () => null,
+      link: () => fleet.link,
+      policySeq: () => fleet.policy.seq,
       restartFleet: async () => supervisor.calls.restart({ name: 'svc-fleet' }),
       log,
     }),
@@ -432,7 +450,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('bound radios', radios),
     named('radio pairing', radioPairing),
     named('credentials', credentials),
-    named('fleet', enrolment),
+    named('enrolment', enrolment),
     named('system monitor', monitor),
     named('vehicle', vehicle),
     named('pilot in command', pilot),
@@ -454,6 +472,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       stop: () => front.stop(),
       stopMs: drainMs + 1000,
     },
+    named('fleet', fleet),
     named('relay listener', relayListener ?? {}),
     named('tunnel', tunnelPriority),
     named('network changes', changes),

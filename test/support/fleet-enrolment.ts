@@ -36,5 +36,7 @@ export async function enrolByHand(
   await mkdir(paths.state, { recursive: true });
   await writeFile(paths.deviceId, `${node}\n`);
   await writeFile(paths.fleet, JSON.stringify(record), { mode: 0o600 });
-  await writeFile(paths.fleetPolicy, JSON.stringify({ version: 1, jws: await hand.policy() }), { mode: 0o600 });
+  await writeFile(paths.fleetPolicy, JSON.stringify({ version: 1, jws: await hand.policy() }), {
+    mode: 0o600,
+  });
 }

@@ -4,7 +4,7 @@ import { signStatement } from '../../../shared/fleet/signed.ts';
 import type { CallStatement, Reply } from '../../../shared/fleet/statements.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
 import type { CallVerifier, FleetCredential } from './call-credential.ts';
-import type { FleetSigning } from './fleet-signing.ts';
+import type { Signing } from './enrolment.ts';
 import type { PolicyStore } from './policy-store.ts';
 
 /** How long calls wait for a policy after a connection; a broker that withholds it cannot stop them for longer. */
@@ -28,7 +28,7 @@ export interface FleetCallsOptions {
   readonly verifier: Pick<CallVerifier, 'read'>;
   readonly policy: Pick<PolicyStore, 'heard'>;
   /** Null: this node is not enrolled. */
-  readonly signing: () => FleetSigning | null;
+  readonly signing: () => Pick<Signing, 'key' | 'kid'> | null;
   /** Through the whole front, as any other request. @throws ApiError */
   readonly run: (caller: string, call: CallStatement, credential: FleetCredential) => Promise<Answer>;
   /** Monotonic clock, ms. */
@@ -75,7 +75,7 @@ export class FleetCalls {
         'E_RATE_LIMITED',
         'This node remembers too many calls already. Try again in a minute.',
       );
-      return this.#sign(statement.jti, busy.status, busy.body());
+      return this.#sign(this.#signing(), statement.jti, busy.status, busy.body());
     }
     const kept: KeptReply = { reply: this.#answer(caller, statement, credential), bytes: 0, until: null };
     this.#kept.set(id, kept);
@@ -111,18 +111,28 @@ export class FleetCalls {
   }
 
   async #answer(caller: string, statement: CallStatement, credential: FleetCredential): Promise<string> {
+    const signing = this.#signing(); // it answers the call by which it leaves, too
     try {
       const { status, body } = await this.#options.run(caller, statement, credential);
-      return await this.#sign(statement.jti, status, body);
+      return await this.#sign(signing, statement.jti, status, body);
     } catch (error) {
       const known = error instanceof ApiError ? error : new ApiError('E_INTERNAL');
-      return this.#sign(statement.jti, known.status, known.body());
+      return this.#sign(signing, statement.jti, known.status, known.body());
     }
   }
 
-  async #sign(jti: string, status: number, body: unknown): Promise<string> {
+  #signing(): Pick<Signing, 'key' | 'kid'> {
     const signing = this.#options.signing();
     if (signing === null) throw new ApiError('E_NOT_FOUND', 'This node is not enrolled.');
+    return signing;
+  }
+
+  async #sign(
+    signing: Pick<Signing, 'key' | 'kid'>,
+    jti: string,
+    status: number,
+    body: unknown,
+  ): Promise<string> {
     const reply: Reply = { node: this.#options.node, jti, status, body: body ?? null };
     const jws = await signStatement('svc-reply', reply, signing.key, signing.kid);
     if (jws.length <= MAX_REPLY_BYTES) return jws;

@@ -6,17 +6,14 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { type Handlers, type Server, serverOf } from '../../../shared/rpc/contract.ts';
 import { FLEET, type FleetLinkState, type FleetPlace } from '../../../shared/rpc/fleet.ts';
 import { CallVerifier, type FleetCredential } from './call-credential.ts';
+import type { Enrolment } from './enrolment.ts';
 import { FleetCalls } from './fleet-calls.ts';
-import type { FleetSigning } from './fleet-signing.ts';
 import { Nonces } from './nonces.ts';
 import { PolicyStore } from './policy-store.ts';
 import { runCall } from './run-call.ts';
 
-/** With whom this node is enrolled, and by which keys. */
-export interface Enrolled {
-  readonly place: FleetPlace;
-  readonly signing: FleetSigning;
-}
+/** A node that has left still carries the answer to the call that it left by. */
+const PARTING_MS = 1000;
 
 export interface FleetNodeOptions {
   readonly socketPath: string;
@@ -25,8 +22,7 @@ export interface FleetNodeOptions {
   /** `fleet.operators` and `fleet.scopes` of the config. */
   readonly operators: readonly string[];
   readonly scopes: readonly string[];
-  /** Null: this node is not enrolled. */
-  readonly enrolled: () => Enrolled | null;
+  readonly enrolment: Pick<Enrolment, 'place' | 'signing' | 'onChange'>;
   /** The body of GET /api/status, with what a list of nodes shows. */
   readonly status: () => Omit<NodeStatus, 'nonce' | 'events_behind'>;
   /** The body of GET /api/telemetry; null while svc-link is away. */
@@ -49,11 +45,13 @@ export class FleetNode {
   readonly #calls: FleetCalls;
   #server: Server<typeof FLEET> | null = null;
   #link: FleetLinkState | null = null;
+  #forget: (() => void) | null = null;
+  #parting: NodeJS.Timeout | null = null;
 
   constructor(options: FleetNodeOptions) {
-    const { policyFile, node, operators, scopes, enrolled, connection, now, monotonic, log } = options;
+    const { policyFile, node, operators, scopes, enrolment, connection, now, monotonic, log } = options;
     this.#options = options;
-    const fleet = (): string | null => enrolled()?.place.fleet ?? null;
+    const fleet = (): string | null => enrolment.place()?.fleet ?? null;
     this.policy = new PolicyStore({ file: policyFile, fleet, now, monotonic, log });
     this.#nonces = new Nonces(monotonic);
     this.#verifier = new CallVerifier({
@@ -68,7 +66,7 @@ export class FleetNode {
       node,
       verifier: this.#verifier,
       policy: this.policy,
-      signing: () => enrolled()?.signing ?? null,
+      signing: () => enrolment.signing,
       run: async (caller, call, credential) => runCall(connection(caller, credential), call),
       now: monotonic,
     });
@@ -86,9 +84,12 @@ export class FleetNode {
     });
     this.#server = server;
     await server.start();
+    this.#forget = this.#options.enrolment.onChange(() => this.#changed());
   }
 
   async stop(): Promise<void> {
+    this.#forget?.();
+    if (this.#parting !== null) clearTimeout(this.#parting);
     await this.#server?.stop();
     await this.policy.stop();
   }
@@ -98,14 +99,23 @@ export class FleetNode {
     return this.#link;
   }
 
+  /** From the hub itself. @throws NotBelieved, ApiError E_STORE */
+  async policyCame(jws: string, of: 'enrolment' | 'renewal'): Promise<void> {
+    await (of === 'enrolment' ? this.policy.trust(jws) : this.policy.accept(jws));
+  }
+
   /** Tells svc-fleet that the node has enrolled, left, or has another certificate. */
-  changed(): void {
+  #changed(): void {
+    if (this.#parting !== null) clearTimeout(this.#parting);
+    this.#parting = setTimeout(
+      () => this.#server?.tell('place', this.#place()),
+      this.#place() === null ? PARTING_MS : 0,
+    );
     if (this.#place() === null) this.#link = null;
-    this.#server?.tell('place', this.#place());
   }
 
   #place(): FleetPlace | null {
-    return this.#options.enrolled()?.place ?? null;
+    return this.#options.enrolment.place();
   }
 
   #handlers(): Handlers<typeof FLEET> {

@@ -44,7 +44,8 @@ export class PolicyStore {
   }
 
   async start(): Promise<void> {
-    const { file, log } = this.#options;
+    const { file, fleet, log } = this.#options;
+    if (fleet() === null) return;
     try {
       const text = await readPrivate(file, MAX_BYTES);
       if (text === null) return;
@@ -121,7 +122,8 @@ export class PolicyStore {
   async #keep(jws: string, before: Kept | null): Promise<number> {
     const known = before?.keys ?? (await keysIn(unverified(jws)));
     const { payload } = await verifyStatement('svc-policy', jws, (kid) => known.get(kid) ?? null);
-    if (payload.fleet !== this.#options.fleet()) throw new NotBelieved('svc-policy: of another fleet');
+    if (before !== null && payload.fleet !== this.#options.fleet())
+      throw new NotBelieved('svc-policy: of another fleet');
     if (before !== null && payload.seq < before.policy.seq)
       throw new NotBelieved(`svc-policy: number ${payload.seq} is older than ${before.policy.seq}`);
     this.proves(payload.iat);
