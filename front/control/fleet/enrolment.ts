@@ -289,10 +289,10 @@ export class Enrolment {
       if (this.#record !== record) return; // left meanwhile
       await this.#keep({ ...record, ...place, certified_at: now() });
       log.info('fleet: the certificate is renewed');
+      await onPolicy(policy, 'renewal').catch((error: unknown) =>
+        log.warn(`fleet: the policy that came with the certificate is not taken: ${messageOf(error)}`),
+      );
     });
-    await onPolicy(policy, 'renewal').catch((error: unknown) =>
-      log.warn(`fleet: the policy that came with the certificate is not taken: ${messageOf(error)}`),
-    );
   }
 }
 

@@ -139,7 +139,7 @@ function failed(error: unknown, url: string): ApiError {
       'E_CLOCK',
       `The certificate of the hub at ${url} is not valid yet by this node's clock. Set the clock.`,
     );
-  if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
+  if (/CERT|SELF_SIGNED|UNABLE_TO|INVALID_PURPOSE/.test(code))
     return upstream(url, `does not prove that it is that hub: ${messageOf(error)}. Nothing was sent to it.`);
   return new ApiError('E_UPSTREAM_DOWN', `The hub at ${url} does not answer: ${messageOf(error)}.`);
 }

@@ -1,0 +1,30 @@
+import { Args } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { fleetEnrollment } from '../../../shared/schemas/fleet.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+type Enrolled = FromSchema<typeof fleetEnrollment>;
+
+export default class FleetEnrollCommand extends NodeCommand {
+  static override summary = 'Join a fleet: the hub may then say who calls this node.';
+  static override description =
+    'The hub makes the code, for one node and once. The node compares the authority of the hub with the code before it sends anything. Whoever holds a credential of the fleet may then ask for what fleet.scopes allows; flight and destructive calls need an operator of this node too: svc fleet operators.';
+  static override examples = [
+    '<%= config.bin %> fleet enroll https://hub.example:8190 svc1-3f…-9a…',
+    '<%= config.bin %> fleet enroll http://127.0.0.1:8190 svc1-3f…-9a…',
+  ];
+  static override args = {
+    hub: Args.string({
+      description: 'its address; plain http only for a hub on the same machine',
+      required: true,
+    }),
+    code: Args.string({ description: 'as the hub prints it', required: true }),
+  };
+
+  async run(): Promise<Enrolled> {
+    const { args } = await this.parse(FleetEnrollCommand);
+    const answer = (await this.api('POST', '/api/fleet/enroll', args)) as Enrolled;
+    this.log(`Enrolled with ${answer.fleet ?? ''} as ${answer.node ?? ''}. The connection: svc fleet status`);
+    return answer;
+  }
+}

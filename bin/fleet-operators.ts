@@ -1,0 +1,49 @@
+import { createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../shared/errors.ts';
+import { publicJwk } from '../shared/fleet/signed.ts';
+import { NodeCommand } from './node-command.ts';
+
+/** Whose confirmation counts: a name, and the public half of their Ed25519 key (`x` of the JWK). */
+export interface FleetOperator {
+  readonly name: string;
+  readonly key: string;
+}
+
+const KEY = 'fleet.operators';
+
+/** A command about the operators of the node, who are a key of its config: `name key` each. */
+export abstract class FleetOperatorsCommand extends NodeCommand {
+  protected async operators(): Promise<readonly FleetOperator[]> {
+    const config = (await this.api('GET', '/api/config')) as {
+      readonly fleet: { readonly operators: readonly string[] };
+    };
+    return config.fleet.operators.map((line) => {
+      const [name = '', key = ''] = line.split(' ');
+      return { name, key };
+    });
+  }
+
+  /** @returns what is written, in force after a restart of the front */
+  protected async write(operators: readonly FleetOperator[]): Promise<readonly FleetOperator[]> {
+    const value = operators.map(({ name, key }) => `${name} ${key}`);
+    const { restart_required: restart } = (await this.api('PUT', '/api/config', { key: KEY, value })) as {
+      readonly restart_required: readonly string[];
+    };
+    this.log(`in force after: svc services restart ${restart.join(' and ')}`);
+    return operators;
+  }
+}
+
+/** @param text base64url of the public half, or the path of a PEM file with it. @throws Error saying why it is no key */
+export async function operatorKey(text: string): Promise<string> {
+  if (/^[A-Za-z0-9_-]{43}$/.test(text)) return text;
+  const pem = await readFile(text, 'utf8').catch((error: unknown) => {
+    throw new Error(
+      `${text} is neither a public key (43 characters) nor a file with one: ${messageOf(error)}`,
+    );
+  });
+  if (pem.includes('PRIVATE'))
+    throw new Error(`${text} is the private half, which stays with its owner. Name key.pub.`);
+  return publicJwk(createPublicKey(pem)).x;
+}
