@@ -7,6 +7,7 @@ import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
 import type { Enrolled } from '../../shared/fleet/hub-api.ts';
+import { NotBelieved } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { FakeHub } from '../support/fake-hub.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -251,9 +252,9 @@ describe('enrolment with a fleet', () => {
     });
     it('by a policy that is not believed', async () => {
       const careful = await open({
-        onPolicy: async () => Promise.reject(new ApiError('E_UPSTREAM', 'the policy is forged')),
+        onPolicy: async () => Promise.reject(new NotBelieved('svc-policy: the signature is wrong')),
       });
-      await refuses(careful.enrol(hub.url, hub.code()), 'E_UPSTREAM', /forged/);
+      await refuses(careful.enrol(hub.url, hub.code()), 'E_UPSTREAM', /is not believed: .* signature/);
       await worksAfterwards();
     });
     it('by a disk that takes no file', async () => {

@@ -165,7 +165,13 @@ export class Enrolment {
       await this.#changes.run(async () => {
         this.#refuseTwice();
         await this.#removeRest(); // of an enrolment that was left while the power failed
-        await onPolicy(policy, 'enrolment');
+        await onPolicy(policy, 'enrolment').catch((error: unknown) => {
+          if (error instanceof ApiError) throw error;
+          throw new ApiError(
+            'E_UPSTREAM',
+            `The policy of the hub at ${url} is not believed: ${messageOf(error)}`,
+          );
+        });
         const at = now();
         const signingPem = signing.export({ type: 'pkcs8', format: 'pem' }).toString();
         await this.#keep({
