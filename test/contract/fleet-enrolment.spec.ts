@@ -1,11 +1,22 @@
+import 'reflect-metadata'; // asked for by @peculiar/x509, before it is loaded
+import { createPrivateKey, webcrypto } from 'node:crypto';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import {
+  Pkcs10CertificateRequest,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
 import { expect } from 'chai';
 import { Enrolment, type EnrolmentOptions } from '../../front/control/fleet/enrolment.ts';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import {
+  CERTIFICATE_ALGORITHM,
+  certificateRequest,
+  newCertificateKey,
+} from '../../shared/fleet/client-certificate.ts';
 import type { Enrolled } from '../../shared/fleet/hub-api.ts';
 import { NotBelieved } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
@@ -198,6 +209,32 @@ describe('enrolment with a fleet', () => {
           issueCertificate(authority, csr, { server: 'hub', names: ['127.0.0.1'] }, Date.now(), -1),
       });
       await keepsTheSecret(old, old.code(), 'E_UPSTREAM', /does not prove.*expired/);
+    });
+    it('whose certificate begins after the clock of this node', async () => {
+      const future = await FakeHub.start({
+        certificate: async (csr, { key }) => {
+          const request = new Pkcs10CertificateRequest(csr);
+          const made = await X509CertificateGenerator.create({
+            subject: 'CN=hub',
+            issuer: 'CN=svc fleet f-test',
+            notBefore: new Date(Date.now() + DAY_MS),
+            notAfter: new Date(Date.now() + 2 * DAY_MS),
+            publicKey: request.publicKey,
+            // Two declarations of the same web type: Node's and the library's.
+            signingKey: (await webcrypto.subtle.importKey(
+              'jwk',
+              createPrivateKey(key).export({ format: 'jwk' }),
+              CERTIFICATE_ALGORITHM,
+              false,
+              ['sign'],
+            )) as unknown as CryptoKey,
+            signingAlgorithm: CERTIFICATE_ALGORITHM,
+            extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+          });
+          return made.toString('pem');
+        },
+      });
+      await keepsTheSecret(future, future.code(), 'E_CLOCK', /Set the clock/);
     });
     it('who is no hub', async () => {
       const page = await FakeHub.start();
