@@ -14,6 +14,7 @@ const SECRET_MEMBERS = [
   { file: 'dashboardPin', members: ['pin_hash', 'salt'] },
   { file: 'mcpToken', members: ['salt'] },
   { file: 'radioPairs', members: ['own_secret', 'relay_secret'] },
+  { file: 'fleet', members: ['key', 'signing_key'] },
 ] as const;
 
 export interface Redactor {

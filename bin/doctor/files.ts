@@ -31,6 +31,7 @@ const SECRET_FILES = [
   { name: 'token store', key: 'mcpToken', advice: 'Run `sudo svc mcp revoke --all`, then mint new tokens.' },
   { name: 'sessions', key: 'sessions', advice: 'Remove it: everybody signs in again.' },
   { name: 'bound radios', key: 'radioPairs', advice: 'Remove it, and bind the radios again.' },
+  { name: 'place in a fleet', key: 'fleet', advice: 'Run `svc fleet leave`, and enrol again.' },
   { name: 'locks of peers', key: 'peerLocks', advice: 'Remove it, and restart the node.' },
 ] as const;
 /** Secrets that are not JSON. */

@@ -37,6 +37,7 @@ export const fleetConfig = section({
   },
   scopes: {
     type: 'array',
+    maxItems: SCOPES.length,
     items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
     uniqueItems: true,
     default: ['read', 'safe_write', 'admin'],

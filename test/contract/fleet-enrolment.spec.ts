@@ -1,12 +1,24 @@
+import 'reflect-metadata'; // asked for by @peculiar/x509, before it is loaded
+import { createPrivateKey, webcrypto } from 'node:crypto';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import {
+  Pkcs10CertificateRequest,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
 import { expect } from 'chai';
 import { Enrolment, type EnrolmentOptions } from '../../front/control/fleet/enrolment.ts';
 import { ApiError, type ErrorCode } from '../../shared/errors.ts';
 import { issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import {
+  CERTIFICATE_ALGORITHM,
+  certificateRequest,
+  newCertificateKey,
+} from '../../shared/fleet/client-certificate.ts';
 import type { Enrolled } from '../../shared/fleet/hub-api.ts';
+import { NotBelieved } from '../../shared/fleet/signed.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { FakeHub } from '../support/fake-hub.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -198,6 +210,32 @@ describe('enrolment with a fleet', () => {
       });
       await keepsTheSecret(old, old.code(), 'E_UPSTREAM', /does not prove.*expired/);
     });
+    it('whose certificate begins after the clock of this node', async () => {
+      const future = await FakeHub.start({
+        certificate: async (csr, { key }) => {
+          const request = new Pkcs10CertificateRequest(csr);
+          const made = await X509CertificateGenerator.create({
+            subject: 'CN=hub',
+            issuer: 'CN=svc fleet f-test',
+            notBefore: new Date(Date.now() + DAY_MS),
+            notAfter: new Date(Date.now() + 2 * DAY_MS),
+            publicKey: request.publicKey,
+            // Two declarations of the same web type: Node's and the library's.
+            signingKey: (await webcrypto.subtle.importKey(
+              'jwk',
+              createPrivateKey(key).export({ format: 'jwk' }),
+              CERTIFICATE_ALGORITHM,
+              false,
+              ['sign'],
+            )) as unknown as CryptoKey,
+            signingAlgorithm: CERTIFICATE_ALGORITHM,
+            extensions: [new SubjectAlternativeNameExtension([{ type: 'ip', value: '127.0.0.1' }])],
+          });
+          return made.toString('pem');
+        },
+      });
+      await keepsTheSecret(future, future.code(), 'E_CLOCK', /Set the clock/);
+    });
     it('who is no hub', async () => {
       const page = await FakeHub.start();
       page.ca = '<html>';
@@ -251,9 +289,9 @@ describe('enrolment with a fleet', () => {
     });
     it('by a policy that is not believed', async () => {
       const careful = await open({
-        onPolicy: async () => Promise.reject(new ApiError('E_UPSTREAM', 'the policy is forged')),
+        onPolicy: async () => Promise.reject(new NotBelieved('svc-policy: the signature is wrong')),
       });
-      await refuses(careful.enrol(hub.url, hub.code()), 'E_UPSTREAM', /forged/);
+      await refuses(careful.enrol(hub.url, hub.code()), 'E_UPSTREAM', /is not believed: .* signature/);
       await worksAfterwards();
     });
     it('by a disk that takes no file', async () => {

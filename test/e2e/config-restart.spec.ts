@@ -22,6 +22,8 @@ import { UdpReceiver } from '../support/udp-receiver.ts';
 /** Keys whose effect needs a vehicle or a machine of its own, and which spec sees it. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'agent.role': 'test/contract/ground-station.spec.ts',
+  'fleet.operators': 'test/attack/fleet-calls.spec.ts',
+  'fleet.scopes': 'test/attack/fleet-calls.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
   'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',

@@ -19,6 +19,8 @@ describe('the factory reset of a ground station', function () {
     await bindTo(GROUND, boundPair().atGround)(paths);
     await mkdir(paths.recordings, { recursive: true });
     await writeFile(join(paths.recordings, 'kept.mp4'), 'film');
+    for (const file of [paths.fleet, paths.fleetPolicy, paths.fleetQueue])
+      await writeFile(file, '{}', { mode: 0o600 });
   };
   const isNobodys = async (node: TestNode): Promise<void> => {
     const { paths } = node;
@@ -29,6 +31,9 @@ describe('the factory reset of a ground station', function () {
       paths.mcpToken,
       paths.radioPairs,
       paths.radioKeys,
+      paths.fleet,
+      paths.fleetPolicy,
+      paths.fleetQueue,
       paths.factoryReset,
     ])
       expect(existsSync(file), file).to.equal(false);

@@ -4,7 +4,6 @@ import { Backoff } from '../../../shared/async/backoff.ts';
 import { contained } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { certificateRequest, newCertificateKey } from '../../../shared/fleet/client-certificate.ts';
 import { parseCode } from '../../../shared/fleet/code.ts';
 import { newSigningKey, publicJwk, signStatement, thumbprint } from '../../../shared/fleet/signed.ts';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
@@ -148,6 +147,7 @@ export class Enrolment {
     try {
       const { node, onPolicy, now, log } = this.#options;
       const { id, ...told } = node;
+      const { certificateRequest, newCertificateKey } = await certificates();
       const key = newCertificateKey();
       const signing = newSigningKey();
       const found = await fetchAuthority(url, parsed);
@@ -165,7 +165,13 @@ export class Enrolment {
       await this.#changes.run(async () => {
         this.#refuseTwice();
         await this.#removeRest(); // of an enrolment that was left while the power failed
-        await onPolicy(policy, 'enrolment');
+        await onPolicy(policy, 'enrolment').catch((error: unknown) => {
+          if (error instanceof ApiError) throw error;
+          throw new ApiError(
+            'E_UPSTREAM',
+            `The policy of the hub at ${url} is not believed: ${messageOf(error)}`,
+          );
+        });
         const at = now();
         const signingPem = signing.export({ type: 'pkcs8', format: 'pem' }).toString();
         await this.#keep({
@@ -276,7 +282,7 @@ export class Enrolment {
     const { now, log, onPolicy } = this.#options;
     const { hub: url, ca, node, key } = record;
     const { key: signingKey, kid } = await signingOf(record);
-    const { pem: csr } = await certificateRequest(key);
+    const { pem: csr } = await (await certificates()).certificateRequest(key);
     const statement = await signStatement(
       'svc-renew',
       { node, csr, at: Math.floor(now() / 1000), jti: randomBytes(16).toString('base64url') },
@@ -294,6 +300,11 @@ export class Enrolment {
       );
     });
   }
+}
+
+/** Loaded on demand: it takes 70 ms and 6 MB, which a node needs twice a year. */
+async function certificates() {
+  return import('../../../shared/fleet/client-certificate.ts');
 }
 
 const NOT_ENROLLED = {

@@ -17,6 +17,13 @@ export default class FleetOperatorsAddCommand extends FleetOperatorsCommand {
     }),
   };
 
+  /** One key in 64 begins as a flag does. */
+  override async init(): Promise<void> {
+    const keys = this.argv.filter((text) => /^-[A-Za-z0-9_-]{42}$/.test(text));
+    if (keys.length > 0) this.argv = [...this.argv.filter((text) => !keys.includes(text)), '--', ...keys];
+    await super.init();
+  }
+
   async run(): Promise<readonly FleetOperator[]> {
     const { args } = await this.parse(FleetOperatorsAddCommand);
     const key = await operatorKey(args.key).catch((error: unknown) =>
