@@ -17,7 +17,7 @@ export interface ConnectionLimits {
 const MAX_PACKET_BYTES = 1_050_000;
 /** A broker that does not read gets no more telemetry. */
 const MAX_UNSENT_BYTES = 256 * 1024;
-/** DISCONNECT: another client has connected with the same certificate. */
+/** DISCONNECT: another client has connected with the same certificate. Mosquitto just closes then. */
 const SESSION_TAKEN_OVER = 0x8e;
 /** PUBACK: nobody has subscribed to that. */
 const GRANTED = 2;
@@ -32,8 +32,8 @@ export interface Said {
 export interface ConnectionHooks {
   readonly connected: () => void;
   readonly message: (topic: string, payload: Buffer, retained: boolean) => void;
-  /** Once. @param takenOver by another client with this node's certificate */
-  readonly ended: (why: string, takenOver: boolean) => void;
+  /** Once. */
+  readonly ended: (why: string) => void;
 }
 
 /** One MQTT 5 connection, from its TCP handshake to its end. A session is never kept: what the node misses, it misses. */
@@ -44,7 +44,6 @@ export class BrokerConnection {
   #heardAt = performance.now();
   #connected = false;
   #why = '';
-  #takenOver = false;
   #ended = false;
 
   /** @throws Error for an address, a certificate or a key that is none */
@@ -64,7 +63,7 @@ export class BrokerConnection {
           cert,
           key,
           minVersion: 'TLSv1.2',
-        }),
+        }).setNoDelay(true), // a message is several writes, and must not wait for the answer to the first
       {
         protocolVersion: 5,
         clientId: place.node,
@@ -88,9 +87,8 @@ export class BrokerConnection {
     });
     this.#client.on('error', (error) => this.#note(messageOf(error)));
     this.#client.on('disconnect', ({ reasonCode }) => {
-      this.#takenOver = reasonCode === SESSION_TAKEN_OVER;
       this.#note(
-        this.#takenOver
+        reasonCode === SESSION_TAKEN_OVER
           ? 'another client has connected with the certificate of this node'
           : `the broker has ended the connection (reason ${reasonCode ?? 0})`,
       );
@@ -152,6 +150,6 @@ export class BrokerConnection {
     clearInterval(this.#watch);
     this.#note(why);
     this.#client.end(true); // also rejects what waits for the broker's word
-    this.#hooks.ended(this.#why, this.#takenOver);
+    this.#hooks.ended(this.#why);
   }
 }

@@ -50,6 +50,8 @@ export const FLEET_LIMITS: FleetLimits = {
 
 /** To say again who is there, after another session's will: two that fight must not fill the broker. */
 const PRESENCE_RATE = { perSecond: 0.2, burst: 5 } as const;
+/** So many wills may still be on their way. */
+const MAX_SESSIONS = 16;
 const GOODBYE_MS = 2000;
 
 export interface FleetClientOptions {
@@ -83,6 +85,8 @@ export class FleetClient {
   #place: FleetPlace;
   #connection: BrokerConnection | null = null;
   #online = false;
+  /** This connection has said that the node is there. */
+  #announced = false;
   #session = '';
   #policyTimer: NodeJS.Timeout | undefined;
   #stableTimer: NodeJS.Timeout | undefined;
@@ -95,7 +99,9 @@ export class FleetClient {
   #keptAt = -Infinity;
   #reportedAt = -Infinity;
   #reported = '';
-  /** Other sessions that were seen at the broker in this node's name, and take-overs. */
+  /** The newest ones of this process. */
+  readonly #sessions: string[] = [];
+  /** Sessions that another process had at the broker in this node's name. One may be that of the process before. */
   strangers = 0;
 
   constructor(options: FleetClientOptions) {
@@ -202,8 +208,9 @@ export class FleetClient {
   }
 
   #connect(): void {
-    this.#session = randomBytes(9).toString('base64url');
-    const session = this.#session;
+    const session = randomBytes(9).toString('base64url');
+    this.#session = session;
+    if (this.#sessions.push(session) > MAX_SESSIONS) this.#sessions.shift();
     try {
       const connection: BrokerConnection = new BrokerConnection(
         this.#place,
@@ -212,12 +219,12 @@ export class FleetClient {
         {
           connected: () => void this.#welcome(connection, session),
           message: (topic, payload, retained) => this.#hear(topic, payload, retained),
-          ended: (why, takenOver) => this.#ended(why, takenOver),
+          ended: (why) => this.#ended(why),
         },
       );
       this.#connection = connection;
     } catch (error) {
-      this.#ended(messageOf(error), false);
+      this.#ended(messageOf(error));
     }
   }
 
@@ -226,13 +233,15 @@ export class FleetClient {
     this.#carrier.hold();
     this.#policyTimer = setTimeout(() => this.#carrier.release(), this.#limits.policyMs);
     try {
-      await connection.publish(this.#presenceOf(session, true));
+      // The presence that stands shows who was there before.
       await connection.subscribe([
         topics.policy(fleet),
         topics.ack(fleet, node),
         topics.told(fleet, node, 'presence'),
         topics.calls(fleet, node),
       ]);
+      this.#announced = true;
+      await connection.publish(this.#presenceOf(session, true));
     } catch (error) {
       connection.fail(messageOf(error));
       return;
@@ -247,14 +256,14 @@ export class FleetClient {
     await this.#report();
   }
 
-  #ended(why: string, takenOver: boolean): void {
+  #ended(why: string): void {
     this.#connection = null;
     this.#online = false;
+    this.#announced = false;
     clearTimeout(this.#policyTimer);
     clearTimeout(this.#stableTimer);
     this.#sender.disconnected();
     this.#carrier.clear();
-    if (takenOver) this.strangers++;
     if (why !== this.#problem) this.#options.log.warn(`not connected to the fleet: ${why}`);
     this.#problem = why;
     void this.#report();
@@ -268,7 +277,7 @@ export class FleetClient {
     if (caller !== null && !retained) this.#carrier.take(caller, payload);
     else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
     else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
-    else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload, retained);
+    else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
   }
 
   async #hearPolicy(jws: string): Promise<void> {
@@ -277,14 +286,17 @@ export class FleetClient {
   }
 
   /** The will of an earlier session may come after this one's presence, and would stand. */
-  #hearPresence(payload: Buffer, retained: boolean): void {
+  #hearPresence(payload: Buffer): void {
     const said = parsePresence(payload);
     if (said?.session === this.#session) return;
-    if (said?.online === true && !retained) {
+    if (payload.length > 0 && !this.#sessions.includes(said?.session ?? '')) {
       this.strangers++;
-      this.#options.log.warn(`another session in this node's name at the broker, ${this.strangers} so far`);
+      if (this.strangers > 1)
+        this.#options.log.warn(
+          `another machine has this node's certificate: ${this.strangers} foreign sessions in its name at the broker`,
+        );
     }
-    if (!this.#presence.take(this.#options.now())) return;
+    if (!this.#announced || !this.#presence.take(this.#options.now())) return;
     void this.#tell(this.#presenceOf(this.#session, true));
   }
 
