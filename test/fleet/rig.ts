@@ -23,9 +23,13 @@ const QUICK = {
   firstPauseMs: 50,
   longestPauseMs: 200,
   tickMs: 50,
+  reportMs: 200,
   ackMs: 300,
   longestAckMs: 600,
 };
+
+/** svc-link tells its state at least twice a second. */
+const TELL_MS = 100;
 
 /** Something that changes, and can be waited for. */
 class Changing extends EventEmitter {
@@ -117,6 +121,7 @@ export class FakeControl extends Changing {
 /** svc-link's end of link.sock, as far as its state goes. */
 export class FakeLink {
   #state: LinkState;
+  #timer: NodeJS.Timeout | undefined;
   readonly #server: RpcServer;
 
   constructor(path: string) {
@@ -133,9 +138,11 @@ export class FakeLink {
 
   async start(): Promise<void> {
     await this.#server.start();
+    this.#timer = setInterval(() => this.tell(this.#state), TELL_MS);
   }
 
   async stop(): Promise<void> {
+    clearInterval(this.#timer);
     await this.#server.stop();
   }
 
