@@ -18,8 +18,9 @@ export async function checkSockets(paths: Paths): Promise<readonly Check[]> {
     paths.mavlinkSocket,
     paths.logSocket,
   ];
-  // svc-video runs only if there is a source, svc-helper only if it was installed or the node is root.
-  const optional = [paths.helperSocket, paths.videoSocket];
+  // svc-video runs only if there is a source, svc-helper only if it was installed or the node is root; fleet.sock belongs to a
+  // feature.
+  const optional = [paths.helperSocket, paths.videoSocket, paths.fleetSocket];
   const states = new Map<string, State>();
   const failed: Check[] = [];
   for (const path of [...needed, ...optional]) {

@@ -3,6 +3,7 @@
  * the checkout, the flight controller is the simulated one unless the config says otherwise, and one short screen shows how to
  * use it.
  */
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -154,6 +155,7 @@ async function supervise(
         extension: EXTENSION,
         env: withoutNotify(env),
         withResidual,
+        enrolled: existsSync(paths.fleet),
         withHelper: flags.helper || (flags.demo && process.getuid?.() === 0),
         // A person who pressed Ctrl-C waits 3 s at most; a service has the time that its clients need.
         drainMs: flags.demo ? 1500 : 5000,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { enabledFeatures } from '../../shared/config/features.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { ChildSpec } from './child.ts';
@@ -12,6 +13,8 @@ export interface PlanInput {
   readonly extension: '.ts' | '.js';
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly withResidual: boolean;
+  /** It belongs to a fleet. */
+  readonly enrolled: boolean;
   /** Run svc-helper as a child, if systemd does not start it; useful only if the supervisor is root. */
   readonly withHelper: boolean;
   /** How long the front lets requests in flight finish when the node stops. */
@@ -33,6 +36,7 @@ const CEILINGS_MIB = {
   'svc-link': 384,
   'svc-video': 448,
   'svc-residual': 384,
+  'svc-fleet': 128,
   'svc-control': 320,
 } as const;
 
@@ -70,6 +74,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
     child('svc-residual', input.withResidual, 'residual/app/main'),
+    child('svc-fleet', input.enrolled && enabledFeatures(config).has('fleet'), 'front/fleet/main'),
     child(
       'svc-control',
       true,

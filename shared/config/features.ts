@@ -7,7 +7,10 @@ const CLASS = {
 } as const;
 
 /** The processes besides svc-control that depend on a feature. */
-const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = { video: ['svc-video'] };
+const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
+  video: ['svc-video'],
+  fleet: ['svc-fleet'],
+};
 
 function toggle(restart: readonly string[]) {
   return {

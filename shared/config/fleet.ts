@@ -23,7 +23,8 @@ export const fleetConfig = section({
     type: 'array',
     maxItems: 32,
     items: { type: 'string', pattern: '^[a-z_]{1,32}$' },
-    default: ['mode', 'armed', 'position', 'velocity', 'attitude', 'battery', 'gps', 'rc'],
+    // Without mavlink_alive nobody sees that the others are of a vehicle that has gone silent.
+    default: ['mavlink_alive', 'mode', 'armed', 'position', 'velocity', 'attitude', 'battery', 'gps', 'rc'],
     description: 'the members of telemetry that the fleet gets',
     ...FLEET,
   },

@@ -1,16 +1,13 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../../shared/errors.ts';
+import { isDamage, setAside } from '../../../shared/files/damaged-database.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 const VERSION = 1;
 /** Short, because it holds the process. */
 const BUSY_MS = 250;
-/** Primary result codes of SQLite. */
-const SQLITE = { error: 1, corrupt: 11, notADatabase: 26 } as const;
-/** How many corrupt files are kept for analysis. */
-const KEEP_BROKEN = 2;
 
 const SCHEMA = `
 CREATE TABLE sessions (
@@ -61,11 +58,9 @@ export function openLogDatabase(path: string, nowMs: number, log: Logger): OpenD
   try {
     return { db: open(path), setAside: null };
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    const aside = `${path}.broken-${nowMs}`;
+    if (!(error instanceof WrongVersion) && !isDamage(error)) throw error;
+    const aside = setAside(path, nowMs);
     log.error(`log store ${path}: ${messageOf(error)}; set aside as ${aside}`);
-    for (const suffix of ['', '-wal', '-shm']) moveIfThere(path + suffix, aside + suffix);
-    prune(path);
     return { db: open(path), setAside: aside };
   }
 }
@@ -91,30 +86,3 @@ function open(path: string): DatabaseSync {
 }
 
 class WrongVersion extends Error {}
-
-/** Whether an error of `open` says that this file is not, or no longer, our database. */
-function isDamage(error: unknown): boolean {
-  if (error instanceof WrongVersion) return true;
-  const code =
-    typeof error === 'object' && error !== null && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-  // The statements above are right for our tables: SQLITE_ERROR is a table that is not ours.
-  return code === SQLITE.notADatabase || code === SQLITE.corrupt || code === SQLITE.error;
-}
-
-function moveIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
-function prune(path: string): void {
-  const folder = dirname(path);
-  const broken = readdirSync(folder)
-    .filter((name) => /\.broken-\d+$/.test(name))
-    .toSorted();
-  for (const name of broken.slice(0, Math.max(0, broken.length - KEEP_BROKEN))) {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, name + suffix), { force: true });
-  }
-}

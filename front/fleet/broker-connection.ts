@@ -1,0 +1,155 @@
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+// Not the package's own entry, which also loads WebSockets and proxies.
+import mqtt from 'mqtt/lib/client';
+import { every } from '../../shared/async/every.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { FleetPlace } from '../../shared/rpc/fleet.ts';
+
+export interface ConnectionLimits {
+  /** TCP, TLS and the broker's welcome, ms. */
+  readonly connectMs: number;
+  /** Without a word of the broker, ms, it is asked for one; after half as long again it counts as gone. */
+  readonly keepaliveMs: number;
+}
+
+/** A policy may be the longest that a node reads. */
+const MAX_PACKET_BYTES = 1_050_000;
+/** A broker that does not read gets no more telemetry. */
+const MAX_UNSENT_BYTES = 256 * 1024;
+/** DISCONNECT: another client has connected with the same certificate. Mosquitto just closes then. */
+const SESSION_TAKEN_OVER = 0x8e;
+/** PUBACK: nobody has subscribed to that. */
+const GRANTED = 2;
+
+/** What the broker keeps of what was said. */
+export interface Said {
+  readonly topic: string;
+  readonly text: string;
+  readonly retain: boolean;
+}
+
+export interface ConnectionHooks {
+  readonly connected: () => void;
+  readonly message: (topic: string, payload: Buffer, retained: boolean) => void;
+  /** Once. */
+  readonly ended: (why: string) => void;
+}
+
+/** One MQTT 5 connection, from its TCP handshake to its end. A session is never kept: what the node misses, it misses. */
+export class BrokerConnection {
+  readonly #client: mqtt.default;
+  readonly #hooks: ConnectionHooks;
+  readonly #watch: NodeJS.Timeout;
+  #heardAt = performance.now();
+  #connected = false;
+  #why = '';
+  #ended = false;
+
+  /** @throws Error for an address, a certificate or a key that is none */
+  constructor(place: FleetPlace, will: Said, limits: ConnectionLimits, hooks: ConnectionHooks) {
+    this.#hooks = hooks;
+    const { hostname, port, protocol } = new URL(place.broker);
+    if (protocol !== 'mqtts:') throw new Error(`${place.broker} is no address of a broker`);
+    const host = hostname.replaceAll(/[[\]]/g, '');
+    const { ca, certificate: cert, key } = place;
+    this.#client = new mqtt.default(
+      () =>
+        connect({
+          host,
+          port: port === '' ? 8883 : Number(port),
+          ...(isIP(host) === 0 ? { servername: host } : {}),
+          ca,
+          cert,
+          key,
+          minVersion: 'TLSv1.2',
+        }).setNoDelay(true), // a message is several writes, and must not wait for the answer to the first
+      {
+        protocolVersion: 5,
+        clientId: place.node,
+        clean: true,
+        properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_PACKET_BYTES },
+        keepalive: Math.ceil(limits.keepaliveMs / 1000),
+        connectTimeout: limits.connectMs,
+        reconnectPeriod: 0,
+        resubscribe: false,
+        queueQoSZero: false,
+        will: { topic: will.topic, payload: Buffer.from(will.text), qos: 1, retain: will.retain },
+      },
+    );
+    this.#client.on('connect', () => {
+      this.#connected = true;
+      hooks.connected();
+    });
+    this.#client.on('message', (topic, payload, { retain }) => hooks.message(topic, payload, retain));
+    this.#client.on('packetreceive', () => {
+      this.#heardAt = performance.now();
+    });
+    this.#client.on('error', (error) => this.#note(messageOf(error)));
+    this.#client.on('disconnect', ({ reasonCode }) => {
+      this.#note(
+        reasonCode === SESSION_TAKEN_OVER
+          ? 'another client has connected with the certificate of this node'
+          : `the broker has ended the connection (reason ${reasonCode ?? 0})`,
+      );
+    });
+    this.#client.on('close', () => this.#close('the connection to the broker has broken'));
+    // The library watches too, but by an interval that the broker may have made longer.
+    this.#watch = every(limits.keepaliveMs / 4, 'fleet keep-alive', () => this.#look(limits.keepaliveMs));
+  }
+
+  /** Resolves when the broker has it. @throws Error if it refuses, or the connection ends before */
+  async publish({ topic, text, retain }: Said): Promise<void> {
+    await this.#client.publishAsync(topic, text, { qos: 1, retain });
+  }
+
+  /** At most once, and not at all to a broker that does not read. */
+  publishOnce(topic: string, text: string): void {
+    if (!this.#connected || this.#ended || this.#client.stream.writableLength > MAX_UNSENT_BYTES) return;
+    this.#client.publish(topic, text, { qos: 0 });
+  }
+
+  /** In this order, so that what is retained comes in it. @throws Error if the broker refuses one */
+  async subscribe(topics: readonly string[]): Promise<void> {
+    const granted = await this.#client.subscribeAsync([...topics], { qos: 1 });
+    const refused = granted.find(({ qos }) => qos > GRANTED);
+    if (refused !== undefined) throw new Error(`the broker does not let this node read ${refused.topic}`);
+  }
+
+  /** Ends it: with a word to the broker, which then does not publish the will, or as if it had broken. */
+  async end(politely: boolean): Promise<void> {
+    if (this.#ended) return;
+    this.#note('ended');
+    await this.#client.endAsync(!politely || !this.#connected);
+    this.#close('ended');
+  }
+
+  /** As if it had broken, and for this reason. */
+  fail(why: string): void {
+    this.#note(why);
+    this.#client.end(true);
+    this.#close(why);
+  }
+
+  #look(keepaliveMs: number): void {
+    const silentMs = performance.now() - this.#heardAt;
+    if (!this.#connected || silentMs < keepaliveMs) return;
+    if (silentMs >= 1.5 * keepaliveMs) this.fail('the broker has gone silent');
+    else this.#client.sendPing();
+  }
+
+  /** The first reason is the cause of the others. */
+  #note(why: string): void {
+    if (this.#why === '') this.#why = why;
+  }
+
+  #close(why: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#connected = false;
+    clearInterval(this.#watch);
+    this.#note(why);
+    this.#client.end(true); // also rejects what waits for the broker's word
+    this.#hooks.ended(this.#why);
+  }
+}

@@ -1,0 +1,415 @@
+import { randomBytes } from 'node:crypto';
+import { every } from '../../shared/async/every.ts';
+import { Retry } from '../../shared/async/retry.ts';
+import { TokenBucket } from '../../shared/async/token-bucket.ts';
+import { within } from '../../shared/async/within.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { FleetEvent, Presence } from '../../shared/fleet/told.ts';
+import { callerOf, topics } from '../../shared/fleet/topics.ts';
+import type { Calls } from '../../shared/rpc/contract.ts';
+import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
+import { BrokerConnection, type ConnectionLimits, type Said } from './broker-connection.ts';
+import { CallCarrier } from './call-carrier.ts';
+import { type EventQueue, type NewEvent, TELEMETRY_KIND } from './event-queue.ts';
+import { EventSender, type EventSenderLimits } from './event-sender.ts';
+import type { FleetLog } from './fleet-log.ts';
+import { RetainedStatement } from './retained-statement.ts';
+
+/** Times, ms. */
+export interface FleetLimits extends ConnectionLimits, EventSenderLimits {
+  /** The first pause before it connects again, and the longest; each is drawn between 0 and that. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** After so long, a connection works. */
+  readonly stableMs: number;
+  /** Status, unless something changes. */
+  readonly statusMs: number;
+  /** Between two pieces of telemetry that are kept while there is no connection. */
+  readonly keepTelemetryMs: number;
+  /** How long calls wait for the policy. */
+  readonly policyMs: number;
+  readonly reportMs: number;
+  readonly tickMs: number;
+}
+
+/** A broker that goes silent is found after 1.5 times `keepaliveMs`, one that never says a word after `connectMs`. */
+export const FLEET_LIMITS: FleetLimits = {
+  connectMs: 20_000,
+  keepaliveMs: 20_000,
+  firstPauseMs: 5000,
+  longestPauseMs: 30_000,
+  stableMs: 30_000,
+  statusMs: 10_000,
+  keepTelemetryMs: 10_000,
+  policyMs: 5000,
+  reportMs: 10_000,
+  tickMs: 1000,
+  ackMs: 10_000,
+  longestAckMs: 60_000,
+};
+
+/** To say again who is there, after another session's will: two that fight must not fill the broker. */
+const PRESENCE_RATE = { perSecond: 0.2, burst: 5 } as const;
+/** So many wills may still be on their way. */
+const MAX_SESSIONS = 16;
+const GOODBYE_MS = 2000;
+
+export interface FleetClientOptions {
+  readonly place: FleetPlace;
+  /** What svc-control is asked for; it verifies and signs. */
+  readonly control: Omit<Calls<typeof FLEET>, 'place'>;
+  readonly queue: EventQueue;
+  readonly telemetryHz: number;
+  readonly telemetryFields: readonly string[];
+  readonly log: FleetLog;
+  /** 0 to 1. */
+  readonly random: () => number;
+  /** Wall clock, ms since 1970. */
+  readonly wall: () => number;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  readonly limits?: Partial<FleetLimits>;
+}
+
+/** A node's side of the fleet: one connection to the broker that comes back, and what goes over it. It only carries. */
+export class FleetClient {
+  readonly #options: FleetClientOptions;
+  readonly #limits: FleetLimits;
+  readonly #retry: Retry;
+  readonly #sender: EventSender;
+  readonly #carrier: CallCarrier;
+  readonly #policy: RetainedStatement;
+  readonly #ack: RetainedStatement;
+  readonly #presence: TokenBucket;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #place: FleetPlace;
+  #connection: BrokerConnection | null = null;
+  #online = false;
+  /** This connection has said that the node is there. */
+  #announced = false;
+  #session = '';
+  #policyTimer: NodeJS.Timeout | undefined;
+  #stableTimer: NodeJS.Timeout | undefined;
+  #problem = 'not connected yet';
+  #statusAt = -Infinity;
+  #statusWanted = false;
+  #statusBusy = false;
+  #statusProblem = '';
+  #telemetryBusy = false;
+  #keptAt = -Infinity;
+  #reportedAt = -Infinity;
+  #reported = '';
+  /** The newest ones of this process. */
+  readonly #sessions: string[] = [];
+  /** Sessions that another process had at the broker in this node's name. One may be that of the process before. */
+  strangers = 0;
+
+  constructor(options: FleetClientOptions) {
+    const { control, queue, log, random, now } = options;
+    this.#options = options;
+    this.#place = options.place;
+    this.#limits = { ...FLEET_LIMITS, ...options.limits };
+    const { firstPauseMs: firstMs, longestPauseMs: capMs } = this.#limits;
+    this.#retry = new Retry(() => this.#connect(), {
+      firstMs,
+      capMs,
+      // Full jitter: after a restart of the broker its nodes come back spread over the whole pause.
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms * random());
+        return { cancel: () => clearTimeout(timer) };
+      },
+    });
+    this.#sender = new EventSender(queue, (event) => this.#tellEvent(event), this.#limits, random);
+    this.#carrier = new CallCarrier({
+      run: async (call) => (await control.call(call)).reply,
+      reply: async (caller, text) => {
+        const { fleet, node } = this.#place;
+        await this.#connection?.publish({ topic: topics.reply(fleet, caller, node), text, retain: false });
+      },
+      log,
+      now,
+    });
+    const refused = (what: string) => (error: unknown) =>
+      log.warn(`${what} of the hub is not believed: ${messageOf(error)}`);
+    this.#policy = new RetainedStatement(async (jws) => control.policy({ jws }), refused('the policy'));
+    this.#ack = new RetainedStatement(async (jws) => {
+      const { stream, seq } = await control.ack({ jws });
+      this.#sender.acknowledge(stream, seq);
+    }, refused('an acknowledgement'));
+    this.#presence = new TokenBucket(PRESENCE_RATE, now());
+  }
+
+  start(): void {
+    const { telemetryHz } = this.#options;
+    this.#timers.push(every(this.#limits.tickMs, 'fleet', async () => this.#tick()));
+    if (telemetryHz > 0)
+      this.#timers.push(every(1000 / telemetryHz, 'fleet telemetry', async () => this.#telemetry()));
+    this.#retry.start();
+  }
+
+  /** Says goodbye to the broker, if it listens. */
+  async stop(): Promise<void> {
+    this.#retry.stop();
+    for (const timer of this.#timers) clearInterval(timer);
+    const connection = this.#connection;
+    if (connection === null) return;
+    try {
+      if (this.#online) {
+        const late = (): Error => new Error('the broker did not answer in time');
+        await within(connection.publish(this.#presenceOf(this.#session, false)), GOODBYE_MS, late);
+        await within(connection.end(true), GOODBYE_MS, late);
+      }
+    } catch (error) {
+      this.#options.log.warn(`no goodbye to the broker: ${messageOf(error)}`);
+    }
+    connection.fail('stopped');
+  }
+
+  /**
+   * Takes over a new certificate of the same place; the connection that is there stays until it ends.
+   * @returns false: it is another place
+   */
+  renew(place: FleetPlace): boolean {
+    const same = (['node', 'fleet', 'name', 'profile', 'version', 'broker'] as const).every(
+      (member) => place[member] === this.#place[member],
+    );
+    if (same) this.#place = place;
+    return same;
+  }
+
+  get connected(): boolean {
+    return this.#online;
+  }
+
+  /** Puts events into the queue, with facts to remember. */
+  append(events: readonly NewEvent[], facts: Readonly<Record<string, string>> = {}): void {
+    this.#options.queue.append(events, facts);
+    this.#sender.look();
+  }
+
+  /** Armed, mode or link has changed: the status goes out now. */
+  changed(): void {
+    this.#statusWanted = true;
+    void this.#status();
+  }
+
+  state(): FleetLinkState {
+    const { queue } = this.#options;
+    const { events, telemetry } = queue.dropped;
+    return {
+      connected: this.#online,
+      problem: this.#online ? null : this.#problem.slice(0, 500),
+      events_behind: queue.behind,
+      oldest_event_at: queue.oldestAt,
+      events_dropped: events,
+      telemetry_dropped: telemetry,
+      acknowledged_at: queue.acknowledgedAt,
+    };
+  }
+
+  #connect(): void {
+    const session = randomBytes(9).toString('base64url');
+    this.#session = session;
+    if (this.#sessions.push(session) > MAX_SESSIONS) this.#sessions.shift();
+    try {
+      const connection: BrokerConnection = new BrokerConnection(
+        this.#place,
+        this.#presenceOf(session, false),
+        this.#limits,
+        {
+          connected: () => void this.#welcome(connection, session),
+          message: (topic, payload, retained) => this.#hear(topic, payload, retained),
+          ended: (why) => this.#ended(why),
+        },
+      );
+      this.#connection = connection;
+    } catch (error) {
+      this.#ended(messageOf(error));
+    }
+  }
+
+  async #welcome(connection: BrokerConnection, session: string): Promise<void> {
+    const { fleet, node } = this.#place;
+    this.#carrier.hold();
+    this.#policyTimer = setTimeout(() => this.#carrier.release(), this.#limits.policyMs);
+    try {
+      // The presence that stands shows who was there before.
+      await connection.subscribe([
+        topics.policy(fleet),
+        topics.ack(fleet, node),
+        topics.told(fleet, node, 'presence'),
+        topics.calls(fleet, node),
+      ]);
+      this.#announced = true;
+      await connection.publish(this.#presenceOf(session, true));
+    } catch (error) {
+      connection.fail(messageOf(error));
+      return;
+    }
+    if (this.#connection !== connection) return;
+    this.#online = true;
+    this.#problem = '';
+    this.#options.log.info(`connected to ${this.#place.broker}`);
+    this.#stableTimer = setTimeout(() => this.#retry.worked(), this.#limits.stableMs);
+    this.#sender.connected();
+    this.changed();
+    await this.#report();
+  }
+
+  #ended(why: string): void {
+    this.#connection = null;
+    this.#online = false;
+    this.#announced = false;
+    clearTimeout(this.#policyTimer);
+    clearTimeout(this.#stableTimer);
+    this.#sender.disconnected();
+    this.#carrier.clear();
+    if (why !== this.#problem) this.#options.log.warn(`not connected to the fleet: ${why}`);
+    this.#problem = why;
+    void this.#report();
+    this.#retry.again();
+  }
+
+  #hear(topic: string, payload: Buffer, retained: boolean): void {
+    const { fleet, node } = this.#place;
+    const caller = callerOf(topic);
+    // A retained call was stored at the broker, which no caller does.
+    if (caller !== null && !retained) this.#carrier.take(caller, payload);
+    else if (topic === topics.policy(fleet)) void this.#hearPolicy(payload.toString());
+    else if (topic === topics.ack(fleet, node)) void this.#ack.take(payload.toString());
+    else if (topic === topics.told(fleet, node, 'presence')) this.#hearPresence(payload);
+  }
+
+  async #hearPolicy(jws: string): Promise<void> {
+    await this.#policy.take(jws);
+    this.#carrier.release();
+  }
+
+  /** The will of an earlier session may come after this one's presence, and would stand. */
+  #hearPresence(payload: Buffer): void {
+    const said = parsePresence(payload);
+    if (said?.session === this.#session) return;
+    if (payload.length > 0 && !this.#sessions.includes(said?.session ?? '')) {
+      this.strangers++;
+      if (this.strangers > 1)
+        this.#options.log.warn(
+          `another machine has this node's certificate: ${this.strangers} foreign sessions in its name at the broker`,
+        );
+    }
+    if (!this.#announced || !this.#presence.take(this.#options.now())) return;
+    void this.#tell(this.#presenceOf(this.#session, true));
+  }
+
+  #presenceOf(session: string, online: boolean): Said {
+    const { fleet, node, name, profile, version } = this.#place;
+    const presence: Presence = { online, session, at: this.#options.wall(), version, profile, name };
+    return { topic: topics.told(fleet, node, 'presence'), text: JSON.stringify(presence), retain: true };
+  }
+
+  async #tick(): Promise<void> {
+    const now = this.#options.now();
+    if (now - this.#statusAt >= this.#limits.statusMs) this.#statusWanted = true;
+    await Promise.all([
+      this.#status(),
+      this.#keepTelemetry(now),
+      this.#policy.again(),
+      this.#ack.again(),
+      now - this.#reportedAt >= this.#limits.reportMs ? this.#report() : undefined,
+    ]);
+  }
+
+  /** Sends the status if one is wanted; what is wanted meanwhile goes out after it. */
+  async #status(): Promise<void> {
+    if (!this.#online || !this.#statusWanted || this.#statusBusy) return;
+    this.#statusBusy = true;
+    this.#statusWanted = false;
+    try {
+      const body = await this.#options.control.status({});
+      const { fleet, node } = this.#place;
+      const text = JSON.stringify({ ...body, events_behind: this.#options.queue.behind });
+      this.#statusAt = this.#options.now();
+      this.#statusProblem = '';
+      await this.#tell({ topic: topics.told(fleet, node, 'status'), text, retain: true });
+    } catch (error) {
+      this.#statusWanted = true; // the next tick tries again
+      if (this.#statusProblem === '') this.#options.log.info(`no status for the fleet: ${messageOf(error)}`);
+      this.#statusProblem = messageOf(error);
+      return;
+    } finally {
+      this.#statusBusy = false;
+    }
+    await this.#status();
+  }
+
+  async #telemetry(): Promise<void> {
+    if (!this.#online || this.#telemetryBusy) return;
+    this.#telemetryBusy = true;
+    try {
+      const picked = await this.#picked();
+      const { fleet, node } = this.#place;
+      if (picked !== null)
+        this.#connection?.publishOnce(topics.told(fleet, node, 'telemetry'), JSON.stringify(picked));
+    } finally {
+      this.#telemetryBusy = false;
+    }
+  }
+
+  async #keepTelemetry(now: number): Promise<void> {
+    if (this.#online || this.#options.telemetryHz === 0) return;
+    if (now - this.#keptAt < this.#limits.keepTelemetryMs) return;
+    this.#keptAt = now;
+    const detail = await this.#picked();
+    if (detail !== null) this.append([{ at: this.#options.wall(), kind: TELEMETRY_KIND, detail }]);
+  }
+
+  /** Null: there is none at the moment. */
+  async #picked(): Promise<Readonly<Record<string, unknown>> | null> {
+    try {
+      const body = await this.#options.control.telemetry({});
+      const fields = this.#options.telemetryFields.filter((field) => Object.hasOwn(body, field));
+      return Object.fromEntries(fields.map((field) => [field, body[field]]));
+    } catch {
+      return null; // svc-control or svc-link is away, which the status says
+    }
+  }
+
+  #tellEvent(event: FleetEvent): void {
+    const { fleet, node } = this.#place;
+    const topic = topics.told(fleet, node, 'event');
+    void this.#tell({ topic, text: JSON.stringify(event), retain: false });
+  }
+
+  /** What the broker does not take is told again: status and presence by time, events until they are acknowledged. */
+  async #tell(said: Said): Promise<void> {
+    try {
+      await this.#connection?.publish(said);
+    } catch (error) {
+      if (this.#online) this.#options.log.warn(`the broker did not take ${said.topic}: ${messageOf(error)}`);
+    }
+  }
+
+  async #report(): Promise<void> {
+    const state = this.state();
+    const text = JSON.stringify([state.connected, state.problem]);
+    const now = this.#options.now();
+    if (text === this.#reported && now - this.#reportedAt < this.#limits.reportMs) return;
+    this.#reported = text;
+    this.#reportedAt = now;
+    try {
+      await this.#options.control.report(state);
+    } catch {
+      this.#reported = ''; // svc-control is away, and is told on the next tick
+    }
+  }
+}
+
+/** Null for what no session of a node has written. */
+function parsePresence(payload: Buffer): Partial<Presence> | null {
+  try {
+    const value: unknown = JSON.parse(payload.toString());
+    return typeof value === 'object' && value !== null ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

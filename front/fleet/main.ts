@@ -1,0 +1,75 @@
+/** svc-fleet: the composition root of the fleet's client. The only file of it that reads env and argv. */
+import { mkdir } from 'node:fs/promises';
+import { every } from '../../shared/async/every.ts';
+import { Serial } from '../../shared/async/serial.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
+import { pathsFrom } from '../../shared/paths.ts';
+import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
+import { named } from '../../shared/process/services.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { FLEET } from '../../shared/rpc/fleet.ts';
+import { LINK } from '../../shared/rpc/link.ts';
+import { Membership } from './membership.ts';
+
+/** A state of svc-link counts for so long. */
+const STALE_MS = 3000;
+const LOOK_MS = 1000;
+
+async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
+  const paths = pathsFrom(process.env);
+  const { config, problem } = await loadConfig(paths);
+  if (problem !== null) log.error(`config: ${problem}`);
+  await mkdir(paths.state, { recursive: true, mode: 0o755 });
+  const changes = new Serial();
+  const control = clientOf(FLEET, {
+    path: paths.fleetSocket,
+    listeners: {
+      place: (place) => {
+        changes
+          .run(async () => membership.enter(place))
+          .catch((error: unknown) => log.error(`the fleet's place: ${messageOf(error)}`));
+      },
+    },
+  });
+  const membership = new Membership({
+    control: control.calls,
+    queuePath: paths.fleetQueue,
+    config: config.fleet,
+    run: `${bootTime().boot_id} ${nodeStartedAt}`,
+    log,
+  });
+  let heardAt = performance.now();
+  const link = clientOf(LINK, {
+    path: paths.linkSocket,
+    listeners: {
+      state: (state) => {
+        heardAt = performance.now();
+        membership.see(state);
+      },
+    },
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const watch = {
+    name: 'watch of svc-link',
+    start: () => {
+      timer = every(LOOK_MS, 'watch of svc-link', () => {
+        if (performance.now() - heardAt > STALE_MS) membership.see(null);
+      });
+    },
+    stop: () => clearInterval(timer),
+  };
+  return {
+    services: [
+      { name: 'fleet', stop: async () => changes.run(async () => membership.enter(null)) },
+      named('watch', watch),
+      named('link', link),
+      named('control', control),
+    ],
+  };
+}
+
+const log = createLogger('svc-fleet', process.env['SVC_LOG_LEVEL']);
+await runProcess(log, async (init) => build(init, log));

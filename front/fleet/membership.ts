@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../shared/config/schema.ts';
+import type { FleetPlace } from '../../shared/rpc/fleet.ts';
+import type { LinkState } from '../../shared/rpc/link.ts';
+import { EventQueue } from './event-queue.ts';
+import { FleetClient, type FleetClientOptions, type FleetLimits } from './fleet-client.ts';
+import type { FleetLog } from './fleet-log.ts';
+import { VehicleEvents } from './vehicle-events.ts';
+
+/** What the queue remembers of the vehicle, for the next process. */
+const VEHICLE_FACT = 'vehicle';
+
+export interface MembershipOptions {
+  readonly control: FleetClientOptions['control'];
+  readonly queuePath: string;
+  readonly config: Config['fleet'];
+  /** Names this start of the node. */
+  readonly run: string;
+  readonly log: FleetLog;
+  readonly limits?: Partial<FleetLimits>;
+}
+
+/** The node's part in one fleet, while it has one: client, queue, and the vehicle's events. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  #place: FleetPlace | null = null;
+  #parts: {
+    readonly client: FleetClient;
+    readonly queue: EventQueue;
+    readonly events: VehicleEvents;
+  } | null = null;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** Ends what there is and begins anew, unless it is the same place. @param place null: the node is in no fleet */
+  async enter(place: FleetPlace | null): Promise<void> {
+    if (isDeepStrictEqual(place, this.#place)) return;
+    const stays = place !== null && (this.#parts?.client.renew(place) ?? false);
+    this.#place = place;
+    if (stays) return;
+    await this.#parts?.client.stop();
+    this.#parts?.queue.close();
+    this.#parts = null;
+    if (place !== null) this.#begin(place);
+  }
+
+  /** @param state null: svc-link is away */
+  see(state: LinkState | null): void {
+    this.#parts?.events.see(state);
+  }
+
+  #begin(place: FleetPlace): void {
+    const { control, queuePath, config, run, log, limits } = this.#options;
+    const wall = (): number => Date.now();
+    const now = (): number => performance.now();
+    const queue = new EventQueue({
+      path: queuePath,
+      owner: `${place.fleet}/${place.node}`,
+      maxBytes: config.queue_mb * 1_000_000,
+      log,
+      now: wall,
+    });
+    const client = new FleetClient({
+      place,
+      control,
+      queue,
+      telemetryHz: config.telemetry_hz,
+      telemetryFields: config.telemetry_fields,
+      log,
+      random: Math.random,
+      wall,
+      now,
+      ...(limits === undefined ? {} : { limits }),
+    });
+    const events = new VehicleEvents({
+      run,
+      kept: queue.fact(VEHICLE_FACT),
+      append: (added, kept) => client.append(added, { [VEHICLE_FACT]: kept }),
+      onChange: () => client.changed(),
+      wall,
+      now,
+    });
+    this.#parts = { client, queue, events };
+    client.start();
+  }
+}

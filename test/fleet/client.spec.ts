@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { FLEET_LIMITS } from '../../front/fleet/fleet-client.ts';
+import { MAX_CALL_BYTES } from '../../shared/fleet/told.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+import { CALLER, NODE, Proxy, Rig } from './rig.ts';
+
+/** Only where nothing may happen. */
+const QUIET_MS = 300;
+
+describe('a client of the fleet', () => {
+  let rig: Rig;
+
+  before(function () {
+    if (noMosquitto() !== null) this.skip();
+  });
+  beforeEach(async () => {
+    rig = await Rig.start();
+  });
+  afterEach(async () => rig.stop());
+
+  it('says that it is there, and goodbye', async () => {
+    const client = rig.client();
+    await rig.hub.until(() => rig.hub.told('presence').length > 0);
+    const [hello] = rig.hub.told('presence');
+    expect(hello).to.include({ online: true, name: 'Falcon', profile: 'drone', version: '0.1.0' });
+    await rig.reported(({ connected }) => connected);
+    await client.stop();
+    await rig.hub.until(() => rig.hub.told('presence').at(-1)?.['online'] === false);
+    const goodbye = rig.hub.told('presence').at(-1);
+    expect(goodbye?.['session']).to.equal(hello?.['session']);
+    await rig.hub.disconnect();
+    await rig.hub.connect(rig.broker);
+    await rig.hub.until(() => rig.hub.heard.at(-1)?.retained === true);
+    expect(JSON.parse(rig.hub.heard.at(-1)?.text ?? '')).to.include({ online: false });
+  });
+
+  it('tells its status at once when something changes, and otherwise by time', async () => {
+    const client = rig.client({ limits: { statusMs: 400 } });
+    const told = (): number => rig.hub.told('status').length;
+    await rig.hub.until(() => told() >= 1);
+    expect(rig.hub.told('status')[0]).to.include({ nonce: 'boot0000.1', armed: false, events_behind: 0 });
+    rig.control.status = { ...rig.control.status, armed: true };
+    const at = performance.now();
+    client.changed();
+    await rig.hub.until(() => rig.hub.told('status').at(-1)?.['armed'] === true);
+    expect(performance.now() - at).to.be.below(300);
+    const before = told();
+    await rig.hub.until(() => told() >= before + 2);
+  });
+
+  it('tells its telemetry at the rate and with the members of the config, and none without a connection', async () => {
+    rig.client({ telemetryHz: 10 });
+    await rig.hub.until(() => rig.hub.told('telemetry').length >= 3);
+    expect(rig.hub.told('telemetry')[0]).to.deep.equal({ mode: 'GUIDED', position: { lat: 1, lon: 2 } });
+    const before = rig.hub.told('telemetry').length;
+    await delay(1000);
+    expect(rig.hub.told('telemetry').length - before).to.be.within(6, 12);
+  });
+
+  it('carries a call to svc-control and the reply to its caller, whatever response topic it asks for', async () => {
+    rig.client();
+    await rig.reported(({ connected }) => connected);
+    await rig.hub.publish('policy', 'policy 1', true);
+    const caller = await rig.broker.client(CALLER);
+    await caller.subscribeAsync(`svc/1/f-test/${CALLER}/reply/+`, { qos: 1 });
+    const replied = new Promise<readonly [string, Buffer]>((resolve) => {
+      caller.once('message', (topic, payload) => resolve([topic, payload]));
+    });
+    await caller.publishAsync(`svc/1/f-test/${NODE}/call/${CALLER}`, 'call-1', {
+      qos: 1,
+      properties: { responseTopic: `svc/1/f-test/${NODE}/status` },
+    });
+    const [topic, payload] = await replied;
+    expect(topic).to.equal(`svc/1/f-test/${CALLER}/reply/${NODE}`);
+    expect(payload.toString()).to.equal('reply to call-1');
+    await caller.endAsync(true);
+  });
+
+  it('runs no call before it has given the policy to svc-control, or some time has passed', async () => {
+    await rig.hub.publish('policy', 'policy 7', true);
+    const client = rig.client();
+    const order: string[] = [];
+    rig.control.on('changed', () => {
+      for (const each of [...rig.control.policies, ...rig.control.calls])
+        if (!order.includes(each)) order.push(each);
+    });
+    await rig.reported(({ connected }) => connected);
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, 'call-1');
+    await rig.control.until(() => rig.control.calls.length === 1);
+    expect(order).to.deep.equal(['policy 7', 'call-1']);
+    await client.stop();
+
+    await rig.hub.publish('policy', '', true);
+    rig.client({ limits: { policyMs: 600 } });
+    const at = performance.now();
+    await rig.reported(({ connected }) => connected);
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, 'call-2');
+    await rig.control.until(() => rig.control.calls.length === 2);
+    expect(performance.now() - at).to.be.above(500);
+  });
+
+  it('gives a policy again that came while svc-control was away', async () => {
+    await rig.hub.publish('policy', 'policy 1', true);
+    rig.control.away = true;
+    rig.client();
+    await rig.control.until(() => rig.control.policies.length >= 2);
+    rig.control.away = false;
+    await rig.control.until(() => rig.control.policies.length >= 3);
+    const tried = rig.control.policies.length;
+    await delay(QUIET_MS);
+    expect(rig.control.policies).to.have.length(tried);
+  });
+
+  it('does not run a retained call, nor one that is longer than a call may be', async () => {
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, 'stored', true);
+    rig.client({ limits: { policyMs: 1 } });
+    await rig.reported(({ connected }) => connected);
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, Buffer.alloc(MAX_CALL_BYTES + 1, 'x'));
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, 'call-1');
+    await rig.control.until(() => rig.control.calls.length === 1);
+    expect(rig.control.calls).to.deep.equal(['call-1']);
+    expect(rig.lines.join()).to.include('longer than a call may be');
+  });
+
+  it('runs eight calls at once, four of one caller, and drops what is too much', async () => {
+    rig.client({ limits: { policyMs: 1 } });
+    await rig.reported(({ connected }) => connected);
+    const open = Promise.withResolvers<null>();
+    rig.control.answer = async () => open.promise;
+    const each = Array.from({ length: 50 }, (_, n) => n);
+    await Promise.all(each.map(async (n) => rig.hub.publish(`${NODE}/call/${CALLER}`, `a-${n}`)));
+    await Promise.all(each.map(async (n) => rig.hub.publish(`${NODE}/call/mc_caller02`, `b-${n}`)));
+    await rig.control.until(() => rig.control.calls.length === 8);
+    await delay(QUIET_MS);
+    expect(rig.control.calls).to.have.members([0, 1, 2, 3].flatMap((n) => [`a-${n}`, `b-${n}`]));
+    expect(rig.lines.join()).to.match(/dropped \d+ calls; the newest found too many waiting/);
+    open.resolve(null);
+    await rig.control.until(() => rig.control.calls.length === 8 + 64);
+    await delay(QUIET_MS);
+    expect(rig.control.calls).to.have.length(72);
+  });
+
+  it('says again that it is there after the will of an earlier session', async () => {
+    const client = rig.client();
+    await rig.reported(({ connected }) => connected);
+    const mine = rig.hub.told('presence').at(-1)?.['session'];
+    await rig.hub.publish(`${NODE}/presence`, JSON.stringify({ online: false, session: 'before' }), true);
+    await rig.hub.until(() => rig.hub.told('presence').length >= 3);
+    expect(rig.hub.told('presence').at(-1)).to.include({ online: true, session: mine });
+    expect(client.strangers).to.equal(1);
+    for (let n = 0; n < 20; n++)
+      await rig.hub.publish(`${NODE}/presence`, JSON.stringify({ online: true, session: `twin-${n}` }), true);
+    await delay(QUIET_MS);
+    expect(client.strangers).to.equal(21);
+    const own = rig.hub.told('presence').filter(({ session }) => session === mine);
+    expect(own.length, 'not as often as the other').to.be.within(3, 8);
+  });
+
+  it('notices a second machine with its certificate', async () => {
+    const twins = [rig.client(), rig.client()];
+    await rig.control.until(() => twins.every(({ strangers }) => strangers > 1));
+    expect(rig.lines.join()).to.include("another machine has this node's certificate");
+  });
+
+  it('finds a broker that goes silent, and comes back', async () => {
+    const proxy = await Proxy.start(rig.broker.port);
+    rig.client({ place: { ...rig.place, broker: proxy.url } });
+    await rig.reported(({ connected }) => connected);
+    proxy.freeze(true);
+    const at = performance.now();
+    const { problem } = await rig.reported(({ connected }) => !connected);
+    expect(performance.now() - at).to.be.below(2500);
+    expect(problem).to.match(/silent|Keepalive/);
+    proxy.freeze(false);
+    await rig.reported(({ connected }) => connected);
+    proxy.stop();
+  });
+
+  it('finds a broker that takes connections and never says a word', async () => {
+    const mute = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const address = mute.address();
+    if (typeof address !== 'object' || address === null) throw new Error('no port');
+    rig.client({ place: { ...rig.place, broker: `mqtts://127.0.0.1:${address.port}` } });
+    const { problem } = await rig.reported((state) => state.problem?.includes('timeout') === true);
+    expect(problem).to.include('connack timeout');
+    mute.close();
+  });
+
+  it('finds both within 45 s by default', () => {
+    const { connectMs, keepaliveMs } = FLEET_LIMITS;
+    // It looks four times in a keep-alive.
+    expect(1.5 * keepaliveMs + keepaliveMs / 4).to.be.at.most(45_000);
+    expect(connectMs).to.be.at.most(45_000);
+  });
+
+  it('says why it is not connected: a foreign broker, a refused node', async () => {
+    const other = await rig.broker.identity('other');
+    rig.client({ place: { ...rig.place, certificate: other.cert } });
+    const { problem } = await rig.reported(({ connected }) => !connected);
+    expect(problem).to.match(/key values mismatch|KEY_VALUES_MISMATCH/i);
+    await rig.broker.deny([NODE]);
+    rig.client();
+    await rig.reported((state) => state.problem?.match(/refuse|not authorized|does not let/i) !== null);
+  });
+
+  it('comes back after a restart of the broker, each after a pause of its own', async () => {
+    const pauses: number[] = [];
+    rig.client({
+      random: () => {
+        const drawn = Math.random();
+        pauses.push(drawn);
+        return drawn;
+      },
+    });
+    await rig.reported(({ connected }) => connected);
+    await rig.broker.kill();
+    await rig.reported(({ connected }) => !connected);
+    await rig.broker.run();
+    await rig.reported(({ connected }) => connected);
+    expect(pauses.length).to.be.at.least(1);
+  });
+
+  it('keeps a connection that is there when its certificate is renewed', async () => {
+    const client = rig.client();
+    await rig.reported(({ connected }) => connected);
+    const { cert: certificate, key } = await rig.broker.identity(NODE);
+    expect(client.renew({ ...rig.place, certificate, key })).to.equal(true);
+    expect(client.connected).to.equal(true);
+    expect(client.renew({ ...rig.place, broker: 'mqtts://elsewhere:8883' })).to.equal(false);
+    await rig.broker.kill();
+    await rig.broker.run();
+    await rig.reported(({ connected }) => connected);
+  });
+});

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { FleetEvent } from '../../shared/fleet/told.ts';
+import type { ToChild } from '../../shared/process/child.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+import { ROOT } from '../support/node.ts';
+import { FakeLink, linkState, NODE, Rig } from './rig.ts';
+
+/** svc-fleet itself, between a broker, and stand-ins for svc-control and svc-link. */
+describe('svc-fleet', function () {
+  this.timeout(60_000);
+  let rig: Rig;
+  let link: FakeLink;
+  let child: ChildProcess;
+  let stderr = '';
+
+  before(function () {
+    if (noMosquitto() !== null) this.skip();
+  });
+  beforeEach(async () => {
+    rig = await Rig.start();
+    await writeFile(
+      join(rig.folder, 'config.yaml'),
+      'fleet:\n  telemetry_hz: 5\n  telemetry_fields: [mode]\n',
+    );
+    link = new FakeLink(join(rig.folder, 'link.sock'));
+    await link.start();
+    stderr = '';
+  });
+  afterEach(async () => {
+    await kill('SIGKILL');
+    await link.stop();
+    await rig.stop();
+  });
+
+  function run(): void {
+    const { folder } = rig;
+    child = spawn(process.execPath, [join(ROOT, 'front/fleet/main.ts')], {
+      env: { ...process.env, SVC_RUN_DIR: folder, SVC_ETC_DIR: folder, SVC_STATE_DIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    // As the supervisor does: every process is of one start of the node.
+    const init: ToChild = { type: 'init', secret: '', nodeStartedAt: 100 };
+    child.send(init);
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+  }
+
+  async function kill(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    await gone;
+  }
+
+  const presence = (): Record<string, unknown> | undefined => rig.hub.told('presence').at(-1);
+
+  it('is told by the broker to be gone when it dies, and comes back with the same queue', async () => {
+    rig.control.place = rig.place;
+    run();
+    await rig.hub.until(() => presence()?.['online'] === true);
+    await rig.hub.until(() => rig.hub.stored.some(({ kind }) => kind === 'vehicle.mode'));
+    const { stream } = rig.hub.stored[0] as FleetEvent;
+    const session = presence()?.['session'];
+    await kill('SIGKILL');
+    await rig.hub.until(() => presence()?.['online'] === false);
+    expect(presence()?.['session']).to.equal(session);
+    run();
+    await rig.hub.until(() => presence()?.['online'] === true);
+    link.tell(linkState({ armed: true }));
+    await rig.hub.until(() => rig.hub.stored.some(({ kind }) => kind === 'vehicle.armed'));
+    expect(rig.hub.stored.map(({ kind }) => kind)).to.deep.equal([
+      'node.started',
+      'vehicle.connected',
+      'vehicle.mode',
+      'vehicle.armed',
+    ]);
+    expect(new Set(rig.hub.stored.map((each) => each.stream))).to.deep.equal(new Set([stream]));
+    await rig.hub.until(() => rig.hub.told('telemetry').length > 0);
+    expect(rig.hub.told('telemetry')[0]).to.deep.equal({ mode: 'GUIDED' });
+  });
+
+  it('loses no event, whenever it is killed', async () => {
+    rig.control.place = rig.place;
+    const modes: string[] = [];
+    for (let round = 0; round < 4; round++) {
+      run();
+      await rig.hub.until(() => presence()?.['online'] === true);
+      const mode = `MODE${round}`;
+      modes.push(mode);
+      link.tell(linkState({ mode }));
+      // It has the event on disk, wherever the message and its acknowledgement are.
+      await rig.hub.until(() => rig.hub.stored.some(({ detail }) => detail['mode'] === mode));
+      await kill('SIGKILL');
+      await rig.hub.until(() => presence()?.['online'] === false);
+    }
+    const told = rig.hub.stored
+      .filter(({ kind }) => kind === 'vehicle.mode')
+      .map(({ detail }) => detail['mode']);
+    expect(told.filter((mode) => mode !== 'GUIDED')).to.deep.equal(modes);
+    const numbers = rig.hub.stored.map(({ seq }) => seq);
+    expect(numbers).to.deep.equal(numbers.toSorted((a, b) => a - b));
+  });
+
+  it('is idle until the node is enrolled, and says goodbye when it leaves or stops', async () => {
+    run();
+    rig.control.enter(rig.place);
+    rig.control.place = rig.place;
+    await rig.hub.until(() => presence()?.['online'] === true);
+    rig.control.enter(null);
+    await rig.hub.until(() => presence()?.['online'] === false);
+    const [last] = rig.hub.heard.slice(-1);
+    expect(last?.topic).to.equal(`svc/1/f-test/${NODE}/presence`);
+    rig.control.enter(rig.place);
+    await rig.hub.until(() => presence()?.['online'] === true);
+    await kill('SIGTERM');
+    expect(child.exitCode).to.equal(0);
+    await rig.hub.until(() => presence()?.['online'] === false);
+    expect(stderr).not.to.include('"level":"error"');
+  });
+});
