@@ -9,7 +9,10 @@ import { pipeline, type Readable } from 'node:stream';
 import { ApiError } from '../errors.ts';
 
 /** Where a node is asked: its `control.sock` on this machine, whose file mode is the credential, or an address. */
-export type NodePlace = { readonly socketPath: string } | { readonly baseUrl: string };
+export type NodePlace =
+  | { readonly socketPath: string }
+  /** `ca`: PEM of whom to trust over TLS, instead of the system's list. */
+  | { readonly baseUrl: string; readonly ca?: string | undefined };
 
 export interface Upload {
   readonly type: string;
@@ -103,7 +106,8 @@ function requestTo(place: NodePlace, options: RequestOptions): ReturnType<typeof
   if ('socketPath' in place) return httpRequest({ ...options, socketPath: place.socketPath });
   const { protocol, hostname, port } = new URL(place.baseUrl);
   const at = { ...options, host: hostname.replace(/^\[|\]$/g, ''), ...(port === '' ? {} : { port }) };
-  return protocol === 'https:' ? httpsRequest(at) : httpRequest(at);
+  if (protocol !== 'https:') return httpRequest(at);
+  return httpsRequest(place.ca === undefined ? at : { ...at, ca: place.ca });
 }
 
 async function readBounded(answer: IncomingMessage): Promise<Buffer> {
