@@ -1,5 +1,7 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Denial } from './denial.ts';
+import type { HubSession } from './planes/hub-session.ts';
 import type { Plane } from './planes/plane.ts';
 import { type Principal, readToken } from './principal.ts';
 import { asRecord } from './tools/tool.ts';
@@ -16,7 +18,15 @@ const BELIEVED_MS = 2000;
 const MAX_KNOWN = 256;
 const PROBE_MS = 3000;
 
-export class BearerAuth {
+/** Who a caller over HTTP is, and whether one who came in earlier still is. */
+export interface Authenticator {
+  /** @throws Denial */
+  authenticate(req: IncomingMessage): Promise<Principal>;
+  /** @throws Denial */
+  confirm(principal: Principal): Promise<void>;
+}
+
+export class BearerAuth implements Authenticator {
   readonly #plane: Plane;
   readonly #now: () => number;
   readonly #known = new Map<string, number>();
@@ -29,9 +39,7 @@ export class BearerAuth {
 
   /** @throws Denial unauthorized, token_invalid, token_expired, token_revoked, rest_down */
   async authenticate(req: IncomingMessage): Promise<Principal> {
-    const [, token] = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(req.headers.authorization ?? '') ?? [];
-    if (token === undefined) throw new Denial('unauthorized', 'Send a scoped token: Authorization: Bearer …');
-    return this.verify(token);
+    return this.verify(bearerOf(req, 'a scoped token'));
   }
 
   /** @throws Denial as `authenticate` */
@@ -67,4 +75,38 @@ export class BearerAuth {
     if (asRecord(info)['paired'] !== true)
       throw new Denial('token_invalid', 'The node is not paired, so no token is valid there. Pair it first.');
   }
+}
+
+/** In a fleet a caller has the machine credential of the connector, or none. */
+export class MachineAuth implements Authenticator {
+  readonly #session: HubSession;
+  readonly #hash: Buffer;
+
+  constructor(session: HubSession, credential: string) {
+    this.#session = session;
+    this.#hash = sha256(credential);
+  }
+
+  /** @throws Denial unauthorized, token_revoked, token_expired */
+  async authenticate(req: IncomingMessage): Promise<Principal> {
+    if (!timingSafeEqual(sha256(bearerOf(req, 'the machine credential')), this.#hash))
+      throw new Denial('unauthorized', 'This is not the machine credential of this connector.');
+    await this.#session.confirm();
+    return this.#session.principal;
+  }
+
+  async confirm(): Promise<void> {
+    await this.#session.confirm();
+  }
+}
+
+/** @throws Denial unauthorized */
+function bearerOf({ headers }: IncomingMessage, what: string): string {
+  const [, token] = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i.exec(headers.authorization ?? '') ?? [];
+  if (token === undefined) throw new Denial('unauthorized', `Send ${what}: Authorization: Bearer …`);
+  return token;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

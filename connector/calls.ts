@@ -179,8 +179,8 @@ export class Calls {
   }
 
   #nodeFor(tool: Tool, args: Arguments, principal: Principal, plane: Plane): NodeClient {
-    const [first] = plane.nodes;
-    if (tool.fleetWide === true && first !== undefined) return first;
+    const [first] = tool.fleetWide === true ? plane.nodes : [];
+    if (first !== undefined) return first;
     return plane.resolve(args['node'], principal);
   }
 

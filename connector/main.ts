@@ -9,7 +9,7 @@ import { named, runServices, type Service } from '../shared/process/services.ts'
 import { VERSION } from '../shared/version.ts';
 import { ConnectorAudit } from './audit/audit.ts';
 import { verifyAuditFiles } from './audit/verify.ts';
-import { BearerAuth } from './authenticate.ts';
+import { type Authenticator, BearerAuth, MachineAuth } from './authenticate.ts';
 import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
 import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
@@ -18,10 +18,12 @@ import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { Contributions } from './planes/contributions.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
+import { FleetPlane } from './planes/fleet-plane.ts';
 import { Offers } from './planes/offers.ts';
 import { openPlane } from './planes/open-plane.ts';
 import type { Plane } from './planes/plane.ts';
-import { ownPrincipal, type Principal, readToken, STDIO } from './principal.ts';
+import { sideBySide } from './planes/side-by-side.ts';
+import { ownPrincipal, type Principal, readToken, SOCKET, STDIO } from './principal.ts';
 import { contributedPrompts, PROMPTS } from './prompts.ts';
 import { Resources } from './resources.ts';
 import type { ServerDeps } from './server.ts';
@@ -30,10 +32,14 @@ import { compileCatalogue } from './tools/catalogue.ts';
 import { contributedTools } from './tools/contributed.ts';
 import type { HttpFace } from './transports/http.ts';
 import { advertiserService, httpService, socketService, stdioService } from './transports/services.ts';
-import { verifyPlane } from './verify.ts';
+import { verifyFleet, verifyPlane } from './verify.ts';
 
 const steady = (): number => performance.now();
 const IDENTITY_MS = 3000;
+/** Over a broker, what nobody waits for is asked rarely. */
+const FLEET_WATCH_MS = 60_000;
+
+const EVERYTHING = { refresh: async (): Promise<void> => Promise.resolve(), has: (): boolean => true };
 
 async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (argv.includes('--help') || argv.length === 0) {
@@ -50,9 +56,8 @@ async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   if (settings.discover && !settings.verify)
     await adopt(await browse(), settings.place ?? settings.fleetFile, await ownerId(settings.owner), log);
   const plane = await openPlane(settings, env, log);
-  const bearer = new BearerAuth(plane, Date.now);
   if (settings.verify) return printVerify(plane, settings);
-  await serve(settings, env, plane, bearer, log);
+  await serve(settings, env, plane, log);
   return 0;
 }
 
@@ -65,8 +70,9 @@ function verifyAudit([verb, ...rest]: readonly string[], env: NodeJS.ProcessEnv)
 }
 
 async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
-  let principal: Principal = STDIO;
-  if (token !== null) {
+  const fleet = plane instanceof FleetPlane ? plane : null;
+  let principal: Principal = fleet?.session.principal ?? STDIO;
+  if (token !== null && fleet === null) {
     try {
       principal = readToken(token, Date.now());
     } catch (error) {
@@ -75,20 +81,21 @@ async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
       return 1;
     }
   }
+  const carried = fleet === null ? { ok: true, lines: [] } : await verifyFleet(fleet);
   const { ok, lines } = await verifyPlane(plane, principal);
-  process.stdout.write(`${lines.join('\n')}\n`);
-  return ok ? 0 : 1;
+  fleet?.stop();
+  process.stdout.write(`${[...carried.lines, ...lines].join('\n')}\n`);
+  return ok && carried.ok ? 0 : 1;
 }
 
 /** Serves until it is told to stop, or its client disconnects. */
-async function serve(
-  settings: Settings,
-  env: NodeJS.ProcessEnv,
-  plane: Plane,
-  bearer: BearerAuth,
-  log: Logger,
-): Promise<void> {
-  const launched = settings.token === null ? null : readToken(settings.token, Date.now());
+async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, log: Logger): Promise<void> {
+  const { token } = settings;
+  const fleet = plane instanceof FleetPlane ? plane : null;
+  const bearer: Authenticator =
+    fleet === null ? new BearerAuth(plane, Date.now) : new MachineAuth(fleet.session, token ?? '');
+  const launched = fleet?.session.principal ?? (token === null ? null : readToken(token, Date.now()));
+  const watch = fleet === null ? {} : { watchMs: FLEET_WATCH_MS };
   if (settings.sim) await provesSimulated(plane, launched, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   const faces: HttpFace[] = [];
@@ -103,12 +110,14 @@ async function serve(
     simulator: settings.sim,
     launched,
     onChange,
+    ...watch,
     now: steady,
     log,
   });
   let contributed = contributedTools([]);
   const contributions = new Contributions({
-    nodes: plane.nodes,
+    nodes: () => plane.nodes,
+    ...watch,
     launched,
     onChange: () => {
       contributed = contributedTools(contributions.all);
@@ -120,7 +129,9 @@ async function serve(
     },
     log,
   });
-  const offers = new Offers({ nodes: plane.nodes, launched, onChange, now: steady, log });
+  // A fleet has nodes of every kind, and a question to each of them before every list is too much.
+  const offers =
+    fleet === null ? new Offers({ nodes: plane.nodes, launched, onChange, now: steady, log }) : EVERYTHING;
   const calls = new Calls({
     catalogue: compileCatalogue(),
     contributed: () => contributed,
@@ -154,10 +165,24 @@ async function serve(
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
+  const onNodes = (): void => {
+    for (const face of faces) face.notify('resources');
+    for (const server of connected)
+      server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
+  };
   const asked = new AbortController();
   const end = (): void => asked.abort();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
-  const unix = (): Service => socketService(settings, deps, plane, log, faces, transport === 'unix');
+  const unix = (): Service =>
+    socketService(
+      settings,
+      deps,
+      plane,
+      log,
+      faces,
+      transport === 'unix',
+      fleet?.session.principal ?? SOCKET,
+    );
   const services: Record<typeof transport, () => readonly Service[]> = {
     stdio: () => [stdioService(deps, launched ?? STDIO, log, end)],
     http: () => [
@@ -171,14 +196,10 @@ async function serve(
     [
       named('audit', audit),
       named('resources', resources),
-      identityService(plane, () => {
-        for (const face of faces) face.notify('resources');
-        for (const server of connected)
-          server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
-      }),
-      named('offers', offers),
+      fleet === null ? identityService(plane, onNodes) : named('fleet', started(fleet, onNodes)),
+      ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
-      { name: 'flight', start: () => flight.start(plane.nodes), stop: () => flight.stop() },
+      { name: 'flight', start: () => flight.start(() => plane.nodes), stop: () => flight.stop() },
       ...services[transport](),
     ],
     asked.signal,
@@ -189,7 +210,7 @@ async function serve(
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */
 async function provesSimulated(plane: Plane, launched: Principal | null, log: Logger): Promise<void> {
-  for (const node of plane.nodes) {
+  await sideBySide(plane.nodes, async (node) => {
     const simulated = await isSimulated(node, ownPrincipal(node.target.key, launched)).catch(
       (error: unknown) => {
         log.error(`${node.target.id}: ${messageOf(error)}`);
@@ -200,7 +221,17 @@ async function provesSimulated(plane: Plane, launched: Principal | null, log: Lo
       throw new UsageError(
         `--sim: ${node.target.id} does not say that its flight controller is a simulator. Start without --sim.`,
       );
-  }
+  });
+}
+
+/** The connection to the fleet, which was opened before, tells of nodes and ends with the connector. */
+function started(fleet: FleetPlane, onNodes: () => void): Pick<Service, 'start' | 'stop'> {
+  return {
+    start: () => {
+      fleet.onChange = onNodes;
+    },
+    stop: () => fleet.stop(),
+  };
 }
 
 /** Asks a node that was away at the start who it is, until it says so. */

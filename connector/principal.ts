@@ -6,9 +6,10 @@ import { Denial } from './denial.ts';
  *   token   a scoped token of a node; what it may do is the node's decision, each time
  *   stdio   whoever launched the connector: every scope but flight and destructive
  *   socket  whoever can open the Unix socket: no scope check, but every gate
+ *   machine whoever uses a connector of a fleet: what its machine credential may do; the nodes decide, each time
  */
 export interface Principal {
-  readonly kind: 'token' | 'stdio' | 'socket';
+  readonly kind: 'token' | 'stdio' | 'socket' | 'machine';
   /** For the audit and the rate limits; never a secret. */
   readonly id: string;
   readonly operatorId: string;

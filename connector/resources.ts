@@ -181,7 +181,7 @@ export class Resources {
         try {
           mayRead(principal);
           const node = this.#options.plane.resolve(target.id, principal);
-          const now = await this.#look(node, FIXED[kind][1], principal);
+          const now = await this.#glance(node, FIXED[kind][1], principal);
           if (now === seen.get(uri)) continue;
           seen.set(uri, now);
           notify(uri);
@@ -190,6 +190,14 @@ export class Resources {
         }
       }
     }
+  }
+
+  /** As `#look`; of a node of a fleet what the hub knows is enough, since a listener is asked about all of them. */
+  async #glance(node: NodeClient, path: string, principal: Principal): Promise<string> {
+    if (node.presence === null) return this.#look(node, path, principal);
+    await this.#options.confirm(principal);
+    const { online, status } = node.presence;
+    return JSON.stringify([online, status === null ? null : { ...status, nonce: null, at: null }]);
   }
 
   /** With the subscriber's own credential: one that has ended is told nothing more. */

@@ -37,7 +37,11 @@ export class Sending {
     if (request.method === 'GET') return node.json(request, principal, signal);
     this.#begin();
     try {
-      const answer = await node.json({ ...request, clientId: grant.clientId }, principal, signal);
+      const answer = await node.json(
+        { ...request, clientId: grant.clientId, code: grant.code },
+        principal,
+        signal,
+      );
       this.#done = true;
       this.end(); // the call may go on waiting for the vehicle
       return answer;

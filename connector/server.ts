@@ -79,7 +79,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   server.setRequestHandler('tools/list', async () => {
     const tools = await calls.visible(principal);
     calls.recordList(caller, 'tools/list', tools.length);
-    return { tools: tools.map((tool) => listed(tool, plane.nodes.length > 1)) };
+    return { tools: tools.map((tool) => listed(tool, plane.mode === 'fleet' || plane.nodes.length > 1)) };
   });
 
   server.setRequestHandler('tools/call', async (request, ctx) => {

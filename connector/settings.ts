@@ -18,6 +18,15 @@ export interface Settings {
   /** A whole fleet, given in the environment. */
   readonly inlineFleet: string | null;
   readonly token: string | null;
+  /** fleet: --gcs as it was given. */
+  readonly gcs: string | null;
+  /** fleet: the hub's and the broker's address, instead of what --gcs and the hub say. */
+  readonly cloudUrl: string | null;
+  readonly mqttUrl: string | null;
+  /** fleet: a file in PEM, the authority that vouches for the hub. */
+  readonly hubCa: string | null;
+  /** Where keys for machine credentials are. */
+  readonly keysDir: string;
   readonly agentKey: string | null;
   readonly nodeId: string | null;
   readonly owner: string | null;
@@ -39,6 +48,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
 
   svc-mcp --target agent <host>             one node; its pairing key in SVC_MCP_AGENT_KEY
   svc-mcp --target local-fleet [fleet.json] many nodes of one LAN
+  svc-mcp --target fleet --gcs URL          all nodes of a hub; its machine credential in SVC_MCP_TOKEN
   svc-mcp audit verify                      checks the chain of the audit file
 
   --transport auto|stdio|http|unix   default auto: stdio when a client launched it
@@ -53,7 +63,10 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --discover                         local-fleet: adopt unpaired nodes of the LAN
   --no-mdns                          do not advertise this connector
   --verify                           check each node and credential, print, exit 0 or 1
-  --gcs                              fleet mode: not in this build
+  --gcs local|prod|URL               fleet: the hub; local is http://127.0.0.1:8190, prod asks for SVC_CLOUD_URL
+  --convex-url URL                   fleet: the hub, whatever --gcs says (SVC_CLOUD_URL)
+  --mqtt-url URL                     fleet: the broker, whatever the hub says (SVC_MQTT_URL)
+                                     SVC_HUB_CA: file with the hub's authority, if the system does not know it
 `;
 
 const TARGETS = ['agent', 'local-fleet', 'fleet'] as const;
@@ -83,6 +96,11 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     fleetFile: values['fleet-file'] ?? given('SVC_MCP_FLEET_PATH') ?? join(home, 'fleet.json'),
     inlineFleet: given('SVC_MCP_FLEET'),
     token: values.token ?? given('SVC_MCP_TOKEN'),
+    gcs: values.gcs ?? null,
+    cloudUrl: values['convex-url'] ?? given('SVC_CLOUD_URL'),
+    mqttUrl: values['mqtt-url'] ?? given('SVC_MQTT_URL'),
+    hubCa: given('SVC_HUB_CA'),
+    keysDir: home,
     agentKey: given('SVC_MCP_AGENT_KEY'),
     nodeId: values['node-id'] ?? given('SVC_NODE_ID'),
     owner: given('SVC_MCP_OWNER'),

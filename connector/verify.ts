@@ -1,6 +1,9 @@
 import { Denial } from './denial.ts';
+import { NoAnswer } from './planes/fleet-caller.ts';
+import type { FleetPlane } from './planes/fleet-plane.ts';
 import type { NodeClient } from './planes/node-client.ts';
 import type { Plane } from './planes/plane.ts';
+import { sideBySide } from './planes/side-by-side.ts';
 import { type Principal, STDIO } from './principal.ts';
 import { asRecord } from './tools/tool.ts';
 
@@ -11,11 +14,28 @@ export async function verifyPlane(
   plane: Plane,
   principal: Principal,
 ): Promise<{ readonly ok: boolean; readonly lines: readonly string[] }> {
-  const results = await Promise.all(plane.nodes.map(async (node) => verifyNode(node, principal)));
+  const results = await sideBySide(plane.nodes, async (node) => verifyNode(node, principal));
   return {
     ok: results.every(({ ok }) => ok),
     lines: results.map(({ ok, line }) => `${ok ? '✓' : '✗'} ${line}`),
   };
+}
+
+/** The first lines in a fleet: what the credential is good for, and the broker. */
+export async function verifyFleet({
+  session,
+  caller,
+}: FleetPlane): Promise<{ readonly ok: boolean; readonly lines: readonly string[] }> {
+  const { operator, id, fleet, scopes, nodes } = session.granted;
+  const reach = nodes === null ? 'every node' : `${nodes.length} nodes`;
+  const hub = `✓ The hub honours the credential ${id} of ${operator} in ${fleet}: ${scopes.join(', ')} on ${reach}`;
+  try {
+    await caller.whenConnected(PROBE_MS * 2);
+    return { ok: true, lines: [hub, `✓ Connected to the broker ${caller.broker}`] };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    return { ok: false, lines: [hub, `✗ Not connected to the broker ${caller.broker}`] };
+  }
 }
 
 async function verifyNode(
@@ -23,7 +43,7 @@ async function verifyNode(
   principal: Principal,
 ): Promise<{ readonly ok: boolean; readonly line: string }> {
   const { id, baseUrl } = node.target;
-  const at = `${id} at ${baseUrl}`;
+  const at = baseUrl === null ? id : `${id} at ${baseUrl}`;
   try {
     const status = asRecord(
       await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal),
@@ -32,6 +52,8 @@ async function verifyNode(
     return { ok: true, line: `Connected: ${at}, version ${String(status['version'])}, ${vehicle}` };
   } catch (error) {
     if (!(error instanceof Denial)) throw error;
+    // In a fleet some node is always away, which says nothing against the credential.
+    if (error.detail['cause'] === 'offline') return { ok: true, line: `Away: ${error.message}` };
     return { ok: false, line: `Not connected: ${at}\n    ${await reasonOf(error, node, principal)}` };
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
+import { sideBySide } from '../planes/side-by-side.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
 import { asRecord } from '../tools/tool.ts';
 
@@ -18,6 +19,8 @@ export interface FlightSafetyOptions {
   readonly declared: boolean;
   /** --sim, once every target has proven to be a simulator */
   readonly simulator: boolean;
+  /** How often nodes are looked at without a call, ms. */
+  readonly watchMs?: number;
   /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
   readonly launched: Principal | null;
   /** Called when flight tools appear or disappear, so that clients read the list again. */
@@ -57,15 +60,15 @@ export class FlightSafety {
   }
 
   /** Checks the nodes from time to time, so that the list of tools is right even without a call. */
-  start(nodes: readonly NodeClient[]): void {
+  start(nodes: () => readonly NodeClient[]): void {
     if (!this.#shown) return;
     const look = async (): Promise<void> => {
-      const states = await Promise.all(nodes.map(async (node) => this.#look(node)));
+      const states = await sideBySide(nodes(), async (node) => this.#look(node));
       // While a node does not say, the list stays as it is; a call is refused anyway.
       if (states.includes('yes')) this.#show(true);
       else if (!states.includes('unknown')) this.#show(false);
     };
-    this.#timer = every(WATCH_MS, 'flight tools', look);
+    this.#timer = every(this.#options.watchMs ?? WATCH_MS, 'flight tools', look);
     this.#timer.unref();
   }
 
@@ -95,9 +98,9 @@ export class FlightSafety {
     }
   }
 
-  /** Whether the node says, now, that its flight controller is a simulator. */
+  /** Whether the node says, now, that its flight controller is a simulator. Over a fleet the node wants a person all the same. */
   async isWaived(node: NodeClient): Promise<boolean> {
-    return (await this.#simulated(node)) === 'yes';
+    return node.presence === null && (await this.#simulated(node)) === 'yes';
   }
 
   /**

@@ -1,10 +1,9 @@
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
-import type { OperatorFiles } from '../../shared/operator/operator-files.ts';
+import { CODE_PATTERN, type OperatorFiles } from '../../shared/operator/operator-files.ts';
 import { presenceAge, STALE_S } from '../../shared/operator/presence.ts';
 import {
-  CODE_PATTERN,
   fileCall,
   giveSignatureBack,
   isSigned,
@@ -43,6 +42,8 @@ export interface Grant {
   readonly by: ConfirmedBy | null;
   /** The pilot in command in whose name it is sent; null for nobody. */
   readonly clientId: string | null;
+  /** The code under which a person has signed the call; null for none. */
+  readonly code: string | null;
   /** Right before the call is sent. @throws Denial if the confirmation no longer holds, or another call used it */
   readonly take: () => void;
   /** Afterwards. @param done whether the node carried it out, or may have */
@@ -180,6 +181,8 @@ export class Gate {
           log.warn(`signed confirm: ${messageOf(error)}`); // it stays taken, which nobody can use
         }
       },
+      null,
+      code,
     );
   }
 
@@ -191,7 +194,7 @@ export class Gate {
     const bound = bind(tool.name, node.target.id, args);
     const code = await fileCall(
       this.#options.operator,
-      { ...bound, args: redactArguments(args), ...summaryOf(tool, args) },
+      { ...bound, args: redactArguments(args), ...summaryOf(tool, args), fleet: node.presence !== null },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
@@ -211,8 +214,9 @@ function pass(
   take: Grant['take'] = () => undefined,
   settle: Grant['settle'] = () => undefined,
   clientId: Grant['clientId'] = null,
+  code: Grant['code'] = null,
 ): Verdict {
-  return { kind: 'pass', scope, grant: { by, take, settle, clientId } };
+  return { kind: 'pass', scope, grant: { by, take, settle, clientId, code } };
 }
 
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either */

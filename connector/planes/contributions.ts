@@ -5,6 +5,7 @@ import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
 import { asRecord, pathOf } from '../tools/tool.ts';
 import type { NodeClient } from './node-client.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** How often the nodes' lists of extensions are read. */
 const WATCH_MS = 2000;
@@ -22,7 +23,9 @@ export interface Offered {
 }
 
 export interface ContributionsOptions {
-  readonly nodes: readonly NodeClient[];
+  readonly nodes: () => readonly NodeClient[];
+  /** How often they are read, ms. */
+  readonly watchMs?: number;
   /** The token that the connector was launched with, for nodes whose pairing key it does not have. */
   readonly launched: Principal | null;
   /** Something came, went or changed its class. */
@@ -47,7 +50,9 @@ export class Contributions {
   /** Without waiting for the first answers, so that a node that is away does not delay the start. */
   start(): void {
     void this.#look();
-    this.#timer = every(WATCH_MS, 'extensions of the nodes', async () => this.#look());
+    this.#timer = every(this.#options.watchMs ?? WATCH_MS, 'extensions of the nodes', async () =>
+      this.#look(),
+    );
     this.#timer.unref();
   }
 
@@ -60,7 +65,10 @@ export class Contributions {
   }
 
   async #look(): Promise<void> {
-    await Promise.all(this.#options.nodes.map(async (node) => this.#lookAt(node)));
+    const nodes = this.#options.nodes();
+    for (const node of this.#offered.keys()) if (!nodes.includes(node)) this.#offered.delete(node);
+    const present = nodes.filter(({ presence }) => presence?.online !== false);
+    await sideBySide(present, async (node) => this.#lookAt(node));
     const now = JSON.stringify(this.all.map(({ node, ...offered }) => [node.target.id, offered]));
     if (now === this.#looked) return;
     this.#looked = now;

@@ -11,7 +11,7 @@ import { STDIO } from '../principal.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
 import { addToFleet, readFleet } from './fleet-file.ts';
-import { NodeClient, type NodeTarget } from './node-client.ts';
+import { HttpNode, type HttpTarget } from './http-node.ts';
 
 /** Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. */
 
@@ -99,11 +99,11 @@ async function adoptOne(
   owner: string,
   log: Logger,
 ): Promise<boolean> {
-  const free: NodeTarget = { id: deviceId, name, baseUrl: `http://${host}`, key: null };
+  const free: HttpTarget = { id: deviceId, name, baseUrl: `http://${host}`, key: null };
   const claim = { method: 'POST', path: '/api/pairing/claim', body: { user_id: owner } };
   let key: unknown;
   try {
-    ({ api_key: key } = asRecord(await new NodeClient(free).json(claim, STDIO)));
+    ({ api_key: key } = asRecord(await new HttpNode(free).json(claim, STDIO)));
     if (typeof key !== 'string') throw new Error('the answer has no key');
   } catch (error) {
     log.warn(`${deviceId} at ${host} was not adopted: ${messageOf(error)}`);
@@ -122,10 +122,10 @@ async function adoptOne(
 }
 
 /** Unpairs a node that was claimed a moment ago; it need not know whether its vehicle is armed. */
-async function giveBack(target: NodeTarget, log: Logger): Promise<void> {
+async function giveBack(target: HttpTarget, log: Logger): Promise<void> {
   try {
     const body = { force: true };
-    await new NodeClient(target).json({ method: 'POST', path: '/api/pairing/unpair', body }, STDIO);
+    await new HttpNode(target).json({ method: 'POST', path: '/api/pairing/unpair', body }, STDIO);
     log.info(`${target.id} was given back: it is unpaired again`);
   } catch (error) {
     log.error(

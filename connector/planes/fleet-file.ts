@@ -2,14 +2,15 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
-import { baseUrlOf, type NodeTarget } from './node-client.ts';
+import type { HttpTarget } from './http-node.ts';
+import { baseUrlOf } from './node-client.ts';
 
 /**
  * The nodes of a local fleet: `{"nodes":[{"id","host","key"?,"name"?}]}`, or the list alone. It holds keys, so it is 0600.
  */
 
 /** @throws Error naming the problem, never with a key in it */
-export function parseFleet(text: string, source: string): readonly NodeTarget[] {
+export function parseFleet(text: string, source: string): readonly HttpTarget[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -38,7 +39,7 @@ export function parseFleet(text: string, source: string): readonly NodeTarget[] 
 const MAX_BYTES = 1024 * 1024;
 
 /** @returns no nodes if the file does not exist. @throws Error if others can read or write it, or it is broken */
-export function readFleet(path: string): readonly NodeTarget[] {
+export function readFleet(path: string): readonly HttpTarget[] {
   const text = readPrivateSync(path, MAX_BYTES);
   return text === null ? [] : parseFleet(text, path);
 }
@@ -47,7 +48,7 @@ export function readFleet(path: string): readonly NodeTarget[] {
  * Adds nodes, all or none; existing ones stay unchanged. Without nodes it only shows that the file can be written. @throws the
  * file system's error
  */
-export async function addToFleet(path: string, added: readonly NodeTarget[]): Promise<void> {
+export async function addToFleet(path: string, added: readonly HttpTarget[]): Promise<void> {
   const nodes = [...readFleet(path), ...added].map(({ id, name, baseUrl, key }) => ({
     id,
     ...(name === null ? {} : { name }),

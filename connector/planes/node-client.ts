@@ -1,18 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
-import { type NodeAnswer, requestNode } from '../../shared/http/node-request.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 
-/** The HTTP API of one node. */
+/** The API of one node: what callers ask, and what its answers mean. */
 
 export interface NodeTarget {
   /** The name for callers: the device id, or `local` until the node has reported it. */
   readonly id: string;
   readonly name: string | null;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
+  /** Without a trailing slash; null for a node of a fleet, which has no address here. */
+  readonly baseUrl: string | null;
   /** Null where only tokens are used, or the node is unpaired. */
   readonly key: string | null;
 }
@@ -24,6 +21,8 @@ export interface NodeRequest {
   readonly timeoutMs?: number;
   /** The pilot in command in whose name it is sent. */
   readonly clientId?: string | null;
+  /** The code of the call that a person has signed. */
+  readonly code?: string | null;
 }
 
 export interface NodeBytes {
@@ -32,8 +31,8 @@ export interface NodeBytes {
   readonly headers: IncomingHttpHeaders;
 }
 
-const TIMEOUT_MS = 8000;
-const MAYBE = 'It was sent: the node may have carried it out. Look before you repeat it.';
+export const TIMEOUT_MS = 8000;
+export const MAYBE = 'It was sent: the node may have carried it out. Look before you repeat it.';
 /** After these the node may have done it; after every other refusal it has not. */
 const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set([500, 502, 504]);
 
@@ -48,92 +47,64 @@ export function baseUrlOf(host: string): string {
   return url.origin;
 }
 
-export class NodeClient {
-  #target: NodeTarget;
-
-  constructor(target: NodeTarget) {
-    this.#target = target;
-  }
-
-  get target(): NodeTarget {
-    return this.#target;
-  }
-
-  /** The node has said who it is. */
-  identify(id: string, name: string | null): void {
-    this.#target = { ...this.#target, id, name };
-  }
-
-  /**
-   * The JSON of an answer.
-   * @param principal a token principal's calls carry its token and nothing else
-   * @throws Denial with the meaning of the node's status kept
-   */
-  async json(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<unknown> {
-    const { bytes } = await this.bytes(request, principal, signal);
-    if (bytes.length === 0) return null;
-    try {
-      return JSON.parse(bytes.toString('utf8')) as unknown;
-    } catch {
-      const { method, path } = request;
-      throw new Denial('rest_down', 'The node did not answer in JSON.', { path }, method !== 'GET');
-    }
-  }
-
-  /** @throws Denial */
-  async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
-    const { method, path, body, timeoutMs = TIMEOUT_MS, clientId = null } = request;
-    const writes = method !== 'GET';
-    if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
-    const headers = {
-      accept: 'application/json, image/jpeg',
-      ...(clientId === null ? {} : { [CLIENT_ID_HEADER]: clientId }),
-      ...this.#credential(principal),
-    };
-    let maybeDone = false;
-    const onSending = (): void => {
-      maybeDone = writes;
-    };
-    const answer = await requestNode(
-      { baseUrl: this.target.baseUrl },
-      { method, path, headers, body, timeoutMs, signal, onSending },
-    ).catch((error: unknown) => {
-      const after = maybeDone ? ` ${MAYBE}` : '';
-      if (signal?.aborted === true)
-        throw new Denial('cancelled', `The call was cancelled.${after}`, {}, maybeDone);
-      const cause = causeOf(error, timeoutMs);
-      const sentence = `The node ${this.target.id} does not answer: ${cause}.${after}`;
-      throw new Denial('rest_down', sentence, { path, cause }, maybeDone);
-    });
-    if (answer.status < 200 || answer.status > 299) throw denialOf(answer, { path, principal, writes });
-    return {
-      bytes: answer.bytes,
-      mediaType: answer.headers['content-type'] ?? '',
-      headers: answer.headers,
-    };
-  }
-
-  #credential(principal: Principal): Readonly<Record<string, string>> {
-    if (principal.token !== null) return { 'x-svc-mcp-token': principal.token };
-    return this.target.key === null ? {} : { 'x-svc-key': this.target.key };
-  }
+/** What is known of a node of a fleet without asking it. */
+export interface Presence {
+  readonly online: boolean;
+  /** Wall clock, ms; null if the hub never heard of it. */
+  readonly seenAt: number | null;
+  /** Its newest status, as the hub has it; null if it never told one. */
+  readonly status: Readonly<Record<string, unknown>> | null;
+  /** What a person must look at. */
+  readonly alarm: string | null;
 }
 
-interface Asked {
+/** One node, however it is reached. */
+export interface NodeClient {
+  readonly target: NodeTarget;
+  /** Null where only the node itself can tell. */
+  readonly presence: Presence | null;
+
+  /**
+   * The JSON of an answer, null for an empty one.
+   * @throws Denial with the meaning of the node's status kept
+   */
+  json(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<unknown>;
+
+  /** An answer that is no JSON. @throws Denial */
+  bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes>;
+}
+
+/** An answer of a node, as far as its meaning goes. */
+export interface Refused {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly retryAfterMs: number;
+}
+
+export interface Asked {
   readonly path: string;
   readonly principal: Principal;
   readonly writes: boolean;
+  /** In one word, where it is known. */
+  readonly cause?: string | undefined;
 }
 
-function denialOf({ status, headers, bytes }: NodeAnswer, { path, principal, writes }: Asked): Denial {
-  const body = errorBody(bytes);
+/** The meaning of an answer that is no success. */
+export function denialOf(
+  { status, body, retryAfterMs }: Refused,
+  { path, principal, writes, cause }: Asked,
+): Denial {
   const said = typeof body['detail'] === 'string' ? body['detail'] : undefined;
   const code = typeof body['code'] === 'string' ? body['code'] : null;
-  const detail = { path, status, code };
+  const detail = { path, status, code, ...(cause === undefined ? {} : { cause }) };
   switch (status) {
     case 401:
       // The node's own sentence is for an HTTP client: it names a header.
-      return new Denial(principal.kind === 'token' ? 'token_revoked' : 'unauthorized', undefined, detail);
+      return new Denial(
+        principal.kind === 'token' ? 'token_revoked' : 'unauthorized',
+        principal.kind === 'machine' ? said : undefined,
+        detail,
+      );
     case 403:
       return code === 'E_SCOPE'
         ? new Denial('scope_missing', said, {
@@ -156,7 +127,7 @@ function denialOf({ status, headers, bytes }: NodeAnswer, { path, principal, wri
     case 429:
       return new Denial('rate_limited', said, {
         ...detail,
-        retryAfterMs: Number(headers['retry-after'] ?? 1) * 1000,
+        retryAfterMs,
       });
     case 501:
       return new Denial('not_supported', said, detail);
@@ -168,19 +139,4 @@ function denialOf({ status, headers, bytes }: NodeAnswer, { path, principal, wri
       return new Denial('rest_down', maybeDone ? `${sentence} ${MAYBE}` : sentence, detail, maybeDone);
     }
   }
-}
-
-function errorBody(bytes: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-  } catch {
-    return {}; // not an error body of the node; the status is enough
-  }
-}
-
-function causeOf(error: unknown, timeoutMs: number): string {
-  if (error instanceof ApiError && error.code === 'E_TIMEOUT') return `no answer within ${timeoutMs} ms`;
-  const { code } = error as NodeJS.ErrnoException;
-  return error instanceof ApiError || code === undefined ? messageOf(error) : code;
 }

@@ -1,29 +1,44 @@
 import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
-import { NodeClient, type NodeTarget } from './node-client.ts';
+import { HttpNode, type HttpTarget } from './http-node.ts';
+import type { NodeClient } from './node-client.ts';
 
-/** The nodes that this connector reaches. */
-
-export type Mode = 'agent' | 'local-fleet';
+export type Mode = 'agent' | 'local-fleet' | 'fleet';
 
 /** The name of the node until it has reported its device id, and an alias afterwards. */
 export const LOCAL = 'local';
 const IDENTITY_MS = 2000;
 
-export class Plane {
+/** The nodes that this connector reaches. Those of a fleet come and go. */
+export interface Plane {
   readonly mode: Mode;
   readonly nodes: readonly NodeClient[];
 
+  /** Asks a node that has not said yet who it is. @returns whether there is something new */
+  learn(): Promise<boolean>;
+
+  /**
+   * The node that a call is for.
+   * @param wanted the argument `node`; optional if there is only one node
+   * @throws Denial node_required, node_not_allowed
+   */
+  resolve(wanted: unknown, principal: Principal): NodeClient;
+}
+
+/** Nodes at addresses that are known from the start. */
+export class LanPlane implements Plane {
+  readonly mode: Mode;
+  readonly nodes: readonly HttpNode[];
+
   /** @throws Error when two nodes have the same id */
-  constructor(mode: Mode, targets: readonly NodeTarget[]) {
+  constructor(mode: Mode, targets: readonly HttpTarget[]) {
     this.mode = mode;
     for (const [index, { id }] of targets.entries())
       if (targets.findIndex((other) => other.id === id) !== index)
         throw new Error(`two nodes are called ${id}`);
-    this.nodes = targets.map((target) => new NodeClient(target));
+    this.nodes = targets.map((target) => new HttpNode(target));
   }
 
-  /** Asks a node that has not said yet who it is. @returns whether there is something new */
   async learn(): Promise<boolean> {
     const nameless = this.nodes.find(({ target }) => target.id === LOCAL);
     if (nameless === undefined) return false;
@@ -40,28 +55,35 @@ export class Plane {
     }
   }
 
-  /**
-   * The node that a call is for.
-   * @param wanted the argument `node`; optional if there is only one node
-   * @throws Denial node_required, node_not_allowed
-   */
-  resolve(wanted: unknown, principal: Principal): NodeClient {
+  resolve(wanted: unknown, principal: Principal): HttpNode {
     const [only, ...others] = this.nodes;
-    const named =
-      this.nodes.find(({ target }) => target.id === wanted) ??
-      (wanted === LOCAL && others.length === 0 ? only : undefined);
-    const node = wanted === undefined && others.length === 0 ? only : named;
-    if (node === undefined) {
-      const known = this.nodes.map(({ target }) => target.id);
-      if (wanted === undefined) throw new Denial('node_required', undefined, { nodes: known });
-      throw new Denial('node_not_allowed', 'There is no such node here.', {
-        nodes: known,
-      });
-    }
-    // In agent mode the node's id may be unknown; the node itself refuses tokens of other nodes.
-    const { id } = node.target;
-    if (principal.deviceId !== null && id !== LOCAL && principal.deviceId !== id)
-      throw new Denial('node_not_allowed', `The token belongs to ${principal.deviceId}.`);
-    return node;
+    const alias = wanted === LOCAL && others.length === 0 ? only?.target.id : wanted;
+    return choose(this.nodes, alias, principal);
   }
+}
+
+const MAX_NAMED = 50;
+
+/** By id, or by a name that only one node has. @throws Denial node_required, node_not_allowed */
+export function choose<N extends NodeClient>(nodes: readonly N[], wanted: unknown, principal: Principal): N {
+  const [only, ...others] = nodes;
+  const named = nodes.filter(({ target }) => target.name !== null && target.name === wanted);
+  const byId = nodes.find(({ target }) => target.id === wanted);
+  const found = byId ?? (named.length === 1 ? named[0] : undefined);
+  const node = wanted === undefined && others.length === 0 ? only : found;
+  if (node === undefined) {
+    const known = (byId === undefined && named.length > 1 ? named : nodes).map(({ target }) => target.id);
+    const told = { nodes: known.slice(0, MAX_NAMED) };
+    if (wanted === undefined && only !== undefined) throw new Denial('node_required', undefined, told);
+    throw new Denial(
+      'node_not_allowed',
+      named.length > 1 ? 'Several nodes have this name. Say the id.' : 'There is no such node here.',
+      told,
+    );
+  }
+  // In agent mode the node's id may be unknown; the node itself refuses tokens of other nodes.
+  const { id } = node.target;
+  if (principal.deviceId !== null && id !== LOCAL && principal.deviceId !== id)
+    throw new Denial('node_not_allowed', `The token belongs to ${principal.deviceId}.`);
+  return node;
 }

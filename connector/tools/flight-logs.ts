@@ -1,6 +1,6 @@
 import { Denial } from '../denial.ts';
 import { reading } from './parts.ts';
-import { asRecord, pathOf, type Tool } from './tool.ts';
+import { addressOf, asRecord, pathOf, type Tool } from './tool.ts';
 
 /** The flight logs of the vehicle; not the node's own log (logs.ts). */
 export const flightLogTools: readonly Tool[] = [
@@ -33,7 +33,7 @@ export const flightLogTools: readonly Tool[] = [
       const found = (Array.isArray(logs) ? logs.map(asRecord) : []).find((each) => each['id'] === id);
       if (found === undefined) throw new Denial('not_found', `The vehicle has no log ${id}.`);
       const size = Number(found['size']);
-      const uri = node.target.baseUrl + pathOf('flight-logs.id.get', { id: String(id) });
+      const uri = addressOf(node) + pathOf('flight-logs.id.get', { id: String(id) });
       return {
         value: { id, size, time: found['time'] ?? null, url: uri },
         link: { uri, name: `flight log ${id}`, mimeType: 'application/octet-stream', size },

@@ -1,9 +1,34 @@
+import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
+import type { NodeClient, Presence } from '../planes/node-client.ts';
+import type { Plane } from '../planes/plane.ts';
+import { sideBySide } from '../planes/side-by-side.ts';
+import type { Principal } from '../principal.ts';
 import { reading } from './parts.ts';
-import { asRecord, type Tool } from './tool.ts';
+import { type Arguments, asRecord, type Tool } from './tool.ts';
 
 const nullable = (type: 'string' | 'boolean' | 'number') => ({ type: [type, 'null'] }) as const;
 const HEALTH_MS = 2000;
+
+const SOME_NODES: Readonly<Record<string, JsonSchema>> = {
+  match: { type: 'string', maxLength: 128, description: 'a part of the id or name' },
+  limit: { type: 'integer', minimum: 1, maximum: 200, default: 200 },
+};
+const NODES: JsonSchema = {
+  type: 'object',
+  required: ['nodes', 'total'],
+  properties: {
+    nodes: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['deviceId', 'online'],
+        properties: { deviceId: { type: 'string' }, online: { type: 'boolean' } },
+      },
+    },
+    total: { type: 'integer' },
+  },
+};
 
 export const statusTools: readonly Tool[] = [
   reading(
@@ -117,11 +142,13 @@ export const statusTools: readonly Tool[] = [
         await ask({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS });
       } catch (error) {
         if (error instanceof Denial && error.reason === 'rest_down')
-          return { value: { reachable: false, latencyMs: null, target: node.target.baseUrl } };
+          return {
+            value: { reachable: false, latencyMs: null, target: node.target.baseUrl ?? node.target.id },
+          };
         throw error;
       }
       const latencyMs = Math.round((performance.now() - began) * 10) / 10;
-      return { value: { reachable: true, latencyMs, target: node.target.baseUrl } };
+      return { value: { reachable: true, latencyMs, target: node.target.baseUrl ?? node.target.id } };
     },
   },
   reading(
@@ -144,61 +171,113 @@ export const statusTools: readonly Tool[] = [
   {
     name: 'fleet_list_nodes',
     title: 'Nodes',
-    description: 'All nodes of this connector, whether each answers, and the state of its vehicle.',
+    description: 'The nodes of this connector, whether each is there, and the state of its vehicle.',
     routes: ['status.get'],
-    input: { properties: {} },
-    output: {
-      type: 'object',
-      required: ['nodes'],
-      properties: {
-        nodes: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['deviceId', 'online'],
-            properties: { deviceId: { type: 'string' }, online: { type: 'boolean' } },
-          },
-        },
-      },
-    },
+    input: { properties: SOME_NODES },
+    output: NODES,
     idempotent: true,
     fleetWide: true,
-    run: async ({ plane, principal, signal }) => {
-      const nodes = await Promise.all(
-        plane.nodes.map(async (node) => {
-          const { id, name } = node.target;
-          try {
-            const status = asRecord(
-              await node.json(
-                { method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS },
-                principal,
-                signal,
-              ),
-            );
-            const {
-              version = null,
-              profile = null,
-              fc_connected: fcConnected = null,
-              armed = null,
-              board = null,
-            } = status;
-            return {
-              deviceId: id,
-              name,
-              online: true,
-              agentVersion: version,
-              profile,
-              fcConnected,
-              armed,
-              board,
-            };
-          } catch (error) {
-            if (!(error instanceof Denial)) throw error;
-            return { deviceId: id, name, online: error.reason !== 'rest_down', problem: error.message };
-          }
-        }),
+    run: async ({ plane, principal, signal, args }) => {
+      const { chosen, total } = someOf(plane, args);
+      // Of a fleet the hub knows it without a question to each node.
+      const nodes = await sideBySide(chosen, async (node) =>
+        node.presence === null ? askedStatus(node, principal, signal) : toldStatus(node, node.presence),
       );
-      return { value: { nodes } };
+      return { value: { nodes, total } };
+    },
+  },
+  {
+    name: 'fleet_status',
+    title: 'Status of the nodes',
+    description:
+      'Asks every node at the same time for its status now. Where one does not answer, `from` is "hub": what it told last.',
+    routes: ['status.get'],
+    input: { properties: SOME_NODES },
+    output: NODES,
+    idempotent: true,
+    fleetWide: true,
+    run: async ({ plane, principal, signal, args }) => {
+      const { chosen, total } = someOf(plane, args);
+      const nodes = await sideBySide(chosen, async (node) => askedStatus(node, principal, signal));
+      return { value: { nodes, total } };
     },
   },
 ];
+
+const MOST = 200;
+
+/** @returns those that fit, by name, and how many fit */
+function someOf(
+  { nodes }: Plane,
+  { match, limit }: Arguments,
+): { readonly chosen: readonly NodeClient[]; readonly total: number } {
+  const wanted = typeof match === 'string' ? match.toLowerCase() : '';
+  const fit = nodes.filter(({ target: { id, name } }) =>
+    `${id}\n${name ?? ''}`.toLowerCase().includes(wanted),
+  );
+  return { chosen: fit.slice(0, Number(limit ?? MOST)), total: fit.length };
+}
+
+/** As the node says now; else why it does not, and in a fleet what it told last. */
+async function askedStatus(
+  node: NodeClient,
+  principal: Principal,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { id, name } = node.target;
+  try {
+    const status = asRecord(
+      await node.json({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS }, principal, signal),
+    );
+    return {
+      deviceId: id,
+      name,
+      online: true,
+      ...(node.presence === null ? {} : { from: 'node' }),
+      ...stateOf(status),
+    };
+  } catch (error) {
+    if (!(error instanceof Denial)) throw error;
+    const problem = error.message;
+    if (node.presence !== null) return { ...toldStatus(node, node.presence), problem };
+    return { deviceId: id, name, online: error.reason !== 'rest_down', problem };
+  }
+}
+
+/** As the hub has it. `seenAgoS`: how old that is. */
+function toldStatus(
+  { target: { id, name } }: NodeClient,
+  { online, seenAt, status, alarm }: Presence,
+): Readonly<Record<string, unknown>> {
+  const seenAgoS = seenAt === null ? null : Math.max(0, Math.round((Date.now() - seenAt) / 1000));
+  return {
+    deviceId: id,
+    name,
+    online,
+    from: 'hub',
+    seenAgoS,
+    ...(alarm === null ? {} : { alarm }),
+    ...(status === null ? {} : stateOf(status)),
+  };
+}
+
+function stateOf(status: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const {
+    version = null,
+    profile = null,
+    fc_connected: fcConnected = null,
+    armed = null,
+    board = null,
+    mode,
+    battery_percent: battery,
+  } = status;
+  return {
+    agentVersion: version,
+    profile,
+    fcConnected,
+    armed,
+    board,
+    ...(mode === undefined ? {} : { mode }),
+    ...(battery === undefined ? {} : { battery }),
+  };
+}

@@ -4,6 +4,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
+import { Denial } from '../denial.ts';
 import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
@@ -156,6 +157,13 @@ export function pathOf(id: string, values: Readonly<Record<string, string>> = {}
   return rowOf(id).path.replaceAll(/\{\*?(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values[name] ?? ''),
   );
+}
+
+/** For what a person or a client fetches itself. @throws Denial where the node has no address here */
+export function addressOf({ target }: NodeClient): string {
+  if (target.baseUrl === null)
+    throw new Denial('not_supported', 'Over the fleet the node has no address. Ask it on its own network.');
+  return target.baseUrl;
 }
 
 /** The value if it is an object, else an empty one. */

@@ -1,5 +1,5 @@
 import { reading, writing } from './parts.ts';
-import { asRecord, type Tool } from './tool.ts';
+import { addressOf, asRecord, type Tool } from './tool.ts';
 
 export const videoTools: readonly Tool[] = [
   reading(
@@ -53,8 +53,8 @@ export const videoTools: readonly Tool[] = [
     },
     idempotent: true,
     run: async ({ ask, node }) => {
+      const baseUrl = addressOf(node);
       const { state } = asRecord(await ask({ method: 'GET', path: '/api/video' }));
-      const { baseUrl } = node.target;
       return { value: { page: `${baseUrl}/`, whep: `${baseUrl}/whep`, live: state === 'running' } };
     },
   },

@@ -9,7 +9,7 @@ import type { Service } from '../../shared/process/services.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { VERSION } from '../../shared/version.ts';
 import type { ConnectorAudit } from '../audit/audit.ts';
-import type { BearerAuth } from '../authenticate.ts';
+import type { Authenticator } from '../authenticate.ts';
 import type { Plane } from '../planes/plane.ts';
 import { type Principal, SOCKET, STDIO } from '../principal.ts';
 import { buildServer, type ServerDeps } from '../server.ts';
@@ -42,7 +42,7 @@ export function httpService(
   settings: Settings,
   deps: ServerDeps,
   plane: Plane,
-  bearer: BearerAuth,
+  bearer: Authenticator,
   audit: ConnectorAudit,
   log: Logger,
   faces: HttpFace[],
@@ -102,11 +102,12 @@ export function socketService(
   log: Logger,
   faces: HttpFace[],
   alone: boolean,
+  principal: Principal = SOCKET,
 ): Service {
   const options: HttpOptions = {
     deps,
     transport: 'unix',
-    authenticate: async () => Promise.resolve(SOCKET),
+    authenticate: async () => Promise.resolve(principal),
     hosts: null,
     health: async () => Promise.resolve({ ok: plane.nodes.length > 0 }),
     onRefused: () => undefined,
@@ -168,10 +169,12 @@ function healthOf(settings: Settings, plane: Plane, audit: ConnectorAudit): Http
     if (known === null || steady() - known.at > HEALTH_CACHE_MS) {
       const answers = await Promise.all(
         plane.nodes.map(async (node) =>
-          node.json({ method: 'GET', path: '/healthz', timeoutMs: 2000 }, STDIO).then(
-            () => 1,
-            () => 0, // not reachable
-          ),
+          node.presence !== null
+            ? Number(node.presence.online)
+            : node.json({ method: 'GET', path: '/healthz', timeoutMs: 2000 }, STDIO).then(
+                () => 1,
+                () => 0, // not reachable
+              ),
         ),
       );
       known = { at: steady(), answering: answers.reduce<number>((sum, each) => sum + each, 0) };

@@ -13,6 +13,8 @@ export interface OperatorFiles {
   /** Calls that wait for a signature, and the signatures. */
   readonly pending: string;
   readonly signed: string;
+  /** Socket of the person who stands by and signs flight (shared/rpc/operator.ts). */
+  readonly holdSocket: string;
 }
 
 /** @param env `SVC_OPERATOR_DIR`, else below the home directory */
@@ -25,9 +27,18 @@ export function operatorFiles(env: Readonly<Record<string, string | undefined>>)
     publicKey: join(directory, 'key.pub'),
     pending: join(directory, 'pending'),
     signed: join(directory, 'signed'),
+    holdSocket: join(directory, 'hold.sock'),
   };
 }
 
+/** Socket of the person who has been shown one call. @throws Error for a code that is none */
+export function confirmSocket({ directory }: OperatorFiles, code: string): string {
+  if (!CODE_PATTERN.test(code)) throw new Error('a code is eight letters and digits');
+  return join(directory, `confirm-${code}.sock`);
+}
+
+/** The code under which a call waits for a person. */
+export const CODE_PATTERN = /^[A-HJKMNP-Z2-9]{8}$/;
 const MAX_BYTES = 64 * 1024;
 
 /**

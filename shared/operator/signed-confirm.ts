@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { ageOf, type BootTime } from './boot-clock.ts';
-import { type OperatorFiles, readOwnJson } from './operator-files.ts';
+import { CODE_PATTERN, type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
 
 /**
@@ -22,9 +22,10 @@ export interface PendingCall {
   readonly args: unknown;
   /** What the call would do, in words, where the arguments alone do not show it. */
   readonly summary?: string;
+  /** The node is one of a fleet, so each request to it is signed too, while `svc operator confirm` runs. */
+  readonly fleet?: boolean;
 }
 
-export const CODE_PATTERN = /^[A-HJKMNP-Z2-9]{8}$/;
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const PENDING_S = 300;
 const SIGNED_S = 60;
@@ -37,7 +38,7 @@ function pathOf(directory: string, code: string): string {
 }
 
 function payload(
-  { code, tool, node, argsHash }: Omit<PendingCall, 'args' | 'summary'>,
+  { code, tool, node, argsHash }: Omit<PendingCall, 'args' | 'summary' | 'fleet'>,
   at: BootTime,
 ): Buffer {
   return Buffer.from(JSON.stringify(['svc/confirm/v1', code, tool, node, argsHash, at.boot_id, at.uptime]));
@@ -77,7 +78,7 @@ export async function signCall(files: OperatorFiles, call: PendingCall, now: Boo
  */
 export function isSigned(
   files: OperatorFiles,
-  call: Omit<PendingCall, 'args' | 'summary'>,
+  call: Omit<PendingCall, 'args' | 'summary' | 'fleet'>,
   now: BootTime,
 ): boolean {
   const found = readOwnJson(pathOf(files.signed, call.code));

@@ -69,7 +69,7 @@ describe('the catalogue of tools', () => {
     for (const tool of tools.values()) {
       expect(listed(tool, false).inputSchema['properties'], tool.name).to.not.have.property('node');
       const inFleet = listed(tool, true).inputSchema['properties'] as object;
-      const everywhere = ['fleet_list_nodes', 'audit_search'].includes(tool.name);
+      const everywhere = ['fleet_list_nodes', 'fleet_status', 'audit_search'].includes(tool.name);
       expect('node' in inFleet, tool.name).to.equal(!everywhere);
     }
   });

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { BearerAuth } from '../../connector/authenticate.ts';
-import { Plane } from '../../connector/planes/plane.ts';
+import { LanPlane } from '../../connector/planes/plane.ts';
 import { HttpFace } from '../../connector/transports/http.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { callTool, connectStdio, HttpConnector, PROGRAM } from '../support/connector.ts';
@@ -202,7 +202,7 @@ describe('the transports of the connector', function () {
   });
 
   it('a session with an open stream outlives ten minutes without a request; one without does not', async () => {
-    const plane = new Plane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
+    const plane = new LanPlane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
     const bearer = new BearerAuth(plane, Date.now);
     const face = new HttpFace({
       deps: {

@@ -1,19 +1,32 @@
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Args } from '@oclif/core';
+import { Serial } from '../../../shared/async/serial.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { bootTime } from '../../../shared/operator/boot-clock.ts';
-import { operatorFiles } from '../../../shared/operator/operator-files.ts';
+import {
+  CODE_PATTERN,
+  confirmSocket,
+  type OperatorFiles,
+  operatorFiles,
+} from '../../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
-import { CODE_PATTERN, pendingCall, signCall } from '../../../shared/operator/signed-confirm.ts';
+import { type PendingCall, pendingCall, signCall } from '../../../shared/operator/signed-confirm.ts';
+import { plainText } from '../../../shared/plain-text.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
+import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
 
 /** Of arguments that are summed up in words. */
 const SUMMED_UP_LINES = 24;
+/** How long the client may take to repeat a call to a node of a fleet. */
+const STAY_MS = 120_000;
+const SHOWN_BODY_CHARS = 4000;
 
 export default class OperatorConfirmCommand extends NodeCommand {
   static override summary = 'Look at one call of an AI client, and sign it to allow it.';
   static override description =
-    'The client shows the code. The signature is valid for 60 s and for this one call with these arguments on this node.';
+    'The client shows the code. The signature is valid for 60 s and for this one call with these arguments on this node. If the node is one of a fleet, the command stays for 120 s and asks about each request of the call before it signs it.';
   static override examples = ['<%= config.bin %> operator confirm 7KQ2MZPA'];
   static override args = { code: Args.string({ description: 'as the client shows it', required: true }) };
 
@@ -34,22 +47,67 @@ export default class OperatorConfirmCommand extends NodeCommand {
     const shown = call.summary === undefined ? lines : lines.slice(0, SUMMED_UP_LINES);
     this.log(`arguments  ${shown.join('\n           ')}`);
     if (shown.length < lines.length) this.log(`           … and ${lines.length - shown.length} lines more`);
-    if (!(await this.ask())) {
+    if (!(await this.ask('Shall this happen?'))) {
       this.log('Not signed.');
       process.exitCode = EXIT.refused;
       return { signed: false, tool: call.tool, node: call.node };
     }
     if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
-    await signCall(files, call, bootTime());
-    this.log('Signed; the client has 60 s to repeat the call.');
+    if (call.fleet === true) await this.stay(files, call);
+    else {
+      await signCall(files, call, bootTime());
+      this.log('Signed; the client has 60 s to repeat the call.');
+    }
     return { signed: true, tool: call.tool, node: call.node };
   }
 
-  private async ask(): Promise<boolean> {
+  /** Signs the requests of this call to a node of a fleet, each once the person has seen it. */
+  private async stay(files: OperatorFiles, call: PendingCall): Promise<void> {
+    const { code, node } = call;
+    const turn = new Serial(); // one question at a time
+    const signer = operatorSigner({
+      files,
+      path: confirmSocket(files, code),
+      how: 'confirm',
+      allow: async (request) =>
+        turn.run(async () => {
+          if (request.code !== code || request.node !== node)
+            throw new ApiError('E_CODE', 'The person looks at another call.');
+          this.log(plainText(`request    ${request.method} ${request.path}`));
+          if (request.body !== undefined) this.showBody(JSON.stringify(request.body));
+          if (!(await this.ask('Sign it?'))) throw new ApiError('E_CODE', 'The person did not sign it.');
+          this.log('Signed.');
+        }),
+      onError: (error) => this.warn(messageOf(error)),
+    });
+    const ended = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
+    await signer.start();
+    await signCall(files, call, bootTime()); // not before there is somebody to ask
+    this.log(`Your key, for fleet.operators: ${(await operatorIdentity(files)).public}`);
+    this.log('Let the client repeat the call now. Ctrl-C once it is done.');
+    await delay(STAY_MS, undefined, { signal: ended.signal }).catch(() => undefined); // Ctrl-C is an end as well
+    await signer.stop();
+  }
+
+  private showBody(body: string): void {
+    this.log(plainText(`body       ${body.slice(0, SHOWN_BODY_CHARS)}`));
+    if (body.length > SHOWN_BODY_CHARS)
+      this.log(`           … and ${body.length - SHOWN_BODY_CHARS} characters more`);
+  }
+
+  private async ask(question: string): Promise<boolean> {
     if (!process.stdin.isTTY) this.error('A person must sign this, in a terminal.', { exit: EXIT.usage });
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
+    // While a question is asked, Ctrl-C comes as a key.
+    const left = new Promise<string>((resolve) => {
+      prompt.once('SIGINT', () => {
+        process.kill(process.pid, 'SIGINT');
+        resolve('no');
+      });
+    });
     try {
-      return /^y(?:es)?$/i.test(await prompt.question('Shall this happen? [y/N] '));
+      return /^y(?:es)?$/i.test(await Promise.race([prompt.question(`${question} [y/N] `), left]));
     } finally {
       prompt.close();
     }

@@ -1,15 +1,18 @@
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { bootTime } from '../../../shared/operator/boot-clock.ts';
 import { operatorFiles } from '../../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../../shared/operator/operator-key.ts';
 import { endPresence, RENEW_MS, renewPresence, STALE_S } from '../../../shared/operator/presence.ts';
+import { plainText } from '../../../shared/plain-text.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
+import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
 
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary =
     'Say that a person stands by, as long as this runs: AI clients may then use flight tools.';
   static override description =
-    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Ctrl-C ends it.`;
+    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Calls to nodes of a fleet are signed one by one and shown, those of the class flight only. Ctrl-C ends it.`;
   static override examples = ['<%= config.bin %> operator hold'];
 
   async run(): Promise<void> {
@@ -19,7 +22,25 @@ export default class OperatorHoldCommand extends NodeCommand {
     if (await ensureOperatorKey(files)) this.log(`A key was made: ${files.key}`);
     const ended = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
+    this.log(`Your key, for fleet.operators: ${(await operatorIdentity(files)).public}`);
+    const signer = operatorSigner({
+      files,
+      path: files.holdSocket,
+      how: 'hold',
+      allow: async ({ node, method, path, body }, scope) => {
+        if (scope !== 'flight')
+          throw new ApiError(
+            'E_SCOPE',
+            'A call that destroys something is not signed by holding: a person runs `svc operator confirm CODE`.',
+          );
+        const what = body === undefined ? '' : ` ${JSON.stringify(body)}`;
+        this.log(plainText(`signed  ${node}  ${method} ${path}${what}`));
+        return Promise.resolve();
+      },
+      onError: (error) => this.warn(messageOf(error)),
+    });
     const shell = process.ppid;
+    await signer.start();
     await renewPresence(files, bootTime(), process.pid);
     this.log('You stand by. AI clients of this machine may arm and fly. Ctrl-C to end it.');
     // Without the shell that started it, nobody holds it any more.
@@ -34,6 +55,7 @@ export default class OperatorHoldCommand extends NodeCommand {
       if (!ended.signal.aborted && process.ppid === shell)
         await renewPresence(files, bootTime(), process.pid);
     }
+    await signer.stop();
     await endPresence(files);
     this.log('You no longer stand by.');
   }

@@ -1,0 +1,71 @@
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { readPrivateSync } from '../../shared/files/private-file.ts';
+import { newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { newSigningKey, publicJwk, thumbprint } from '../../shared/fleet/signed.ts';
+import type { PublicJwk } from '../../shared/fleet/statements.ts';
+
+/** The keys of this connector for one machine credential. The hub binds a credential to the first signing key that uses it. */
+export interface CallerKeys {
+  readonly signing: KeyObject;
+  readonly jwk: PublicJwk;
+  readonly kid: string;
+  /** PEM. */
+  readonly certificate: string;
+  /** Others may use the credential again. */
+  readonly release: () => void;
+}
+
+/**
+ * Reads the keys, or makes them. A credential is one client at the broker, so it is used by one connector at a time.
+ * @param folder `~/.svc/mcp`
+ * @throws Error for files that others may read, and while another connector uses the credential
+ */
+export async function openCallerKeys(folder: string, hub: string, credential: string): Promise<CallerKeys> {
+  const name = createHash('sha256').update(`${hub}\n${credential}`).digest('hex').slice(0, 24);
+  const file = join(folder, `caller-${name}.json`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const release = takePidLock(`${file}.lock`);
+  if (release === null)
+    throw new Error('Another connector on this machine uses this credential. Each needs one of its own.');
+  try {
+    const stored = readStored(file) ?? (await makeKeys(file));
+    const signing = createPrivateKey(stored.signing);
+    const jwk = publicJwk(signing);
+    return { signing, jwk, kid: await thumbprint(jwk), certificate: stored.certificate, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface Stored {
+  /** Both PEM, PKCS #8. */
+  readonly signing: string;
+  readonly certificate: string;
+}
+
+function readStored(file: string): Stored | null {
+  const text = readPrivateSync(file);
+  if (text === null) return null;
+  let value: Partial<Record<keyof Stored, unknown>>;
+  try {
+    value = JSON.parse(text) as typeof value;
+  } catch {
+    throw new Error(`${file} is broken; remove it, and make a new credential`); // the parser would quote the key
+  }
+  const { signing, certificate } = value;
+  if (typeof signing !== 'string' || typeof certificate !== 'string')
+    throw new Error(`${file} is broken; remove it, and make a new credential`);
+  return { signing, certificate };
+}
+
+async function makeKeys(file: string): Promise<Stored> {
+  const signing = newSigningKey().export({ type: 'pkcs8', format: 'pem' }).toString();
+  const made: Stored = { signing, certificate: newCertificateKey() };
+  await writeAtomic(file, JSON.stringify(made), 0o600);
+  return made;
+}

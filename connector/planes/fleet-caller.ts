@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import { connect, type MqttClient } from 'mqtt';
+import { Retry } from '../../shared/async/retry.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
+import type { CallStatement, PublicJwk, Reply } from '../../shared/fleet/statements.ts';
+import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
+import { replierOf, topics } from '../../shared/fleet/topics.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import type { HubSession } from './hub-session.ts';
+
+/** Why there is no answer of the node. */
+export type NoAnswerCause = 'offline' | 'silent' | 'broker' | 'too_large' | 'too_many' | 'cancelled';
+
+export class NoAnswer extends Error {
+  readonly why: NoAnswerCause;
+  /** Whether the node may have got the call. */
+  readonly sent: boolean;
+
+  constructor(why: NoAnswerCause, sent: boolean) {
+    super(why);
+    this.why = why;
+    this.sent = sent;
+  }
+}
+
+export interface FleetCall {
+  readonly node: string;
+  readonly method: CallStatement['method'];
+  readonly path: string;
+  /** Undefined: none. */
+  readonly body: unknown;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Has a person confirm exactly this call; null where none is needed. @throws what the signer says */
+  readonly confirm: ((nonce: string, jti: string) => Promise<string>) | null;
+}
+
+export interface FleetCallerOptions {
+  readonly session: HubSession;
+  /** `mqtts://…` instead of what the hub says. */
+  readonly brokerUrl: string | null;
+  /** The key of a node, as the hub lists it. */
+  readonly keyOf: (node: string) => PublicJwk | null;
+  /** Steady, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+interface Pending {
+  readonly node: string;
+  readonly jti: string;
+  readonly jws: string;
+  /** The broker has answered for it. */
+  acknowledged: boolean;
+  readonly settle: PromiseWithResolvers<Reply>;
+}
+
+const RETRY = { firstMs: 500, capMs: 30_000 } as const;
+const CONNECT_MS = 10_000;
+/** A broker that has gone silent is found in one and a half of these. */
+const KEEPALIVE_S = 20;
+/** A call waits so long for a connection that comes back. */
+const WAIT_MS = 3000;
+const MAX_PENDING = 512;
+const NO_SUBSCRIBERS = 16;
+/** A nonce is good for 30 s; a call that a person confirms must not be refused for an old one. */
+const FRESH_MS = 5000;
+/** Of no boot: the node refuses it, and says its own. */
+const NO_NONCE = '00000000.0';
+const PROBE = { method: 'GET', path: '/healthz', body: undefined, confirm: null } as const;
+
+/** Calls to nodes of a fleet over the broker (docs/contract.md 10). Each call and each reply is signed; the broker only carries. */
+export class FleetCaller {
+  readonly #options: FleetCallerOptions;
+  readonly #pending = new Map<string, Pending>();
+  /** By the broker's number of the message. */
+  readonly #published = new Map<number, Pending>();
+  readonly #nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
+  readonly #retry = new Retry(() => this.#connect(), RETRY);
+  #client: MqttClient | null = null;
+  /** Subscribed, so that a reply finds its way. */
+  #ready = Promise.withResolvers<void>();
+  #connected = false;
+
+  constructor(options: FleetCallerOptions) {
+    this.#options = options;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  get broker(): string {
+    return this.#options.brokerUrl ?? this.#options.session.granted.broker;
+  }
+
+  start(): void {
+    this.#retry.start();
+  }
+
+  stop(): void {
+    this.#retry.stop();
+    this.#client?.end(true);
+    this.#lost();
+  }
+
+  /** The node has told a nonce: in its status, or in a refusal. */
+  learn(node: string, nonce: string): void {
+    if (this.#nonces.get(node)?.nonce !== nonce) this.#nonces.set(node, { nonce, at: this.#options.now() });
+  }
+
+  forget(node: string): void {
+    this.#nonces.delete(node);
+  }
+
+  /** Resolves once there is a connection. @throws NoAnswer broker */
+  async whenConnected(ms: number, signal?: AbortSignal): Promise<void> {
+    if (this.#connected) return;
+    const late = AbortSignal.timeout(ms);
+    const end = signal === undefined ? late : AbortSignal.any([late, signal]);
+    const ended = Promise.withResolvers<never>();
+    const stop = (): void =>
+      ended.reject(new NoAnswer(signal?.aborted === true ? 'cancelled' : 'broker', false));
+    end.addEventListener('abort', stop, { once: true });
+    try {
+      if (end.aborted) stop();
+      await Promise.race([this.#ready.promise, ended.promise]);
+    } finally {
+      end.removeEventListener('abort', stop);
+    }
+  }
+
+  /**
+   * The node's answer. A refusal for an old nonce means that nothing ran, so the call is made once more; where the node cannot
+   * say whether it ran, only a read is.
+   * @throws NoAnswer
+   */
+  async call(call: FleetCall): Promise<Reply> {
+    const { node, method, confirm } = call;
+    const known = this.#nonces.get(node);
+    const age = known === undefined ? Infinity : this.#options.now() - known.at;
+    // A read costs nothing; a write with a nonce of another boot could not be told from one that ran before it.
+    if (method !== 'GET' && (known === undefined || (confirm !== null && age > FRESH_MS)))
+      await this.#once({ ...call, ...PROBE });
+    const first = await this.#once(call);
+    const code = codeOf(first);
+    const again = code === 'E_STALE' || (code === 'E_OUTCOME_UNKNOWN' && method === 'GET');
+    return again ? this.#once(call) : first;
+  }
+
+  async #once({ node, method, path, body, timeoutMs, signal, confirm }: FleetCall): Promise<Reply> {
+    const { session } = this.#options;
+    const until = this.#options.now() + timeoutMs;
+    if (this.#pending.size >= MAX_PENDING) throw new NoAnswer('too_many', false);
+    await this.whenConnected(Math.min(timeoutMs, WAIT_MS), signal);
+    const nonce = this.#nonces.get(node)?.nonce ?? NO_NONCE;
+    const jti = randomBytes(18).toString('base64url');
+    const confirmed = confirm === null ? {} : { confirm: await confirm(nonce, jti) };
+    const statement: CallStatement = {
+      method,
+      path,
+      node,
+      nonce,
+      jti,
+      ...(body === undefined ? {} : { body }),
+    };
+    const { signing, kid } = session.keys;
+    const carried = { token: session.granted.token, ...confirmed };
+    const jws = await signStatement('svc-call', statement, signing, kid, carried);
+    if (jws.length > MAX_CALL_BYTES) throw new NoAnswer('too_large', false);
+    const pending: Pending = { node, jti, jws, acknowledged: false, settle: Promise.withResolvers() };
+    // A person may take longer than an answer.
+    const leftMs = confirm === null ? Math.max(1, until - this.#options.now()) : timeoutMs;
+    const reply = await this.#send(pending, leftMs, signal);
+    const said = nonceOf(reply);
+    if (said !== null) this.learn(node, said);
+    return reply;
+  }
+
+  async #send(pending: Pending, ms: number, signal: AbortSignal | undefined): Promise<Reply> {
+    const { node, jti, jws, settle } = pending;
+    const { granted } = this.#options.session;
+    const client = this.#client;
+    if (client === null || !this.#connected) throw new NoAnswer('broker', false);
+    if (signal?.aborted === true) throw new NoAnswer('cancelled', false);
+    const late = setTimeout(
+      () => settle.reject(new NoAnswer(pending.acknowledged ? 'silent' : 'broker', true)),
+      ms,
+    );
+    const cancel = (): void => settle.reject(new NoAnswer('cancelled', true));
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#pending.set(jti, pending);
+    let id: number | null = null;
+    try {
+      client.publish(topics.call(granted.fleet, node, granted.id), jws, { qos: 1 }, (error) => {
+        // Refused by the broker's rules, so it went nowhere.
+        if (error !== undefined && error !== null) settle.reject(new NoAnswer('broker', false));
+      });
+      id = client.getLastMessageId();
+      this.#published.set(id, pending);
+      return await settle.promise;
+    } finally {
+      clearTimeout(late);
+      signal?.removeEventListener('abort', cancel);
+      this.#pending.delete(jti);
+      if (id !== null && this.#published.get(id) === pending) this.#published.delete(id);
+    }
+  }
+
+  /** A new client each time: a call of an earlier connection is never sent again, and the newest certificate counts. */
+  #connect(): void {
+    const { session, log } = this.#options;
+    const { id, ca, certificate, fleet } = session.granted;
+    const client = connect(this.broker, {
+      ca,
+      cert: certificate,
+      key: session.keys.certificate,
+      clientId: id,
+      protocolVersion: 5,
+      clean: true,
+      reconnectPeriod: 0,
+      connectTimeout: CONNECT_MS,
+      keepalive: KEEPALIVE_S,
+      resubscribe: false,
+      properties: { sessionExpiryInterval: 0, maximumPacketSize: MAX_REPLY_BYTES + 4096 },
+    });
+    this.#client = client;
+    client.on('connect', () => {
+      client.subscribe(topics.replies(fleet, id), { qos: 1 }, (error) => {
+        if (error !== null) {
+          log.warn(`broker ${this.broker}: ${messageOf(error)}`);
+          client.end(true);
+          return;
+        }
+        this.#connected = true;
+        this.#retry.worked();
+        this.#ready.resolve();
+        log.info(`connected to the broker ${this.broker}`);
+      });
+    });
+    client.on('message', (topic, payload) => void this.#heard(topic, payload));
+    client.on('packetreceive', (packet) => {
+      if (packet.cmd !== 'puback' || packet.messageId === undefined) return;
+      const pending = this.#published.get(packet.messageId);
+      this.#published.delete(packet.messageId);
+      if (pending === undefined) return;
+      pending.acknowledged = true;
+      if (packet.reasonCode === NO_SUBSCRIBERS) pending.settle.reject(new NoAnswer('offline', false));
+    });
+    client.on('error', (error) => log.warn(`broker ${this.broker}: ${messageOf(error)}`));
+    client.once('close', () => {
+      if (this.#client !== client) return;
+      if (this.#connected) log.warn(`the connection to the broker ${this.broker} has ended`);
+      client.end(true);
+      this.#lost();
+      this.#retry.again();
+    });
+  }
+
+  #lost(): void {
+    this.#client = null;
+    this.#published.clear();
+    if (this.#connected) this.#ready = Promise.withResolvers();
+    this.#connected = false;
+    for (const { settle } of this.#pending.values()) settle.reject(new NoAnswer('broker', true));
+  }
+
+  /** Everything but the node's own signed answer to one of our calls is no answer. */
+  async #heard(topic: string, payload: Buffer): Promise<void> {
+    const node = replierOf(topic);
+    if (node === null || payload.length > MAX_REPLY_BYTES) return;
+    try {
+      const key = this.#options.keyOf(node);
+      const { payload: reply } = await verifyStatement('svc-reply', payload.toString('utf8'), () => key);
+      const pending = this.#pending.get(reply.jti);
+      if (reply.node !== node || pending?.node !== node)
+        throw new NotBelieved('svc-reply: to no call of ours');
+      pending.settle.resolve(reply);
+    } catch (error) {
+      if (!(error instanceof NotBelieved)) throw error;
+      this.#options.log.warn(`${node}: ${error.message}`);
+    }
+  }
+}
+
+function member(reply: Reply, name: string): string | null {
+  const { body } = reply;
+  if (typeof body !== 'object' || body === null) return null;
+  const value = (body as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/** Why a call was not run, where the node says so with a status of its own. */
+function codeOf(reply: Reply): string | null {
+  return reply.status === 401 || reply.status === 409 ? member(reply, 'code') : null;
+}
+
+/** The nonce that a refusal tells. */
+function nonceOf(reply: Reply): string | null {
+  const nonce = codeOf(reply) === null ? null : member(reply, 'nonce');
+  return nonce !== null && /^[A-Za-z0-9_-]{8,32}\.[0-9]{1,10}$/.test(nonce) ? nonce : null;
+}

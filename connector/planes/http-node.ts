@@ -1,0 +1,106 @@
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
+import { requestNode } from '../../shared/http/node-request.ts';
+import { Denial } from '../denial.ts';
+import type { Principal } from '../principal.ts';
+import {
+  denialOf,
+  MAYBE,
+  type NodeBytes,
+  type NodeClient,
+  type NodeRequest,
+  type NodeTarget,
+  TIMEOUT_MS,
+} from './node-client.ts';
+
+export interface HttpTarget extends NodeTarget {
+  readonly baseUrl: string;
+}
+
+/** A node that is reached at its address. */
+export class HttpNode implements NodeClient {
+  readonly presence = null;
+  #target: HttpTarget;
+
+  constructor(target: HttpTarget) {
+    this.#target = target;
+  }
+
+  get target(): HttpTarget {
+    return this.#target;
+  }
+
+  /** The node has said who it is. */
+  identify(id: string, name: string | null): void {
+    this.#target = { ...this.#target, id, name };
+  }
+
+  /** @param principal a token principal's calls carry its token and nothing else */
+  async json(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<unknown> {
+    const { bytes } = await this.bytes(request, principal, signal);
+    if (bytes.length === 0) return null;
+    try {
+      return JSON.parse(bytes.toString('utf8')) as unknown;
+    } catch {
+      const { method, path } = request;
+      throw new Denial('rest_down', 'The node did not answer in JSON.', { path }, method !== 'GET');
+    }
+  }
+
+  /** @throws Denial */
+  async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
+    const { method, path, body, timeoutMs = TIMEOUT_MS, clientId = null } = request;
+    const writes = method !== 'GET';
+    if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+    const headers = {
+      accept: 'application/json, image/jpeg',
+      ...(clientId === null ? {} : { [CLIENT_ID_HEADER]: clientId }),
+      ...this.#credential(principal),
+    };
+    let maybeDone = false;
+    const onSending = (): void => {
+      maybeDone = writes;
+    };
+    const answer = await requestNode(
+      { baseUrl: this.target.baseUrl },
+      { method, path, headers, body, timeoutMs, signal, onSending },
+    ).catch((error: unknown) => {
+      const after = maybeDone ? ` ${MAYBE}` : '';
+      if (signal?.aborted === true)
+        throw new Denial('cancelled', `The call was cancelled.${after}`, {}, maybeDone);
+      const cause = causeOf(error, timeoutMs);
+      const sentence = `The node ${this.target.id} does not answer: ${cause}.${after}`;
+      throw new Denial('rest_down', sentence, { path, cause }, maybeDone);
+    });
+    if (answer.status < 200 || answer.status > 299) {
+      const retryAfterMs = Number(answer.headers['retry-after'] ?? 1) * 1000;
+      const refused = { status: answer.status, body: errorBody(answer.bytes), retryAfterMs };
+      throw denialOf(refused, { path, principal, writes });
+    }
+    return {
+      bytes: answer.bytes,
+      mediaType: answer.headers['content-type'] ?? '',
+      headers: answer.headers,
+    };
+  }
+
+  #credential(principal: Principal): Readonly<Record<string, string>> {
+    if (principal.token !== null) return { 'x-svc-mcp-token': principal.token };
+    return this.target.key === null ? {} : { 'x-svc-key': this.target.key };
+  }
+}
+
+function errorBody(bytes: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {}; // not an error body of the node; the status is enough
+  }
+}
+
+function causeOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof ApiError && error.code === 'E_TIMEOUT') return `no answer within ${timeoutMs} ms`;
+  const { code } = error as NodeJS.ErrnoException;
+  return error instanceof ApiError || code === undefined ? messageOf(error) : code;
+}

@@ -1,0 +1,169 @@
+import { every } from '../../shared/async/every.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { certificateRequest } from '../../shared/fleet/client-certificate.ts';
+import {
+  CALLER_CSR_HEADER,
+  CALLER_KEY_HEADER,
+  type CallerSession,
+  callerSession,
+} from '../../shared/fleet/hub-api.ts';
+import { CALLER_ID } from '../../shared/fleet/topics.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { Denial } from '../denial.ts';
+import type { Principal } from '../principal.ts';
+import type { CallerKeys } from './caller-keys.ts';
+import { askHub, HubError, type HubPlace } from './hub.ts';
+
+const isSession = compileValidator(createAjv(), callerSession);
+
+/** How often the hub is asked whether the credential still counts. */
+const VERIFY_MS = 60_000;
+const LOOK_MS = 5000;
+/** A hub that is away is not asked at every call. */
+const AGAIN_MS = 10_000;
+
+export interface HubSessionOptions {
+  readonly hub: HubPlace;
+  readonly keys: CallerKeys;
+  /** Steady, and wall clock, ms. */
+  readonly now: () => number;
+  readonly wall: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * What the hub has granted to the machine credential: a token bound to our key, a client certificate, scopes and nodes. The
+ * token is renewed at half its life. Every 60 s the hub is asked whether the credential still counts; one that is revoked ends
+ * every call. While the hub is away, the last token counts until it expires.
+ */
+export class HubSession {
+  readonly #options: HubSessionOptions;
+  #granted: CallerSession;
+  /** Wall clock, ms. */
+  #grantedAt: number;
+  #verifiedAt: number;
+  #triedAt: number;
+  /** Why the hub no longer honours the credential. */
+  #refusal: string | null = null;
+  #asking: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  private constructor(options: HubSessionOptions, granted: CallerSession) {
+    this.#options = options;
+    this.#granted = granted;
+    this.#grantedAt = options.wall();
+    this.#verifiedAt = options.now();
+    this.#triedAt = this.#verifiedAt;
+  }
+
+  /** @throws HubError */
+  static async open(options: HubSessionOptions): Promise<HubSession> {
+    return new HubSession(options, await askSession(options));
+  }
+
+  get granted(): CallerSession {
+    return this.#granted;
+  }
+
+  get keys(): CallerKeys {
+    return this.#options.keys;
+  }
+
+  /** Whoever uses this connector: with the credential's scopes as they are now. */
+  get principal(): Principal {
+    const scopes = (): CallerSession['scopes'] => this.#granted.scopes;
+    return {
+      kind: 'machine',
+      id: this.#granted.id,
+      operatorId: this.#granted.operator,
+      get scopes() {
+        return scopes();
+      },
+      token: null,
+      deviceId: null,
+    };
+  }
+
+  start(): void {
+    this.#timer = every(LOOK_MS, 'machine credential', async () => this.#refresh());
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** The credential still counts: the hub has said so in the last 60 s, or is away. @throws Denial token_revoked, token_expired */
+  async confirm(): Promise<void> {
+    await this.#refresh();
+    this.check();
+  }
+
+  /** As far as is known without asking. @throws Denial token_revoked, token_expired */
+  check(): void {
+    if (this.#refusal !== null) throw new Denial('token_revoked', this.#refusal);
+    if (this.#granted.expires_at <= this.#options.wall())
+      throw new Denial('token_expired', 'The machine token has expired, and the hub does not answer.');
+  }
+
+  async #refresh(): Promise<void> {
+    const { now } = this.#options;
+    if (now() - this.#verifiedAt < VERIFY_MS) return;
+    if (this.#asking === null && now() - this.#triedAt < AGAIN_MS) return;
+    this.#triedAt = now();
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null;
+    });
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    const { log, now } = this.#options;
+    try {
+      const granted = await this.#asked();
+      // A caller's id is its place at the broker: another one is another credential.
+      if (granted.id !== this.#granted.id || granted.fleet !== this.#granted.fleet)
+        throw new HubError(
+          403,
+          'The hub knows this credential under another name. Start the connector anew.',
+        );
+      this.#granted = granted;
+      this.#refusal = null;
+      this.#verifiedAt = now();
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      if (error.status === 401 || error.status === 403) {
+        if (this.#refusal === null) log.error(messageOf(error));
+        this.#verifiedAt = now(); // that is an answer too: the next question is in 60 s
+        this.#refusal = `The hub does not honour the machine credential any more: ${error.message}`;
+      } else log.warn(messageOf(error));
+    }
+  }
+
+  /** A new token from the half of its life on; before that only whether the credential counts. @throws HubError */
+  async #asked(): Promise<CallerSession> {
+    const { hub, wall } = this.#options;
+    if (wall() < (this.#grantedAt + this.#granted.expires_at) / 2) {
+      await askHub(hub, '/v1/me');
+      return this.#granted;
+    }
+    const granted = await askSession(this.#options);
+    this.#grantedAt = wall();
+    return granted;
+  }
+}
+
+/** @throws HubError */
+async function askSession({ hub, keys }: HubSessionOptions): Promise<CallerSession> {
+  const { der } = await certificateRequest(keys.certificate);
+  const body = await askHub(hub, '/api/mcp/session', {
+    [CALLER_KEY_HEADER]: Buffer.from(JSON.stringify(keys.jwk)).toString('base64url'),
+    [CALLER_CSR_HEADER]: der.toString('base64url'),
+  });
+  const errors = isSession(body);
+  const granted = body as CallerSession;
+  if (errors !== null || !CALLER_ID.test(granted.id))
+    throw new HubError(null, `The hub's session is not as expected: ${errors?.[0]?.path ?? '/id'}`);
+  return granted;
+}

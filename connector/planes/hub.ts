@@ -1,0 +1,95 @@
+import { isIP } from 'node:net';
+import { messageOf } from '../../shared/errors.ts';
+import { type NodePlace, requestNode } from '../../shared/http/node-request.ts';
+
+/** The hub of a fleet (docs/contract.md 10), as its callers ask it. */
+export interface HubPlace {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** PEM of the authority that vouches for it; undefined: the system's. */
+  readonly ca: string | undefined;
+  /** `svc_mc_…` */
+  readonly credential: string;
+}
+
+/** The default address of svc-hub. */
+const LOCAL_HUB = 'http://127.0.0.1:8190';
+const TIMEOUT_MS = 10_000;
+
+/** The hub did not do it; `status` null: it did not answer. */
+export class HubError extends Error {
+  readonly status: number | null;
+
+  constructor(status: number | null, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * @param gcs `local`, `prod` or a URL
+ * @param cloudUrl SVC_CLOUD_URL or --convex-url
+ * @throws Error with a sentence: no URL, `prod` without one, plain http to another machine
+ */
+export function hubUrl(gcs: string | null, cloudUrl: string | null): string {
+  if (gcs === 'prod' && cloudUrl === null)
+    throw new Error('--gcs prod asks for SVC_CLOUD_URL, the address of your hub.');
+  const named = gcs === 'prod' || gcs === null ? null : gcs === 'local' ? LOCAL_HUB : gcs;
+  const text = cloudUrl ?? named;
+  if (text === null) throw new Error('--target fleet needs --gcs local, prod or a URL.');
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
+    throw new Error(`${text} is no http(s) URL of a hub.`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new Error(`${text}: plain http is for this machine only; use https.`);
+  return url.href.replace(/\/$/, '');
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+export function hubHeaders({ credential }: HubPlace): Readonly<Record<string, string>> {
+  return { authorization: `Bearer ${credential}`, accept: 'application/json' };
+}
+
+/** Where it is asked, and whom its certificate must be of. */
+export function hubPlace({ url, ca }: HubPlace): NodePlace {
+  const baseUrl = new URL(url).origin;
+  return ca === undefined ? { baseUrl } : { baseUrl, tls: { ca } };
+}
+
+/** @throws HubError */
+export async function askHub(
+  hub: HubPlace,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const { url } = hub;
+  const base = new URL(url);
+  const target = base.pathname.replace(/\/$/, '') + path;
+  const answer = await requestNode(hubPlace(hub), {
+    method: 'GET',
+    path: target,
+    headers: { ...hubHeaders(hub), ...headers },
+    timeoutMs: TIMEOUT_MS,
+  }).catch((error: unknown) => {
+    throw new HubError(null, `The hub ${url} does not answer (${messageOf(error)}).`);
+  });
+  const body = parse(answer.bytes);
+  if (answer.status !== 200) {
+    const { detail } = (body ?? {}) as { readonly detail?: unknown };
+    const said = typeof detail === 'string' ? detail : `status ${answer.status}`;
+    throw new HubError(answer.status, `The hub ${url} refuses: ${said}`);
+  }
+  if (body === undefined) throw new HubError(null, `The hub ${url} did not answer in JSON.`);
+  return body;
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    return undefined; // the caller says so
+  }
+}

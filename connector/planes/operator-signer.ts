@@ -1,0 +1,48 @@
+import { ApiError } from '../../shared/errors.ts';
+import type { CallStatement } from '../../shared/fleet/statements.ts';
+import { confirmSocket, type OperatorFiles } from '../../shared/operator/operator-files.ts';
+import { clientOf } from '../../shared/rpc/contract.ts';
+import { OPERATOR } from '../../shared/rpc/operator.ts';
+import { Denial } from '../denial.ts';
+
+export interface ToSign extends CallStatement {
+  /** Of the call that a person has looked at; null: whoever stands by. */
+  readonly code: string | null;
+}
+
+/**
+ * A person's signature over one request to a node, by `svc operator hold` or `svc operator confirm` on this machine, which have
+ * the key.
+ * @throws Denial operator_present_stale, confirm_required, cancelled
+ */
+export async function askOperator(
+  files: OperatorFiles,
+  request: ToSign,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { code } = request;
+  const path = code === null ? files.holdSocket : confirmSocket(files, code);
+  const client = clientOf(OPERATOR, { path });
+  const cancelled = (): void => client.stop();
+  signal?.addEventListener('abort', cancelled, { once: true });
+  try {
+    await client.connectOnce();
+    return (await client.calls.sign(request)).jws;
+  } catch (error) {
+    if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+    if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN')
+      throw new Denial(
+        error.code === 'E_TIMEOUT' ? 'operator_present_stale' : 'confirm_required',
+        error.message,
+      );
+    throw new Denial(
+      'operator_present_stale',
+      code === null
+        ? 'The node wants the signature of a person. They must keep `svc operator hold` running on this machine, or sign this one call.'
+        : `Nobody signs for ${code} any more. Call again without confirm_id for a new code; \`svc operator confirm\` must be running when the call is repeated.`,
+    );
+  } finally {
+    signal?.removeEventListener('abort', cancelled);
+    client.stop();
+  }
+}

@@ -1,0 +1,35 @@
+import { higher, isScope, type Scope } from '../auth/scopes.ts';
+import { memberOf } from '../member.ts';
+import { raisedByRequest } from '../routes/classes.ts';
+import { compileTable, ROWS } from '../routes/table.ts';
+
+const { matcher } = compileTable(ROWS);
+
+export interface ClassedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/**
+ * The class of a request by the node's own table, what it names and its override, so that a caller and a person's signer know
+ * whether a call needs a confirm. The node decides.
+ * @returns null for what no caller of a fleet may send: no route, or one that takes no token
+ */
+export function requestClass({ method, path, body }: ClassedRequest): Scope | null {
+  const found = matcher.match(path);
+  if (found.kind !== 'found') return null;
+  const row = [...found.template.rows.values()].find((each) => each.method === method);
+  if (row === undefined || row.scope === 'inner') return null;
+  const forced =
+    body === undefined
+      ? new URLSearchParams(found.query).getAll('force').join() === '1'
+      : memberOf(body, 'force') === true;
+  if (forced && row.armed !== '-') return 'destructive';
+  if (row.access === 'public' && method === 'GET') return 'read';
+  if (row.scope === 'none') return null;
+  const raised = raisedByRequest(row.names, found.params, body)?.class;
+  if (raised === undefined) return row.scope;
+  return isScope(raised) ? higher(row.scope, raised) : null;
+}

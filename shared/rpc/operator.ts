@@ -1,0 +1,37 @@
+import { STATEMENTS } from '../fleet/statements.ts';
+import { type Contract, method, shape } from './contract.ts';
+
+const { node, method: httpMethod, path, nonce, jti } = STATEMENTS['svc-call'].properties;
+
+/**
+ * The contract of a person's signer: `svc operator hold` on `hold.sock`, `svc operator confirm CODE` on `confirm-CODE.sock`, both
+ * in the operator's directory. The connector asks; it never has the key.
+ */
+export const OPERATOR = {
+  server: 'svc operator',
+  methods: {
+    /**
+     * A `svc-confirm` over this request. `body` absent: it has none.
+     * E_SCOPE: not a request that this signer signs. E_CODE: it waits for another call, or the person said no.
+     */
+    sign: method(
+      {
+        type: 'object',
+        required: ['node', 'method', 'path', 'nonce', 'jti', 'code'],
+        properties: {
+          node,
+          method: httpMethod,
+          path,
+          body: {},
+          nonce,
+          jti,
+          code: { type: ['string', 'null'], maxLength: 16 },
+        },
+        additionalProperties: false,
+      },
+      shape<{ readonly jws: string }>(),
+      120_000,
+    ),
+  },
+  events: {},
+} as const satisfies Contract;
