@@ -17,7 +17,7 @@ export interface Caller extends Grant {
   readonly operator: string;
 }
 
-export function sees({ nodes }: Grant, node: string): boolean {
+export function sees({ nodes }: Pick<Grant, 'nodes'>, node: string): boolean {
   return nodes === null || nodes.includes(node);
 }
 

@@ -28,21 +28,15 @@ import {
 
 type Special = Partial<Omit<HubRow, 'id' | 'method' | 'path' | 'access' | 'scope' | 'answer' | 'summary'>>;
 
-function row<
-  const Id extends string,
-  const M extends HubRow['method'],
-  const P extends string,
-  const A extends HubRow['access'],
-  const S extends Special,
->(
+function row<const Id extends string, const A extends HubRow['access'], const S extends Special>(
   id: Id,
-  route: `${M} ${P}`,
+  route: `${HubRow['method']} /${string}`,
   policy: `${A} ${'read' | 'admin' | '-'}`,
   answer: HubRow['answer'],
   summary: string,
   special: S,
 ) {
-  const [method, path] = route.split(' ') as [M, P];
+  const [method, path] = route.split(' ') as [HubRow['method'], string];
   const [access, scope] = policy.split(' ') as [A, 'read' | 'admin' | '-'];
   const isRead = method === 'GET';
   return {
