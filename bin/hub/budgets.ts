@@ -1,0 +1,52 @@
+import { type Rate, TokenBucket } from '../../shared/async/token-bucket.ts';
+import { ApiError } from '../../shared/errors.ts';
+
+const MAX_CALLERS = 10_000;
+/** Wrong credentials of one address. */
+const FAILURES: Rate = { perSecond: 0.2, burst: 10 };
+
+/** Rate limits by address and by credential; those who were not seen for the longest time are forgotten first. */
+export class Budgets {
+  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #now: () => number;
+
+  /** @param now monotonic, ms */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @throws ApiError E_RATE_LIMITED */
+  spend(who: string, kind: string, rate: Rate): void {
+    const bucket = this.#bucket(`${kind} ${who}`, rate);
+    if (bucket.take(this.#now())) return;
+    throw limited(
+      'E_RATE_LIMITED',
+      'Too many requests. Wait as long as Retry-After says.',
+      bucket.waitMs(this.#now()),
+    );
+  }
+
+  /** Before a credential of this address is looked at. @throws ApiError E_LOCKED after too many wrong ones */
+  checkFailures(peer: string): void {
+    const waitMs = this.#buckets.get(`failures ${peer}`)?.waitMs(this.#now()) ?? 0;
+    if (waitMs > 0)
+      throw limited('E_LOCKED', 'Too many wrong credentials. Wait as long as Retry-After says.', waitMs);
+  }
+
+  failed(peer: string): void {
+    this.#bucket(`failures ${peer}`, FAILURES).take(this.#now());
+  }
+
+  #bucket(key: string, rate: Rate): TokenBucket {
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(rate, this.#now());
+    this.#buckets.delete(key);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size >= MAX_CALLERS && oldest !== undefined) this.#buckets.delete(oldest);
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+function limited(code: 'E_RATE_LIMITED' | 'E_LOCKED', detail: string, waitMs: number): ApiError {
+  return new ApiError(code, detail, {}, { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) });
+}

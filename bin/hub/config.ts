@@ -1,0 +1,112 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { parse } from 'yaml';
+import { messageOf } from '../../shared/errors.ts';
+import { readOwn } from '../../shared/files/private-file.ts';
+import { FLEET_ID } from '../../shared/fleet/topics.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+
+const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' } as const;
+const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;
+const listen = (defaultHost: string, defaultPort: number) =>
+  ({
+    type: 'object',
+    required: ['host', 'port'],
+    default: {},
+    properties: { host: { ...host, default: defaultHost }, port: { ...port, default: defaultPort } },
+    additionalProperties: false,
+  }) as const;
+
+/** `hub.yaml`. */
+const CONFIG = {
+  type: 'object',
+  required: ['fleet', 'name', 'names', 'broker', 'http', 'https', 'token_ttl', 'events'],
+  properties: {
+    fleet: { type: 'string', pattern: FLEET_ID.source },
+    name: { type: 'string', minLength: 1, maxLength: 128 },
+    names: { type: 'array', items: host, minItems: 1, maxItems: 32, uniqueItems: true },
+    broker: {
+      type: 'object',
+      required: ['url', 'acl', 'pid_file'],
+      properties: {
+        url: { type: 'string', pattern: '^mqtts://[A-Za-z0-9.:_\\[\\]-]+:[0-9]{1,5}$' },
+        acl: { type: ['string', 'null'], default: null },
+        pid_file: { type: ['string', 'null'], default: null },
+      },
+      additionalProperties: false,
+    },
+    http: listen('127.0.0.1', 8190),
+    https: listen('0.0.0.0', 8193),
+    token_ttl: { type: 'integer', minimum: 60, maximum: 7 * 24 * 3600, default: 3600 },
+    events: {
+      type: 'object',
+      required: ['days', 'max'],
+      default: {},
+      properties: {
+        days: { type: 'integer', minimum: 1, maximum: 3650, default: 30 },
+        max: { type: 'integer', minimum: 1000, default: 5_000_000 },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const;
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+export type HubConfig = Frozen<FromSchema<typeof CONFIG>>;
+
+/** @throws Error with what is wrong; also where others than the hub's user may write it */
+export async function readHubConfig(path: string): Promise<HubConfig> {
+  const text = await readOwn(path, 0o022);
+  if (text === null) throw new Error(`there is no ${path}; svc-hub init makes it`);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw new Error(`${path} is no YAML: ${messageOf(error)}`, { cause: error });
+  }
+  const violations = compileValidator(createAjv({ useDefaults: true }), CONFIG)(value);
+  if (violations !== null)
+    throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
+  return value as HubConfig;
+}
+
+export interface FirstConfig {
+  readonly fleet: string;
+  readonly name: string;
+  /** Names and addresses under which hub and broker are reached; the first is told to the nodes. */
+  readonly names: readonly string[];
+  readonly brokerPort: number;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+}
+
+/** The text of a new `hub.yaml`. */
+export function firstConfig({ fleet, name, names, brokerPort, httpPort, httpsPort }: FirstConfig): string {
+  const [first = 'localhost'] = names;
+  const reached = first.includes(':') ? `[${first}]` : first;
+  return `# Read by svc-hub at its start.
+fleet: ${fleet}
+name: ${JSON.stringify(name)}
+# Where hub and broker are reached; their certificates have these names.
+names: ${JSON.stringify(names)}
+broker:
+  # Told to nodes and connectors.
+  url: mqtts://${reached}:${brokerPort}
+  # The broker's file of rules, which the hub writes; null: broker.acl beside this file.
+  acl: null
+  # Of a Mosquitto that is not the hub's own: told by a signal (SIGHUP) to read the rules again.
+  pid_file: null
+# For this machine.
+http:
+  host: 127.0.0.1
+  port: ${httpPort}
+https:
+  host: 0.0.0.0
+  port: ${httpsPort}
+# How long a connector works without the hub, seconds, at most 604800 (7 days).
+token_ttl: 3600
+events:
+  days: 30
+  max: 5000000
+`;
+}

@@ -1,0 +1,155 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { type Authority, issueCertificate } from '../../shared/fleet/authority.ts';
+import type { Enrolled, EnrollRequest } from '../../shared/fleet/hub-api.ts';
+import { NotBelieved, verifyStatement } from '../../shared/fleet/signed.ts';
+import type { Renew } from '../../shared/fleet/statements.ts';
+import { isNodeId } from '../../shared/fleet/topics.ts';
+import type { BrokerRules } from './broker-rules.ts';
+import { sees } from './caller.ts';
+import { inTransaction } from './database.ts';
+import type { Events } from './fleet/events.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import type { PolicyMaker } from './policy.ts';
+import type { Codes } from './stores/codes.ts';
+import type { Denied } from './stores/denied.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+/** Paths of the API, which a node's id must not be. */
+const NO_NODES: ReadonlySet<string> = new Set(['stream']);
+
+export interface EnrolmentOptions {
+  readonly db: DatabaseSync;
+  readonly authority: Authority;
+  readonly fleetId: string;
+  readonly brokerUrl: string;
+  readonly fleet: Fleet;
+  readonly events: Events;
+  readonly codes: Codes;
+  readonly denied: Denied;
+  readonly policy: PolicyMaker;
+  readonly rules: BrokerRules;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+/**
+ * How nodes come, stay and go. A node that enrols again has a new key, and the hub believes only that one: in renewals, and for
+ * those who ask it which key signs the replies. Its earlier certificate has the same name, so the broker takes it until it ends;
+ * what it says there is noticed as a second machine.
+ */
+export class Enrolment {
+  readonly #options: EnrolmentOptions;
+
+  constructor(options: EnrolmentOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError E_CODE, E_INVALID_VALUE; then the code is still good */
+  async enroll(request: EnrollRequest): Promise<Enrolled> {
+    const { db, codes, fleet, denied, events, rules } = this.#options;
+    const { secret, device_id: id, csr } = request;
+    const code = codes.find(secret);
+    if (code === null) throw noCode();
+    if (!isNodeId(id) || NO_NODES.has(id)) throw invalid('/device_id', `${id} cannot be the id of a node`);
+    if (!sees(code, id)) throw new ApiError('E_CODE', `This code does not enrol ${id}.`);
+    const certificate = await this.#certify(id, csr);
+    inTransaction(db, () => {
+      if (!codes.use(secret)) throw noCode();
+      fleet.store(request);
+      events.forget(id);
+      denied.remove(id);
+    });
+    fleet.reload(id);
+    await rules.apply();
+    return this.#answer(id, certificate);
+  }
+
+  /**
+   * A new certificate for an enrolled node. @throws ApiError E_UNAUTHENTICATED, E_CLOCK, E_INVALID_VALUE
+   */
+  async renew(jws: string): Promise<{ readonly node: string; readonly answer: Enrolled }> {
+    const { db, fleet, now } = this.#options;
+    const { node, csr, at, jti } = await this.#believed(jws);
+    if (Math.abs(at * 1000 - now()) > DAY_MS)
+      throw new ApiError(
+        'E_CLOCK',
+        "The node's clock and the hub's differ by more than a day. Set them right.",
+      );
+    const certificate = await this.#certify(node, csr);
+    // Again with the node's present key: it may have been removed meanwhile.
+    if (!fleet.has(node)) throw unknownKey();
+    db.prepare('DELETE FROM renewals WHERE at < ?').run(now() - 2 * DAY_MS);
+    const { changes } = db
+      .prepare('INSERT OR IGNORE INTO renewals (node, jti, at) VALUES (?, ?, ?)')
+      .run(node, jti, now());
+    if (changes !== 1) throw invalid('/statement', 'it was used already; sign a new one');
+    return { node, answer: await this.#answer(node, certificate) };
+  }
+
+  /** @throws the database's error; or that of the rules, and then the node is gone, but not cut off before the next start */
+  async remove(id: string): Promise<void> {
+    const { db, fleet, denied, events, rules } = this.#options;
+    inTransaction(db, () => {
+      fleet.erase(id);
+      denied.add(id);
+      events.forget(id);
+    });
+    fleet.reload(id);
+    await rules.apply();
+  }
+
+  async #believed(jws: string): Promise<Renew> {
+    const { fleet } = this.#options;
+    try {
+      const claimed = claimedNode(jws);
+      const { payload } = await verifyStatement('svc-renew', jws, () => fleet.keyOf(claimed));
+      return payload;
+    } catch (error) {
+      if (error instanceof NotBelieved) throw unknownKey();
+      throw error;
+    }
+  }
+
+  async #certify(id: string, csr: string): Promise<string> {
+    const { authority, now } = this.#options;
+    try {
+      return await issueCertificate(authority, csr, { client: id }, now());
+    } catch (error) {
+      throw invalid('/csr', messageOf(error));
+    }
+  }
+
+  async #answer(node: string, certificate: string): Promise<Enrolled> {
+    const { fleetId: fleet, brokerUrl: broker, authority, policy } = this.#options;
+    return { fleet, node, broker, ca: authority.certificate, certificate, policy: await policy.current() };
+  }
+}
+
+/** Who a statement says that it is by, before that is verified. */
+function claimedNode(jws: string): string {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    if (typeof value === 'object' && value !== null && 'node' in value) return String(value.node);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new NotBelieved('no statement');
+}
+
+function noCode(): ApiError {
+  return new ApiError('E_CODE', 'This code is wrong, was used already or has expired. Ask for a new one.');
+}
+
+function unknownKey(): ApiError {
+  return new ApiError(
+    'E_UNAUTHENTICATED',
+    'This is not signed by the key of an enrolled node. Enrol it again.',
+  );
+}
+
+function invalid(path: string, message: string): ApiError {
+  return new ApiError('E_INVALID_VALUE', `${path.slice(1)}: ${message}.`, {
+    violations: [{ path, message }],
+  });
+}

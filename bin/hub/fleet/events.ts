@@ -1,0 +1,173 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { Ack } from '../../../shared/fleet/statements.ts';
+import type { FleetEvent } from '../../../shared/fleet/told.ts';
+import { inTransaction } from '../database.ts';
+import type { EventsQuery, eventList } from '../schemas.ts';
+import { type DbRow, number, text } from '../stores/grant-columns.ts';
+
+type StoredEvent = FromSchema<typeof eventList>['events'][number];
+
+/** More than this wait for the next commit: the rest is left to the nodes, which send it again. */
+const MAX_WAITING = 20_000;
+/** A node makes a new stream only when its queue was lost. */
+const MAX_STREAMS = 8;
+/** Deleted in one turn, so that nothing waits for it. */
+const PRUNE = 5000;
+const DAY_MS = 24 * 3600 * 1000;
+
+interface Stream {
+  readonly node: string;
+  readonly stream: string;
+  /** Up to where its events are stored, or wait to be. */
+  seq: number;
+}
+
+interface Waiting {
+  readonly node: string;
+  readonly event: FleetEvent;
+  readonly at: number;
+}
+
+export interface Retention {
+  readonly days: number;
+  readonly max: number;
+}
+
+/**
+ * Events of nodes, each stored once and in order. A node sends the next one when the one before is acknowledged, so a gap in the
+ * numbers is what its full queue has dropped.
+ */
+export class Events {
+  readonly #db: DatabaseSync;
+  readonly #now: () => number;
+  readonly #retention: Retention;
+  /** By node, its streams by name, newest last. */
+  readonly #streams = new Map<string, Map<string, Stream>>();
+  #waiting: Waiting[] = [];
+  readonly #due = new Set<Stream>();
+
+  /** @param now wall clock, ms */
+  constructor(db: DatabaseSync, now: () => number, retention: Retention) {
+    this.#db = db;
+    this.#now = now;
+    this.#retention = retention;
+  }
+
+  take(node: string, event: FleetEvent): void {
+    const stream = this.#streamOf(node, event.stream);
+    if (event.seq <= stream.seq) {
+      this.#due.add(stream); // a repeat: the acknowledgement was lost, or is under way
+      return;
+    }
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push({ node, event, at: this.#now() });
+    stream.seq = event.seq;
+    this.#due.add(stream);
+  }
+
+  /**
+   * Stores what has come.
+   * @returns what may be acknowledged now
+   * @throws SQLite's error: nothing of it is stored, and the nodes send it again
+   */
+  commit(): readonly Ack[] {
+    const waiting = this.#waiting;
+    const due = [...this.#due];
+    this.#waiting = [];
+    this.#due.clear();
+    if (waiting.length > 0) {
+      try {
+        inTransaction(this.#db, () => this.#insert(waiting, due));
+      } catch (error) {
+        this.#streams.clear(); // read again: what is stored counts
+        throw error;
+      }
+    }
+    return due.map(({ node, stream, seq }) => ({ node, stream, seq }));
+  }
+
+  list({ node, after, limit }: EventsQuery, nodes: readonly string[] | null): readonly StoredEvent[] {
+    const where: string[] = [];
+    const values: (string | number)[] = [];
+    if (node !== undefined) {
+      where.push('node = ?');
+      values.push(node);
+    }
+    if (nodes !== null) {
+      where.push('node IN (SELECT value FROM json_each(?))');
+      values.push(JSON.stringify(nodes));
+    }
+    if (after !== undefined) {
+      where.push('id > ?');
+      values.push(after);
+    }
+    const filter = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
+    const order = after === undefined ? 'DESC' : 'ASC';
+    const rows = this.#db
+      .prepare(`SELECT * FROM events ${filter} ORDER BY id ${order} LIMIT ?`)
+      .all(...values, limit)
+      .map(stored);
+    return after === undefined ? rows.toReversed() : rows;
+  }
+
+  /** A part of what is too old or too many. @returns whether there may be more */
+  prune(): boolean {
+    const { days, max } = this.#retention;
+    const { changes } = this.#db
+      .prepare(
+        `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= (SELECT max(id) FROM events) - ?
+         OR (received_at < ? AND id < (SELECT min(id) FROM events) + ?) ORDER BY id LIMIT ?)`,
+      )
+      .run(max, this.#now() - days * DAY_MS, PRUNE, PRUNE);
+    return Number(changes) >= PRUNE;
+  }
+
+  /** Its events stay for those who look into them; enrolled again, it may begin anew. */
+  forget(node: string): void {
+    this.#streams.delete(node);
+    this.#db.prepare('DELETE FROM streams WHERE node = ?').run(node);
+  }
+
+  #insert(waiting: readonly Waiting[], due: readonly Stream[]): void {
+    const insert = this.#db.prepare(
+      'INSERT OR IGNORE INTO events (node, stream, seq, at, received_at, kind, detail) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    for (const { node, event, at } of waiting)
+      insert.run(node, event.stream, event.seq, event.at, at, event.kind, JSON.stringify(event.detail));
+    const raise = this.#db.prepare(
+      'INSERT INTO streams (node, stream, seq) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
+    );
+    for (const { node, stream, seq } of due) raise.run(node, stream, seq);
+  }
+
+  #streamOf(node: string, name: string): Stream {
+    const streams = this.#streams.get(node) ?? new Map<string, Stream>();
+    this.#streams.set(node, streams);
+    let stream = streams.get(name);
+    if (stream === undefined) {
+      const row = this.#db.prepare('SELECT seq FROM streams WHERE node = ? AND stream = ?').get(node, name);
+      stream = { node, stream: name, seq: row === undefined ? 0 : number(row, 'seq') };
+      streams.set(name, stream);
+      const [oldest] = streams.keys();
+      if (streams.size > MAX_STREAMS && oldest !== undefined) {
+        streams.delete(oldest);
+        this.#db.prepare('DELETE FROM streams WHERE node = ? AND stream = ?').run(node, oldest);
+      }
+    }
+    return stream;
+  }
+}
+
+function stored(row: DbRow): StoredEvent {
+  return {
+    id: number(row, 'id'),
+    node: text(row, 'node'),
+    stream: text(row, 'stream'),
+    seq: number(row, 'seq'),
+    at: number(row, 'at'),
+    received_at: number(row, 'received_at'),
+    kind: text(row, 'kind'),
+    detail: JSON.parse(text(row, 'detail')) as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,224 @@
+import { connect, type IClientOptions, type MqttClient } from 'mqtt';
+import { contained, every } from '../../../shared/async/every.ts';
+import { Serial } from '../../../shared/async/serial.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { Ack } from '../../../shared/fleet/statements.ts';
+import { HUB_ID, NODE_TOPICS, type NodeTopic, parseTold, topics } from '../../../shared/fleet/topics.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { KeyPair } from '../certificates.ts';
+import type { Signer } from '../signer.ts';
+import type { Events } from './events.ts';
+import type { Fleet } from './fleet.ts';
+import { parseBody } from './told-bodies.ts';
+
+/** From the first event to the commit of all that came until then. */
+const COMMIT_MS = 25;
+const SAVE_MS = 30_000;
+const PRUNE_MS = 60_000;
+const KEEPALIVE_S = 15;
+const CONNECT_MS = 10_000;
+/** Between two attempts: 1 to 3 s. */
+const RETRY_MS = 1000;
+const PUBLISH_MS = 10_000;
+/** Retained messages of all nodes come at once. */
+const RECEIVE_MAXIMUM = 1000;
+
+export interface FleetLinkOptions {
+  readonly url: string;
+  readonly fleetId: string;
+  readonly ca: string;
+  readonly identity: () => Promise<KeyPair>;
+  readonly fleet: Fleet;
+  readonly events: Events;
+  readonly signer: Signer;
+  /** What is published whenever the broker is there again. */
+  readonly policy: () => Promise<string>;
+  /** Two machines have the key of this node. */
+  readonly onTwin: (node: string) => void;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** The hub at the broker: hears what the nodes say, stores their events, and acknowledges what is stored. */
+export class FleetLink {
+  readonly #options: FleetLinkOptions;
+  #client: MqttClient | null = null;
+  #timers: readonly NodeJS.Timeout[] = [];
+  #problem: string | null = null;
+  #commitTimer: NodeJS.Timeout | null = null;
+  readonly #committing = new Serial();
+  readonly #commitContained = contained('events', async () => this.#commit());
+  readonly dropped = { unknown: 0, malformed: 0 };
+
+  constructor(options: FleetLinkOptions) {
+    this.#options = options;
+  }
+
+  get connected(): boolean {
+    return this.#client?.connected ?? false;
+  }
+
+  /** Why it is not connected; null while it is, or before the first attempt has failed. */
+  get problem(): string | null {
+    return this.connected ? null : this.#problem;
+  }
+
+  async start(): Promise<void> {
+    const { events, fleet, log } = this.#options;
+    this.#timers = [
+      every(SAVE_MS, 'nodes', () => fleet.save()),
+      every(PRUNE_MS, 'retention', () => events.prune()),
+    ];
+    await this.#open();
+    log.info('connecting to the broker');
+  }
+
+  /** With a new certificate. */
+  async reconnect(): Promise<void> {
+    await this.#close();
+    await this.#open();
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#commit();
+    this.#options.fleet.save();
+    await this.#close();
+  }
+
+  /**
+   * Retained, unless the payload is empty: that removes what was retained.
+   * @throws Error while the broker is away, or does not confirm in time
+   */
+  async publish(topic: string, payload: string): Promise<void> {
+    const client = this.#client;
+    if (client === null || !client.connected) throw new Error('the broker is away');
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${topic}: not confirmed in time`)), PUBLISH_MS);
+      client.publish(topic, payload, { qos: 1, retain: true }, (error) => {
+        clearTimeout(timer);
+        if (error === undefined || error === null) resolve();
+        else reject(error);
+      });
+    });
+  }
+
+  /** Removes what the broker keeps of a node. */
+  async forget(node: string): Promise<void> {
+    const { fleetId } = this.#options;
+    const kept = [topics.told(fleetId, node, 'presence'), topics.told(fleetId, node, 'status')];
+    for (const topic of [...kept, topics.ack(fleetId, node)]) await this.publish(topic, '');
+  }
+
+  async #open(): Promise<void> {
+    const { url, ca, identity, random, log } = this.#options;
+    const { certificate, key } = await identity();
+    const options: IClientOptions = {
+      ca,
+      cert: certificate,
+      key,
+      clientId: HUB_ID,
+      protocolVersion: 5,
+      clean: true,
+      keepalive: KEEPALIVE_S,
+      connectTimeout: CONNECT_MS,
+      reconnectPeriod: RETRY_MS * (1 + 2 * random()),
+      resubscribe: false,
+      queueQoSZero: false,
+      properties: { receiveMaximum: RECEIVE_MAXIMUM },
+    };
+    const client = connect(url, options);
+    this.#client = client;
+    client.on('connect', () => {
+      this.#problem = null;
+      log.info('connected to the broker');
+      contained('broker', async () => this.#begin(client))();
+    });
+    client.on('close', () => {
+      if (this.#client !== client) return; // we have closed it
+      if (this.#problem === null) log.warn('the broker is away');
+      this.#problem ??= 'the connection to the broker was lost';
+    });
+    client.on('error', (error) => {
+      const problem = messageOf(error);
+      if (problem !== this.#problem) log.warn(`broker: ${problem}`);
+      this.#problem = problem;
+    });
+    client.on('message', (topic, payload) => this.#heard(topic, payload));
+  }
+
+  async #begin(client: MqttClient): Promise<void> {
+    const { fleet, fleetId, policy } = this.#options;
+    fleet.allOffline();
+    const wanted = NODE_TOPICS.map(
+      (what) => [topics.allTold(fleetId, what), { qos: what === 'telemetry' ? 0 : 1 }] as const,
+    );
+    await client.subscribeAsync(Object.fromEntries(wanted));
+    await this.publish(topics.policy(fleetId), await policy());
+  }
+
+  async #close(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.endAsync();
+  }
+
+  #heard(topic: string, payload: Buffer): void {
+    const { fleet, log } = this.#options;
+    const told = parseTold(topic);
+    if (told === null || payload.length === 0) return; // the hub's own clearing of what was retained
+    const { node, what } = told;
+    if (!fleet.has(node)) {
+      this.dropped.unknown++;
+      if (this.dropped.unknown === 1) log.warn(`${node} is connected, but not enrolled`);
+      return;
+    }
+    if (!this.#take(what, node, payload)) this.dropped.malformed++;
+  }
+
+  /** @returns false for a body that is not what it should be */
+  #take(what: NodeTopic, node: string, payload: Buffer): boolean {
+    const { fleet, events, onTwin } = this.#options;
+    switch (what) {
+      case 'presence': {
+        const body = parseBody(what, payload);
+        if (body !== null && fleet.presence(node, body)) onTwin(node);
+        return body !== null;
+      }
+      case 'status': {
+        const body = parseBody(what, payload);
+        if (body !== null && fleet.status(node, body)) onTwin(node);
+        return body !== null;
+      }
+      case 'telemetry': {
+        const body = parseBody(what, payload);
+        if (body !== null) fleet.telemetry(node, body);
+        return body !== null;
+      }
+      case 'event': {
+        const body = parseBody(what, payload);
+        if (body === null) return false;
+        events.take(node, body);
+        this.#commitTimer ??= setTimeout(this.#commitContained, COMMIT_MS);
+        return true;
+      }
+    }
+  }
+
+  /** One at a time: an older acknowledgement must not replace a newer one. */
+  async #commit(): Promise<void> {
+    const { events, fleet } = this.#options;
+    await this.#committing.run(async () => {
+      if (this.#commitTimer !== null) clearTimeout(this.#commitTimer);
+      this.#commitTimer = null;
+      // Where the broker is away, the node sends it again, and is acknowledged then.
+      const due = events.commit().filter(({ node }) => this.connected && fleet.has(node));
+      await Promise.all(due.map(async (ack) => this.#acknowledge(ack)));
+    });
+  }
+
+  async #acknowledge(ack: Ack): Promise<void> {
+    const { signer, fleetId } = this.#options;
+    await this.publish(topics.ack(fleetId, ack.node), await signer.sign('svc-ack', ack));
+  }
+}

@@ -1,0 +1,232 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
+import type { PublicJwk } from '../../../shared/fleet/statements.ts';
+import type { Presence } from '../../../shared/fleet/told.ts';
+import { inTransaction } from '../database.ts';
+import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const TWIN =
+  'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
+
+interface Known {
+  name: string;
+  profile: NodeEntry['profile'];
+  version: string;
+  readonly enrolled_at: number;
+  readonly signing_key: PublicJwk;
+  online: boolean;
+  seen_at: number | null;
+  status: Json | null;
+  telemetry: Json | null;
+  alarm: string | null;
+  /** Of its connections. */
+  readonly sessions: Alternation;
+  /** Of the machine: what is before the dot of its nonces. */
+  readonly boots: Alternation;
+}
+
+/** Names that are new each time, unless two machines take turns. */
+class Alternation {
+  present: string | null = null;
+  #before: string | null = null;
+
+  /** @returns whether the one before the present one is back */
+  next(name: string): boolean {
+    if (name === this.present) return false;
+    const isBack = name === this.#before;
+    this.#before = this.present;
+    this.present = name;
+    return isBack;
+  }
+}
+
+export type FleetListener = (id: string) => void;
+
+/** Every enrolled node and the newest of what it said: in memory, and in the database what outlives the hub. */
+export class Fleet {
+  readonly #db: DatabaseSync;
+  readonly #now: () => number;
+  readonly #nodes = new Map<string, Known>();
+  /** By id, for pages of the list; null: to be made again. */
+  #order: readonly string[] | null = null;
+  readonly #unsaved = new Set<string>();
+  readonly #listeners = new Set<FleetListener>();
+
+  /** @param now wall clock, ms */
+  constructor(db: DatabaseSync, now: () => number) {
+    this.#db = db;
+    this.#now = now;
+    for (const row of db.prepare('SELECT * FROM nodes').all()) this.#nodes.set(text(row, 'id'), known(row));
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** Called with the id of a node that has changed in a way that a list shows, or is gone. @returns what ends it */
+  onChange(listener: FleetListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  has(id: string): boolean {
+    return this.#nodes.has(id);
+  }
+
+  /** Sorted. */
+  ids(): readonly string[] {
+    this.#order ??= [...this.#nodes.keys()].toSorted();
+    return this.#order;
+  }
+
+  /** Null for an unknown one. */
+  entry(id: string): NodeEntry | null {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return null;
+    const { telemetry: _only, sessions: _own, boots: _too, ...entry } = node;
+    return { id, ...entry };
+  }
+
+  telemetryOf(id: string): Json | null {
+    return this.#nodes.get(id)?.telemetry ?? null;
+  }
+
+  /** Adds it to the database, or replaces its key: an earlier one counts no longer. `reload` follows the transaction. */
+  store({ device_id: id, name, profile, version, signing_key: key }: EnrollRequest): void {
+    this.#db
+      .prepare(
+        'INSERT OR REPLACE INTO nodes (id, name, profile, version, enrolled_at, key) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(id, name, profile, version, this.#now(), key.x);
+  }
+
+  /** Deletes it from the database. `reload` follows the transaction. */
+  erase(id: string): void {
+    this.#db.prepare('DELETE FROM nodes WHERE id = ?').run(id);
+  }
+
+  /** What the database has of it now. */
+  reload(id: string): void {
+    const row = this.#db.prepare('SELECT * FROM nodes WHERE id = ?').get(id);
+    if (row === undefined) this.#nodes.delete(id);
+    else this.#nodes.set(id, known(row));
+    this.#unsaved.delete(id);
+    this.#order = null;
+    this.#changed(id);
+  }
+
+  /** Null for an unknown one. */
+  keyOf(id: string): PublicJwk | null {
+    return this.#nodes.get(id)?.signing_key ?? null;
+  }
+
+  /** @returns whether two machines were found with its key just now: a session that was replaced by another is back */
+  presence(id: string, said: Presence): boolean {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return false;
+    const { present } = node.sessions;
+    // The will of a session that was replaced comes late, and says nothing about the present one.
+    if (!said.online && present !== null && said.session !== present) return false;
+    node.seen_at = this.#now();
+    node.online = said.online;
+    node.name = said.name;
+    node.version = said.version;
+    node.profile = said.profile;
+    const isTwin = said.online && node.sessions.next(said.session) && this.#twin(id, node);
+    this.#unsaved.add(id);
+    this.#changed(id);
+    return isTwin;
+  }
+
+  /** @returns as `presence`: a boot of the machine that was replaced by another is back */
+  status(id: string, said: Json): boolean {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return false;
+    node.status = said;
+    node.seen_at = this.#now();
+    const { nonce } = said;
+    const boot = typeof nonce === 'string' ? nonce.split('.')[0] : undefined;
+    const isTwin = boot !== undefined && node.boots.next(boot) && this.#twin(id, node);
+    this.#unsaved.add(id);
+    this.#changed(id);
+    return isTwin;
+  }
+
+  /** No change for lists: it comes every second. */
+  telemetry(id: string, said: Json): void {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return;
+    node.telemetry = said;
+    node.seen_at = this.#now();
+    this.#unsaved.add(id);
+  }
+
+  clearAlarm(id: string): void {
+    const node = this.#nodes.get(id);
+    if (node === undefined) return;
+    this.#alarm(id, node, null);
+    this.#changed(id);
+  }
+
+  /** Nobody is known to be there: the broker says anew who is, when the hub subscribes. */
+  allOffline(): void {
+    for (const [id, node] of this.#nodes) {
+      if (!node.online) continue;
+      node.online = false;
+      this.#changed(id);
+    }
+  }
+
+  /** Writes what has changed since the last time. @throws SQLite's error; then it is tried again */
+  save(): void {
+    if (this.#unsaved.size === 0) return;
+    const update = this.#db.prepare(
+      'UPDATE nodes SET name = ?, profile = ?, version = ?, seen_at = ?, status = ? WHERE id = ?',
+    );
+    inTransaction(this.#db, () => {
+      for (const id of this.#unsaved) {
+        const node = this.#nodes.get(id);
+        if (node === undefined) continue;
+        const status = node.status === null ? null : JSON.stringify(node.status);
+        update.run(node.name, node.profile, node.version, node.seen_at, status, id);
+      }
+    });
+    this.#unsaved.clear();
+  }
+
+  #twin(id: string, node: Known): boolean {
+    if (node.alarm !== null) return false;
+    this.#alarm(id, node, TWIN);
+    return true;
+  }
+
+  /** At once: it must not be forgotten. */
+  #alarm(id: string, node: Known, alarm: string | null): void {
+    this.#db.prepare('UPDATE nodes SET alarm = ? WHERE id = ?').run(alarm, id);
+    node.alarm = alarm;
+  }
+
+  #changed(id: string): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+}
+
+function known(row: DbRow): Known {
+  const status = textOrNull(row, 'status');
+  return {
+    name: text(row, 'name'),
+    profile: text(row, 'profile') === 'drone' ? 'drone' : 'ground-station',
+    version: text(row, 'version'),
+    enrolled_at: number(row, 'enrolled_at'),
+    signing_key: { kty: 'OKP', crv: 'Ed25519', x: text(row, 'key') },
+    online: false,
+    seen_at: numberOrNull(row, 'seen_at'),
+    status: status === null ? null : (JSON.parse(status) as Json),
+    telemetry: null,
+    alarm: textOrNull(row, 'alarm'),
+    sessions: new Alternation(),
+    boots: new Alternation(),
+  };
+}

@@ -1,0 +1,68 @@
+import type { FleetEvent, Presence } from '../../../shared/fleet/told.ts';
+import type { NodeTopic } from '../../../shared/fleet/topics.ts';
+import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
+import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+
+/** What a node says, as far as the hub relies on it; a newer node may say more. */
+
+/** More is no status, no telemetry and no event. */
+const MAX_BYTES = 64 * 1024;
+
+const time = { type: 'integer', minimum: 0 } as const;
+const seq = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+const SCHEMAS = {
+  presence: {
+    type: 'object',
+    required: ['online', 'session', 'at', 'version', 'profile', 'name'],
+    properties: {
+      online: { type: 'boolean' },
+      session: { type: 'string', minLength: 1, maxLength: 128 },
+      at: time,
+      version: { type: 'string', maxLength: 128 },
+      profile: { enum: ['drone', 'ground-station'] },
+      name: { type: 'string', maxLength: 128 },
+    },
+  },
+  status: { type: 'object' },
+  telemetry: { type: 'object' },
+  event: {
+    type: 'object',
+    required: ['stream', 'seq', 'at', 'kind', 'detail'],
+    properties: {
+      stream: { type: 'string', minLength: 1, maxLength: 64 },
+      seq: { ...seq, minimum: 1 },
+      after: seq,
+      at: time,
+      kind: { type: 'string', minLength: 1, maxLength: 128 },
+      detail: { type: 'object' },
+    },
+  },
+} as const satisfies Record<NodeTopic, JsonSchema>;
+
+export interface ToldBodies {
+  readonly presence: Presence;
+  readonly status: Readonly<Record<string, unknown>>;
+  readonly telemetry: Readonly<Record<string, unknown>>;
+  readonly event: FleetEvent;
+}
+
+const ajv = createAjv();
+const VALIDATORS = {
+  presence: compileValidator(ajv, SCHEMAS.presence),
+  status: compileValidator(ajv, SCHEMAS.status),
+  telemetry: compileValidator(ajv, SCHEMAS.telemetry),
+  event: compileValidator(ajv, SCHEMAS.event),
+};
+
+/** Null for a body that is not what this topic has. */
+export function parseBody<T extends NodeTopic>(what: T, payload: Buffer): ToldBodies[T] | null {
+  if (payload.length > MAX_BYTES) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  return VALIDATORS[what](value) === null ? (value as ToldBodies[T]) : null;
+}

@@ -1,0 +1,179 @@
+import { ApiError } from '../../shared/errors.ts';
+import { caHashOf, formatCode, newCodeSecret } from '../../shared/fleet/code.ts';
+import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
+import { Reply } from '../../shared/routes/handler.ts';
+import { VERSION } from '../../shared/version.ts';
+import { OpenAnswer } from './app.ts';
+import type { HubAudit } from './audit.ts';
+import { type Caller, sees } from './caller.ts';
+import type { HubConfig } from './config.ts';
+import type { Enrolment } from './enrolment.ts';
+import type { Events } from './fleet/events.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import type { FleetLink } from './fleet/fleet-link.ts';
+import type { NodeStreams } from './node-stream.ts';
+import { hubOpenApi } from './openapi.ts';
+import type { People } from './people.ts';
+import type { PolicyMaker } from './policy.ts';
+import { hubRows } from './routes.ts';
+import type { HubHandlers } from './row.ts';
+import type { NodesQuery } from './schemas.ts';
+import type { Sessions } from './sessions.ts';
+import type { Codes } from './stores/codes.ts';
+
+export interface HandlerParts {
+  readonly config: HubConfig;
+  /** PEM of the CA. */
+  readonly ca: string;
+  /** First 128 bits of the CA's hash, as codes have it. */
+  readonly caHash: ReturnType<typeof caHashOf>;
+  readonly audit: HubAudit;
+  readonly codes: Codes;
+  readonly enrolment: Enrolment;
+  readonly events: Events;
+  readonly fleet: Fleet;
+  readonly link: FleetLink;
+  readonly people: People;
+  readonly policy: PolicyMaker;
+  readonly sessions: Sessions;
+  readonly streams: NodeStreams;
+  /** Has the broker forget a node; it may be away. */
+  readonly forget: (node: string) => Promise<void>;
+}
+
+type Handlers = HubHandlers<typeof hubRows>;
+
+export function hubHandlers(parts: HandlerParts): Handlers {
+  const { config, ca, audit, enrolment, events, fleet, link, policy, sessions, streams } = parts;
+  const document = hubOpenApi(hubRows, VERSION);
+  return {
+    'ca.get': () => new Reply(200, ca, 'application/x-pem-file'),
+    'health.get': () => ({ ok: link.connected, version: VERSION, broker: link.connected }),
+    'openapi.get': () => document,
+    'enroll.post': async ({ body, changed }) => {
+      changed(body.device_id);
+      return enrolment.enroll(body);
+    },
+    'renew.post': async ({ body, changed }) => {
+      const { node, answer } = await enrolment.renew(body.statement);
+      changed(node);
+      return answer;
+    },
+    'session.get': async ({ caller, headers }) => sessions.open(caller, headers),
+    'me.get': ({ caller: { kind, id, name, scopes, nodes } }) => ({
+      kind,
+      id,
+      name,
+      scopes,
+      nodes,
+      fleet: config.fleet,
+      fleet_name: config.name,
+    }),
+    'fleet.get': ({ caller }) => {
+      const entries = seenBy(fleet, caller);
+      return {
+        fleet: config.fleet,
+        name: config.name,
+        version: VERSION,
+        broker: { url: config.broker.url, connected: link.connected, problem: link.problem },
+        nodes: entries.length,
+        online: entries.filter(({ online }) => online).length,
+        alarms: entries.filter(({ alarm }) => alarm !== null).length,
+        policy_seq: policy.seq,
+        dropped: link.dropped,
+      };
+    },
+    'nodes.get': ({ query, caller }) => nodePage(seenBy(fleet, caller), query),
+    'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
+    'nodes.id.get': ({ id, caller }) => ({
+      ...entryFor(fleet, caller, id),
+      telemetry: fleet.telemetryOf(id),
+    }),
+    'nodes.id.delete': async ({ id, caller }) => {
+      entryFor(fleet, caller, id);
+      await enrolment.remove(id);
+      await parts.forget(id);
+      return { ended: id };
+    },
+    'nodes.id.alarm.delete': ({ id, caller }) => {
+      entryFor(fleet, caller, id);
+      fleet.clearAlarm(id);
+      return entryFor(fleet, caller, id);
+    },
+    'events.get': ({ query, caller }) => {
+      const found = events.list(query, caller.nodes);
+      return { events: found, last: found.at(-1)?.id ?? query.after ?? 0 };
+    },
+    'codes.post': ({ caller }) => newCode(parts, caller),
+    'credentials.post': ({ body, caller, changed }) => {
+      const { label, scopes, nodes = null } = body;
+      const { id, text } = parts.people.addCredential(caller, label, { scopes, nodes });
+      changed(id);
+      return { id, credential: text };
+    },
+    'credentials.get': ({ caller }) => ({ credentials: parts.people.credentials(caller) }),
+    'credentials.id.delete': async ({ id, caller }) => {
+      await parts.people.endCredential(caller, id);
+      return { ended: id };
+    },
+    'operators.post': ({ body, caller, changed }) => {
+      const { name, scopes, nodes = null } = body;
+      const { id, text } = parts.people.addOperator(caller, name, { scopes, nodes });
+      changed(id);
+      return { id, credential: text };
+    },
+    'operators.get': ({ caller }) => ({ operators: parts.people.operators(caller) }),
+    'operators.id.delete': async ({ id, caller }) => {
+      await parts.people.removeOperator(caller, id);
+      return { ended: id };
+    },
+    'audit.get': ({ query }) => ({ records: audit.newest(query.limit) }),
+    'audit.verify.get': async () => audit.verify(),
+  };
+}
+
+/** A code for one node, of those that its maker has. */
+export function newCode(
+  { codes, caHash }: Pick<HandlerParts, 'codes' | 'caHash'>,
+  by: Pick<Caller, 'id' | 'nodes'>,
+): { readonly code: string; readonly expires_at: number } {
+  const secret = newCodeSecret();
+  return { expires_at: codes.add(secret, by), code: formatCode({ caHash, secret }) };
+}
+
+function seenBy(fleet: Fleet, caller: Caller): readonly NodeEntry[] {
+  const ids = caller.nodes === null ? fleet.ids() : caller.nodes.toSorted();
+  return ids.flatMap((id) => fleet.entry(id) ?? []);
+}
+
+/** @throws ApiError E_NOT_FOUND, also for a node that this caller may not see */
+function entryFor(fleet: Fleet, caller: Caller, id: string): NodeEntry {
+  const entry = sees(caller, id) ? fleet.entry(id) : null;
+  if (entry === null) throw new ApiError('E_NOT_FOUND', `There is no node ${id}.`);
+  return entry;
+}
+
+function nodePage(
+  all: readonly NodeEntry[],
+  { after, limit, q, online, alarm, profile }: NodesQuery,
+): {
+  readonly nodes: readonly NodeEntry[];
+  readonly total: number;
+  readonly next: string | null;
+} {
+  const words = q?.toLowerCase();
+  const fitting = all.filter(
+    (node) =>
+      (words === undefined || `${node.id}\n${node.name}`.toLowerCase().includes(words)) &&
+      (online === undefined || node.online === online) &&
+      (alarm === undefined || (node.alarm !== null) === alarm) &&
+      (profile === undefined || node.profile === profile),
+  );
+  const rest = after === undefined ? fitting : fitting.filter(({ id }) => id > after);
+  const nodes = rest.slice(0, limit);
+  return {
+    nodes,
+    total: fitting.length,
+    next: rest.length > nodes.length ? (nodes.at(-1)?.id ?? null) : null,
+  };
+}

@@ -1,0 +1,193 @@
+import { X509Certificate } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import type { RequestHandler } from 'express';
+import { every } from '../../shared/async/every.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { caHashOf } from '../../shared/fleet/code.ts';
+import { topics } from '../../shared/fleet/topics.ts';
+import type { Logger } from '../../shared/process/logger.ts';
+import { named, type Service } from '../../shared/process/services.ts';
+import { createHubApp } from './app.ts';
+import { HubAudit } from './audit.ts';
+import { BrokerProcess } from './broker-process.ts';
+import { BrokerRules } from './broker-rules.ts';
+import { Budgets } from './budgets.ts';
+import type { Caller } from './caller.ts';
+import { OwnCertificates, readAuthority } from './certificates.ts';
+import type { HubConfig } from './config.ts';
+import { Enrolment } from './enrolment.ts';
+import { Events } from './fleet/events.ts';
+import { Fleet } from './fleet/fleet.ts';
+import { FleetLink } from './fleet/fleet-link.ts';
+import { type HandlerParts, hubHandlers } from './handlers.ts';
+import { NodeStreams } from './node-stream.ts';
+import { People } from './people.ts';
+import type { HubPlaces } from './places.ts';
+import { PolicyMaker } from './policy.ts';
+import { hubRows } from './routes.ts';
+import type { HubHandler, HubRow } from './row.ts';
+import { claimedId } from './secret.ts';
+import { HubServer } from './server.ts';
+import { Sessions } from './sessions.ts';
+import { Signer } from './signer.ts';
+import { Codes } from './stores/codes.ts';
+import { Credentials } from './stores/credentials.ts';
+import { Denied } from './stores/denied.ts';
+import { Operators } from './stores/operators.ts';
+
+const POLICY_MS = 10 * 60_000;
+const CERTIFICATES_MS = 24 * 3600 * 1000;
+
+export interface HubOptions {
+  readonly places: HubPlaces;
+  readonly config: HubConfig;
+  readonly db: DatabaseSync;
+  /** Where a Mosquitto of the hub's own listens; null: the broker is somebody else's. */
+  readonly ownBroker: { readonly host: string; readonly port: number } | null;
+  readonly page: RequestHandler | null;
+  /** Wall clock, and monotonic, ms. */
+  readonly now: () => number;
+  readonly monotonic: () => number;
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+export interface Hub {
+  /** In start order. */
+  readonly services: readonly Service[];
+  readonly codes: Codes;
+  readonly caHash: string;
+}
+
+/** Puts a hub together; nothing of it runs yet. */
+export async function buildHub(options: HubOptions): Promise<Hub> {
+  const { places, config, db, ownBroker, page, now, monotonic, random, log } = options;
+  const authority = await readAuthority(places);
+  const certificates = new OwnCertificates(places, config.names, authority, now);
+  await certificates.renew();
+  const signer = await Signer.open(places.signingKeys);
+  const operators = new Operators(db, now);
+  const credentials = new Credentials(db, now);
+  const codes = new Codes(db, now);
+  const denied = new Denied(db, now);
+  const fleet = new Fleet(db, now);
+  const events = new Events(db, now, config.events);
+  const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
+  const audit = new HubAudit(places, now, log);
+  const acl = config.broker.acl ?? places.acl;
+  const broker = ownBroker === null ? null : new BrokerProcess({ places, acl, ...ownBroker, log });
+  const rules = new BrokerRules({
+    fleet: config.fleet,
+    file: acl,
+    pidFile: config.broker.pid_file,
+    own: () => broker?.pid ?? null,
+    denied,
+    log,
+  });
+  const link = new FleetLink({
+    url: config.broker.url,
+    fleetId: config.fleet,
+    ca: authority.certificate,
+    identity: async () => certificates.read(places.mqtt),
+    fleet,
+    events,
+    signer,
+    policy: async () => policy.current(),
+    onTwin: (node) => {
+      log.error(`${node}: its key is on two machines`);
+      audit.record({
+        peer: 'broker',
+        principal: node,
+        principal_kind: 'node',
+        route: null,
+        outcome: 'alarm',
+        rule: 'two machines with one key',
+        changed: node,
+      });
+    },
+    random,
+    log,
+  });
+  const authenticate = (credential: string): Caller | null => {
+    const claimed = claimedId(credential);
+    if (claimed === null) return null;
+    return (claimed.kind === 'op' ? operators : credentials).verify(claimed.id, credential);
+  };
+  const streams = new NodeStreams(fleet, ({ id }) => (operators.find(id) ?? credentials.find(id)) !== null);
+  const publishPolicy = async (): Promise<void> => {
+    const jws = await policy.renew();
+    if (link.connected) await link.publish(topics.policy(config.fleet), jws);
+  };
+  /** Whatever of it fails is done when the broker is there again, or at the latest with the next policy. */
+  const tell = async (what: string, work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => log.warn(`${what}: ${messageOf(error)}`));
+  };
+  const people = new People({
+    db,
+    operators,
+    credentials,
+    codes,
+    denied,
+    rules,
+    onEnded: async (ids) => {
+      for (const id of ids) streams.end(id);
+      await tell('the policy', publishPolicy);
+    },
+  });
+  const common = { authority, fleetId: config.fleet, brokerUrl: config.broker.url, now };
+  const caHash = caHashOf(new X509Certificate(authority.certificate));
+  const parts: HandlerParts = {
+    config,
+    ca: authority.certificate,
+    caHash,
+    audit,
+    codes,
+    enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
+    events,
+    fleet,
+    link,
+    people,
+    policy,
+    sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
+    streams,
+    forget: async (node) => tell(`what the broker keeps of ${node}`, async () => link.forget(node)),
+  };
+  const app = createHubApp({
+    rows: hubRows,
+    // Each handler is typed by its row, which is what the application calls it with.
+    handlers: hubHandlers(parts) as unknown as Readonly<Record<string, HubHandler<HubRow>>>,
+    authenticate,
+    budgets: new Budgets(monotonic),
+    record: (entry) => audit.record(entry),
+    page,
+    log,
+  });
+  const server = new HubServer(app, await certificates.read(places.server), config);
+  const renewCertificates = async (): Promise<void> => {
+    if (!(await certificates.renew())) return;
+    server.renew(await certificates.read(places.server));
+    await rules.reload();
+    await link.reconnect();
+  };
+  let timers: readonly NodeJS.Timeout[] = [];
+  const services = [
+    named('audit', audit),
+    named('rules', { start: async () => rules.apply() }),
+    ...(broker === null ? [] : [named('broker', broker)]),
+    named('fleet', link),
+    named('streams', streams),
+    named('upkeep', {
+      start: () => {
+        timers = [
+          every(POLICY_MS, 'policy', publishPolicy),
+          every(CERTIFICATES_MS, 'certificates', renewCertificates),
+        ];
+      },
+      stop: () => {
+        for (const timer of timers) clearInterval(timer);
+      },
+    }),
+    named('server', server),
+  ];
+  return { services, codes, caHash };
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { SCOPES } from '../../shared/auth/scopes.ts';
+import { writeAtomic } from '../../shared/files/atomic-write.ts';
+import { newAuthority } from '../../shared/fleet/authority.ts';
+import { OwnCertificates } from './certificates.ts';
+import { type FirstConfig, firstConfig } from './config.ts';
+import { openHubDatabase } from './database.ts';
+import type { HubPlaces } from './places.ts';
+import { addSigningKey } from './signer.ts';
+import { Operators } from './stores/operators.ts';
+
+export type InitOptions = Omit<FirstConfig, 'fleet'>;
+
+/** Whether there is a whole hub in this folder: the config is written last. */
+export function isHub({ config }: HubPlaces): boolean {
+  return existsSync(config);
+}
+
+/**
+ * Makes the files of a new hub. What is left of an attempt that was cut off is made anew.
+ * @returns the credential of the first operator, who may do everything; it is stored nowhere
+ */
+export async function initHub(places: HubPlaces, options: InitOptions, now: () => number): Promise<string> {
+  if (isHub(places)) throw new Error(`there is a hub in ${places.folder} already`);
+  await mkdir(places.folder, { recursive: true, mode: 0o700 });
+  const fleet = `f-${randomBytes(6).toString('hex')}`;
+  const authority = await newAuthority(fleet, now());
+  await writeAtomic(places.caKey, authority.key);
+  await writeAtomic(places.ca, authority.certificate, 0o644);
+  await new OwnCertificates(places, options.names, authority, now).renew();
+  if (!existsSync(places.signingKeys)) await addSigningKey(places.signingKeys);
+  const db = openHubDatabase(places.database);
+  try {
+    const { text } = new Operators(db, now).add('first operator', { scopes: SCOPES, nodes: null });
+    await writeAtomic(places.config, firstConfig({ ...options, fleet }));
+    return text;
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,285 @@
+/** svc-hub: the command line and the composition root. The only file of it that reads env and argv. */
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { backup } from 'node:sqlite';
+import { parseArgs } from 'node:util';
+import { SCOPES } from '../../shared/auth/scopes.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { named, runServices } from '../../shared/process/services.ts';
+import { VERSION } from '../../shared/version.ts';
+import { verifyHubAudit } from './audit.ts';
+import { readHubConfig } from './config.ts';
+import { openHubDatabase } from './database.ts';
+import { newCode } from './handlers.ts';
+import { buildHub } from './hub.ts';
+import { type InitOptions, initHub, isHub } from './init.ts';
+import { mosquittoConfig } from './mosquitto-files.ts';
+import { type HubPlaces, placesIn } from './places.ts';
+import { addSigningKey, retireSigningKey } from './signer.ts';
+import { Operators } from './stores/operators.ts';
+
+const USAGE = `svc-hub: a fleet of nodes in one place.
+
+  svc-hub --demo          a hub with a Mosquitto of its own, made at the first start; prints an enrolment code
+  svc-hub init            makes the files of a hub; prints the first operator's credential, once
+  svc-hub serve           runs it; with --own-broker also a Mosquitto
+  svc-hub code            a new enrolment code of the hub that runs; credential of an operator in SVC_HUB_CREDENTIAL
+  svc-hub operator NAME   adds an operator who may do everything; prints the credential, once
+  svc-hub backup FILE     a copy of the database, also while the hub runs; it has no key in it
+  svc-hub mosquitto       prints a configuration for a Mosquitto that others run
+  svc-hub key add|retire  adds a key that will sign; retires the oldest. Restart the hub after each
+  svc-hub audit verify    checks the chains of the audit
+
+  --dir DIR               default .svc-hub (SVC_HUB_DIR)
+  init and --demo:
+  --host NAME             name or address of hub and broker, once for each; the first is told to the nodes
+                          (default: 127.0.0.1, so that only nodes on this machine reach the broker)
+  --name NAME             what the fleet is called
+  --port 8190, --https-port 8193, --broker-port 8883
+`;
+
+class UsageError extends Error {}
+type Env = Readonly<Record<string, string | undefined>>;
+type Flags = ReturnType<typeof parse>['values'];
+
+const wall = (): number => Date.now();
+const EVERYTHING = { scopes: SCOPES, nodes: null } as const;
+const REQUEST_MS = 10_000;
+/** As many pages as there are: one step, so that a hub that writes meanwhile does not make it begin again and again. */
+const ALL_PAGES = 2 ** 31 - 1;
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        demo: { type: 'boolean' },
+        help: { type: 'boolean' },
+        version: { type: 'boolean' },
+        'own-broker': { type: 'boolean' },
+        dir: { type: 'string' },
+        name: { type: 'string' },
+        host: { type: 'string', multiple: true },
+        port: { type: 'string' },
+        'https-port': { type: 'string' },
+        'broker-port': { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+async function run(argv: readonly string[], env: Env): Promise<number> {
+  const { values, positionals } = parse(argv);
+  if (values.version === true) return say(VERSION);
+  if (values.help === true || (positionals.length === 0 && values.demo !== true)) {
+    process.stdout.write(USAGE);
+    return values.help === true ? 0 : 2;
+  }
+  process.umask(0o077);
+  const places = placesIn(values.dir ?? env['SVC_HUB_DIR'] ?? '.svc-hub');
+  const [command = 'demo', ...rest] = positionals;
+  const [argument] = rest;
+  switch (command) {
+    case 'demo':
+      return demo(places, values);
+    case 'init':
+      return say(`first operator  ${await initHub(places, initOptions(values), wall)}`);
+    case 'serve':
+      return serve(places, values['own-broker'] === true, async () => undefined);
+    case 'code':
+      return printCode(places, env);
+    case 'operator':
+      return operator(places, needed(argument, 'operator NAME'));
+    case 'backup':
+      return copyDatabase(places, needed(argument, 'backup FILE'));
+    case 'mosquitto':
+      return mosquitto(places);
+    case 'key':
+      return changeKeys(places, needed(argument, 'key add|retire'));
+    case 'audit':
+      if (argument !== 'verify') throw new UsageError('svc-hub audit verify');
+      return verifyAudit(places);
+    default:
+      throw new UsageError(`there is no svc-hub ${command}`);
+  }
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+function needed(argument: string | undefined, usage: string): string {
+  if (argument === undefined) throw new UsageError(`svc-hub ${usage}`);
+  return argument;
+}
+
+function initOptions({ name, host, port, ...ports }: Flags): InitOptions {
+  const always = [hostname(), 'localhost', '127.0.0.1', '::1'];
+  return {
+    name: name ?? 'my fleet',
+    names: [...new Set([...(host ?? ['127.0.0.1']), ...always])],
+    httpPort: portOf(port, 8190),
+    httpsPort: portOf(ports['https-port'], 8193),
+    brokerPort: portOf(ports['broker-port'], 8883),
+  };
+}
+
+function portOf(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UsageError(`${text} is no port`);
+  return port;
+}
+
+async function demo(places: HubPlaces, flags: Flags): Promise<number> {
+  const first = isHub(places) ? null : await initHub(places, initOptions(flags), wall);
+  return serve(places, true, async (newestCode) => {
+    const { name, names, http, https } = await readHubConfig(places.config);
+    const [host = 'localhost'] = names;
+    const url = `https://${host.includes(':') ? `[${host}]` : host}:${https.port}`;
+    const lines = [
+      '',
+      `  svc-hub ${VERSION}   http://${http.host}:${http.port}   ${url}`,
+      '',
+      `  fleet      ${name}`,
+      first === null ? '' : `  operator   ${first}   shown this once`,
+      `  code       ${newestCode}`,
+      `             a node enrols with: npx svc fleet enroll ${url} ${newestCode}`,
+      '',
+      '  Ctrl-C stops hub and broker.',
+      '',
+    ];
+    say(lines.filter((line, at) => line !== '' || lines[at - 1] !== '').join('\n'));
+  });
+}
+
+/** Runs until it is told to stop. @param onReady gets a fresh enrolment code, if it asks for one */
+async function serve(
+  places: HubPlaces,
+  ownBroker: boolean,
+  onReady: (newestCode: string) => Promise<void>,
+): Promise<number> {
+  const log = createLogger('svc-hub');
+  const config = await readHubConfig(places.config);
+  const release = takePidLock(join(places.folder, 'hub.lock'));
+  if (release === null) throw new Error(`a hub runs in ${places.folder} already`);
+  const asked = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => asked.abort());
+  try {
+    await sweepTemporary([places.folder], wall(), (problem) => log.warn(problem));
+    const db = openHubDatabase(places.database);
+    const { hostname: host, port } = new URL(config.broker.url);
+    const isLocal = host === '127.0.0.1' || host === 'localhost';
+    const hub = await buildHub({
+      places,
+      config,
+      db,
+      ownBroker: ownBroker ? { host: isLocal ? '127.0.0.1' : '0.0.0.0', port: Number(port) } : null,
+      page: null,
+      now: wall,
+      monotonic: () => performance.now(),
+      random: Math.random,
+      log,
+    });
+    const ready = (): void => {
+      log.info(
+        `serving on ${config.http.host}:${config.http.port} and ${config.https.host}:${config.https.port}`,
+      );
+      const by = { id: 'demo', nodes: null };
+      const answer = ownBroker ? newCode(hub, by).code : '';
+      onReady(answer).catch((error: unknown) => log.error(messageOf(error)));
+    };
+    const services = [named('database', { stop: () => db.close() }), ...hub.services];
+    const ok = await runServices(services, asked.signal, ready, (problem) => log.error(problem));
+    return ok ? 0 : 1;
+  } finally {
+    release();
+  }
+}
+
+async function printCode(places: HubPlaces, env: Env): Promise<number> {
+  const credential = env['SVC_HUB_CREDENTIAL'];
+  if (credential === undefined) throw new UsageError("put an operator's credential into SVC_HUB_CREDENTIAL");
+  const { http } = await readHubConfig(places.config);
+  const answer = await fetch(`http://${http.host}:${http.port}/v1/codes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credential}` },
+    redirect: 'error',
+    signal: AbortSignal.timeout(REQUEST_MS),
+  });
+  const body = (await answer.json()) as { readonly code: string; readonly detail?: string };
+  if (answer.status !== 201) throw new Error(body.detail ?? `the hub answered ${answer.status}`);
+  return say(body.code);
+}
+
+async function operator(places: HubPlaces, name: string): Promise<number> {
+  await readHubConfig(places.config); // a hub must be there
+  const db = openHubDatabase(places.database);
+  try {
+    return say(new Operators(db, wall).add(name, EVERYTHING).text);
+  } finally {
+    db.close();
+  }
+}
+
+async function copyDatabase(places: HubPlaces, file: string): Promise<number> {
+  if (existsSync(file)) throw new Error(`${file} exists`);
+  await readHubConfig(places.config);
+  const db = openHubDatabase(places.database);
+  const part = `${file}.part`;
+  try {
+    const pages = await backup(db, part, { rate: ALL_PAGES });
+    await rename(part, file);
+    return say(`${pages} pages in ${file}`);
+  } finally {
+    db.close();
+  }
+}
+
+async function mosquitto(places: HubPlaces): Promise<number> {
+  const { broker } = await readHubConfig(places.config);
+  process.stdout.write(
+    mosquittoConfig({
+      host: '0.0.0.0',
+      port: Number(new URL(broker.url).port),
+      ca: places.ca,
+      ...places.broker,
+      acl: broker.acl ?? places.acl,
+      persistence: '/var/lib/mosquitto',
+      user: 'mosquitto',
+    }),
+  );
+  return 0;
+}
+
+async function changeKeys(places: HubPlaces, verb: string): Promise<number> {
+  if (verb !== 'add' && verb !== 'retire') throw new UsageError('svc-hub key add|retire');
+  const change = verb === 'add' ? addSigningKey : retireSigningKey;
+  return say(`${await change(places.signingKeys)} keys; restart the hub`);
+}
+
+async function verifyAudit(places: HubPlaces): Promise<number> {
+  const { ok, files, head_not_checked: unchecked } = await verifyHubAudit(places);
+  for (const { name, records, broken } of files)
+    say(`${name}: ${records} records, ${broken ?? 'the chain is whole'}`);
+  if (unchecked !== null) say(`beginning and end were not checked: ${unchecked}`);
+  return ok ? 0 : 1;
+}
+
+run(process.argv.slice(2), process.env).then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    process.stderr.write(`svc-hub: ${messageOf(error)}\n`);
+    if (error instanceof UsageError) process.stderr.write(USAGE);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

@@ -1,0 +1,100 @@
+import type { ServerResponse } from 'node:http';
+import { every } from '../../shared/async/every.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { type Caller, sees } from './caller.ts';
+import type { Fleet } from './fleet/fleet.ts';
+
+/** Changes of one node within this time are one event. */
+const FLUSH_MS = 500;
+const COMMENT_MS = 15_000;
+const MAX_STREAMS = 200;
+const MAX_STREAMS_EACH = 20;
+
+interface Listener {
+  readonly caller: Caller;
+  readonly res: ServerResponse;
+  /** Ids of nodes that have changed since they were last sent. */
+  readonly changed: Set<string>;
+  /** Whether all nodes were sent once. */
+  ready: boolean;
+}
+
+/**
+ * GET /v1/nodes/stream: server-sent events `node` (an entry), first for all nodes and then for each that changes, `ready` {total}
+ * in between, `removed` {id}. A client that reads slowly gets fewer and newer entries, not more memory.
+ */
+export class NodeStreams {
+  readonly #fleet: Fleet;
+  readonly #isValid: (caller: Caller) => boolean;
+  readonly #listeners = new Set<Listener>();
+  #timers: readonly NodeJS.Timeout[] = [];
+  #unlisten: () => void = () => undefined;
+
+  /** @param isValid whether a credential still counts */
+  constructor(fleet: Fleet, isValid: (caller: Caller) => boolean) {
+    this.#fleet = fleet;
+    this.#isValid = isValid;
+  }
+
+  start(): void {
+    this.#unlisten = this.#fleet.onChange((id) => {
+      for (const { caller, changed } of this.#listeners) if (sees(caller, id)) changed.add(id);
+    });
+    this.#timers = [
+      every(FLUSH_MS, 'streams', () => {
+        for (const listener of this.#listeners) this.#flush(listener);
+      }),
+      every(COMMENT_MS, 'streams', () => this.#check()),
+    ];
+  }
+
+  stop(): void {
+    this.#unlisten();
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const { res } of this.#listeners) res.end();
+  }
+
+  /** @throws ApiError E_RATE_LIMITED */
+  open(caller: Caller, res: ServerResponse, headers: Readonly<Record<string, string>>): void {
+    const own = [...this.#listeners].filter((listener) => listener.caller.id === caller.id);
+    if (this.#listeners.size >= MAX_STREAMS || own.length >= MAX_STREAMS_EACH)
+      throw new ApiError('E_RATE_LIMITED', 'Too many streams are open.', {}, { 'retry-after': '5' });
+    res.writeHead(200, { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    res.flushHeaders();
+    const changed = new Set(this.#fleet.ids().filter((id) => sees(caller, id)));
+    const listener: Listener = { caller, res, changed, ready: false };
+    this.#listeners.add(listener);
+    res.once('close', () => this.#listeners.delete(listener));
+    res.on('drain', () => this.#flush(listener));
+    this.#flush(listener);
+  }
+
+  /** Ends those of a credential that counts no longer. */
+  end(id: string): void {
+    for (const { caller, res } of this.#listeners) if (caller.id === id) res.end();
+  }
+
+  #check(): void {
+    for (const { caller, res } of this.#listeners) {
+      if (!this.#isValid(caller)) res.end();
+      else if (!res.writableNeedDrain) res.write(': still here\n\n');
+    }
+  }
+
+  #flush(listener: Listener): void {
+    const { res, changed } = listener;
+    for (const id of changed) {
+      if (res.writableEnded || res.writableNeedDrain) return;
+      changed.delete(id);
+      const entry = this.#fleet.entry(id);
+      res.write(entry === null ? event('removed', { id }) : event('node', entry));
+    }
+    if (listener.ready || res.writableEnded) return;
+    listener.ready = true;
+    res.write(event('ready', { total: this.#fleet.ids().filter((id) => sees(listener.caller, id)).length }));
+  }
+}
+
+function event(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,96 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ApiError } from '../../shared/errors.ts';
+import type { BrokerRules } from './broker-rules.ts';
+import { type Caller, type Grant, isWithin } from './caller.ts';
+import { inTransaction } from './database.ts';
+import type { NewCredential } from './secret.ts';
+import type { Codes } from './stores/codes.ts';
+import type { Credentials, ListedCredential } from './stores/credentials.ts';
+import type { Denied } from './stores/denied.ts';
+import type { ListedOperator, Operators } from './stores/operators.ts';
+
+export interface PeopleOptions {
+  readonly db: DatabaseSync;
+  readonly operators: Operators;
+  readonly credentials: Credentials;
+  readonly codes: Codes;
+  readonly denied: Denied;
+  readonly rules: BrokerRules;
+  /** Credentials have ended: the nodes have to hear of it, and open streams have to end. */
+  readonly onEnded: (ids: readonly string[]) => Promise<void>;
+}
+
+/** Operators and machine credentials. Nobody gives more than they have, or sees or ends what is wider than themselves. */
+export class People {
+  readonly #options: PeopleOptions;
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+  }
+
+  credentials(caller: Caller): readonly ListedCredential[] {
+    return this.#options.credentials.list().filter((each) => isWithin(each, caller));
+  }
+
+  operators(caller: Caller): readonly ListedOperator[] {
+    return this.#options.operators.list().filter((each) => isWithin(each, caller));
+  }
+
+  /** @throws ApiError E_SCOPE */
+  addCredential(caller: Caller, label: string, grant: Grant): NewCredential {
+    checkWithin(grant, caller);
+    return this.#options.credentials.add(label, grant, caller.id);
+  }
+
+  /** @throws ApiError E_SCOPE */
+  addOperator(caller: Caller, name: string, grant: Grant): NewCredential {
+    checkWithin(grant, caller);
+    return this.#options.operators.add(name, grant);
+  }
+
+  /** @throws ApiError E_NOT_FOUND, also for one that is wider than the caller */
+  async endCredential(caller: Caller, id: string): Promise<void> {
+    const found = this.#options.credentials.find(id);
+    if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
+    await this.#end([id], () => undefined);
+  }
+
+  /** @throws ApiError E_NOT_FOUND; E_INVALID_VALUE for the last one who may do everything */
+  async removeOperator(caller: Caller, id: string): Promise<void> {
+    const { operators, credentials, codes } = this.#options;
+    const found = operators.find(id);
+    if (found === null || !isWithin(found, caller)) throw new ApiError('E_NOT_FOUND');
+    const others = operators.list().filter((each) => each.id !== id);
+    if (!others.some((each) => isWithin(found, each)))
+      throw new ApiError(
+        'E_INVALID_VALUE',
+        'Nobody else may do what this operator may. Add another one first.',
+      );
+    await this.#end(credentials.madeBy(id), () => {
+      codes.removeBy(id);
+      operators.remove(id);
+    }, [id]);
+  }
+
+  async #end(ids: readonly string[], also: () => void, others: readonly string[] = []): Promise<void> {
+    const { db, credentials, denied, rules, onEnded } = this.#options;
+    inTransaction(db, () => {
+      for (const id of ids) {
+        credentials.remove(id);
+        denied.add(id);
+      }
+      also();
+    });
+    // The nodes hear of it even if the broker's rules cannot be written.
+    const [ruled, told] = await Promise.allSettled([rules.apply(), onEnded([...ids, ...others])]);
+    for (const each of [ruled, told]) if (each.status === 'rejected') throw each.reason;
+  }
+}
+
+function checkWithin(grant: Grant, caller: Caller): void {
+  if (!isWithin(grant, caller))
+    throw new ApiError('E_SCOPE', 'Nobody gives more scopes or nodes than they have themselves.', {
+      granted: caller.scopes,
+      nodes: caller.nodes,
+    });
+}

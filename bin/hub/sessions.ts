@@ -1,0 +1,92 @@
+import { ApiError, messageOf } from '../../shared/errors.ts';
+import { type Authority, issueCertificate } from '../../shared/fleet/authority.ts';
+import { CALLER_CSR_HEADER, CALLER_KEY_HEADER, type CallerSession } from '../../shared/fleet/hub-api.ts';
+import { type PublicJwk, STATEMENTS } from '../../shared/fleet/statements.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import type { Caller } from './caller.ts';
+import type { HubCall, HubRow } from './row.ts';
+import type { Signer } from './signer.ts';
+import type { Credentials } from './stores/credentials.ts';
+
+const DAY_S = 24 * 3600;
+const isJwk = compileValidator(createAjv(), STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
+
+export interface SessionsOptions {
+  readonly authority: Authority;
+  readonly fleetId: string;
+  readonly brokerUrl: string;
+  readonly credentials: Credentials;
+  readonly signer: Signer;
+  /** How long a token is good, seconds. */
+  readonly tokenTtl: number;
+  /** Wall clock, ms. */
+  readonly now: () => number;
+}
+
+/** What a connector calls nodes with: a machine token for its key, and a certificate for the broker. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError E_INVALID_VALUE; E_SCOPE for another key than the credential's */
+  async open(caller: Caller, headers: HubCall<HubRow>['headers']): Promise<CallerSession> {
+    const {
+      authority,
+      fleetId: fleet,
+      brokerUrl: broker,
+      credentials,
+      signer,
+      tokenTtl,
+      now,
+    } = this.#options;
+    const { id, operator, scopes, nodes } = caller;
+    const jwk = keyOf(headers[CALLER_KEY_HEADER]);
+    // As long as the token, and a day for a clock that is late.
+    const days = Math.ceil(tokenTtl / DAY_S) + 1;
+    const csr = Buffer.from(headers[CALLER_CSR_HEADER]?.toString() ?? '', 'base64url');
+    const certificate = await issueCertificate(authority, csr, { client: id }, now(), days).catch(
+      (error: unknown) => {
+        throw new ApiError('E_INVALID_VALUE', `${CALLER_CSR_HEADER}: ${messageOf(error)}.`);
+      },
+    );
+    if (!credentials.bind(id, jwk))
+      throw new ApiError('E_SCOPE', 'This credential belongs to another key: the first one that used it.');
+    const iat = Math.floor(now() / 1000);
+    const exp = iat + tokenTtl;
+    const granted = { scopes: [...scopes], nodes: nodes === null ? null : [...nodes] };
+    const token = await signer.sign('svc-machine-token', {
+      sub: id,
+      fleet,
+      ...granted,
+      cnf: { jwk },
+      iat,
+      exp,
+    });
+    return {
+      id,
+      operator,
+      fleet,
+      ...granted,
+      broker,
+      ca: authority.certificate,
+      certificate,
+      token,
+      expires_at: exp * 1000,
+    };
+  }
+}
+
+function keyOf(header: string | string[] | undefined): PublicJwk {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(Buffer.from(header?.toString() ?? '', 'base64url').toString('utf8'));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  if (isJwk(value) !== null)
+    throw new ApiError('E_INVALID_VALUE', `${CALLER_KEY_HEADER} has no Ed25519 key: base64url of its JWK.`);
+  return value as PublicJwk;
+}

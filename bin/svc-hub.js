@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// The entry of svc-hub. Plain JavaScript, because it also has to start on a machine's own older Node: the code needs the Node 24
+// that `npm ci` brought, and hands over to that one.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const WANTED_MAJOR = 24;
+
+// The one that started us (the last branch below) has gone, however it ended: nothing may stay behind on the ports.
+if (process.connected) {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel.unref();
+}
+
+if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR)
+  await import(existsSync(here('./hub/main.ts')) ? './hub/main.ts' : '../dist/bin/hub/main.js');
+else {
+  const node = here('../node_modules/.bin/node');
+  if (!existsSync(node)) {
+    process.stderr.write(
+      `svc-hub needs Node ${WANTED_MAJOR}; this is ${process.version}. Run \`npm ci\` first.\n`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('close', (code) => process.exit(code ?? 1));
+}

@@ -1,0 +1,225 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import type { KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
+import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
+import { parseCode } from '../../shared/fleet/code.ts';
+import {
+  CALLER_CSR_HEADER,
+  CALLER_KEY_HEADER,
+  type Enrolled,
+  type EnrollRequest,
+} from '../../shared/fleet/hub-api.ts';
+import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
+import { readEvents } from '../../shared/http/event-reader.ts';
+import { ROOT } from './node.ts';
+import { freePort, removeDir, tempDir } from './temp.ts';
+
+const run = promisify(execFile);
+const ENTRY = join(ROOT, 'bin/svc-hub.js');
+
+export interface HubAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // The tests say what they expect of it.
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface CallOptions {
+  /** Null for none; the first operator's otherwise. */
+  readonly credential?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A node as the hub sees it: its keys and what the hub has answered. */
+export interface EnrolledNode {
+  readonly id: string;
+  readonly tlsKey: string;
+  readonly signingKey: KeyObject;
+  readonly enrolled: Enrolled;
+}
+
+/** svc-hub as a process with a Mosquitto of its own, in a folder of its own, on free ports. */
+export class TestHub {
+  readonly folder: string;
+  readonly port: number;
+  readonly httpsPort: number;
+  readonly operator: string;
+  stderr = '';
+  #process: ChildProcess | null = null;
+
+  private constructor(folder: string, port: number, httpsPort: number, operator: string) {
+    this.folder = folder;
+    this.port = port;
+    this.httpsPort = httpsPort;
+    this.operator = operator;
+  }
+
+  static async start(): Promise<TestHub> {
+    const hub = await TestHub.init();
+    await hub.serve();
+    return hub;
+  }
+
+  static async init(): Promise<TestHub> {
+    const folder = join(await tempDir(), 'hub');
+    const [port, https, broker] = await Promise.all([freePort(), freePort(), freePort()]);
+    const ports = ['--port', String(port), '--https-port', String(https), '--broker-port', String(broker)];
+    const { stdout } = await run(process.execPath, [ENTRY, 'init', '--dir', folder, ...ports]);
+    return new TestHub(folder, port, https, stdout.trim().split(/\s+/).at(-1) ?? '');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  /** Starts it, again after `kill`; it is connected to its broker then. */
+  async serve(): Promise<void> {
+    const child = spawn(process.execPath, [ENTRY, 'serve', '--own-broker', '--dir', this.folder], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#process = child;
+    this.stderr = '';
+    child.stderr.setEncoding('utf8');
+    const ready = Promise.withResolvers<void>();
+    child.stderr.on('data', (text: string) => {
+      this.stderr += text;
+      if (/"connected to the broker"/.test(this.stderr) && /"serving on/.test(this.stderr)) ready.resolve();
+    });
+    child.once('exit', () => ready.reject(new Error(`svc-hub has ended: ${this.stderr}`)));
+    await ready.promise;
+  }
+
+  /** At once, as in a power cut; its broker ends with it. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null || child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill('SIGTERM');
+    await removeDir(join(this.folder, '..'));
+  }
+
+  /** The `svc-hub` command about this hub. */
+  async command(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    return run(process.execPath, [ENTRY, ...args, '--dir', this.folder], { env: { ...process.env, ...env } });
+  }
+
+  async call(method: string, path: string, options: CallOptions = {}): Promise<HubAnswer> {
+    const { credential = this.operator, body, headers } = options;
+    const answer = await fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type') === 'application/json';
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: (isJson ? JSON.parse(text) : { text }) as HubAnswer['body'],
+    };
+  }
+
+  /** The one-time secret of a new code. */
+  async secret(credential = this.operator): Promise<string> {
+    const { body } = await this.call('POST', '/v1/codes', { credential });
+    return parseCode(String(body['code']))?.secret ?? '';
+  }
+
+  /** A request to enrol, with new keys. */
+  async request(
+    id: string,
+    secret: string,
+  ): Promise<{ readonly body: EnrollRequest; readonly tlsKey: string; readonly signingKey: KeyObject }> {
+    const tlsKey = newCertificateKey();
+    const signingKey = newSigningKey();
+    const { pem: csr } = await certificateRequest(tlsKey);
+    const common = {
+      secret,
+      device_id: id,
+      name: `name of ${id}`,
+      profile: 'drone',
+      version: '0.1.0',
+    } as const;
+    return { body: { ...common, csr, signing_key: publicJwk(signingKey) }, tlsKey, signingKey };
+  }
+
+  async enroll(id: string): Promise<EnrolledNode> {
+    const { body, tlsKey, signingKey } = await this.request(id, await this.secret());
+    const answer = await this.call('POST', '/v1/enroll', { credential: null, body });
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return { id, tlsKey, signingKey, enrolled: answer.body as unknown as Enrolled };
+  }
+
+  /** The node at the broker. */
+  async connect({ id, tlsKey, enrolled }: EnrolledNode, options: IClientOptions = {}): Promise<MqttClient> {
+    const { ca, certificate: cert, broker } = enrolled;
+    return connectAsync(broker, { ca, cert, key: tlsKey, ...MQTT, clientId: id, ...options });
+  }
+
+  /** GET /api/mcp/session with these keys. */
+  async session(credential: string, signingKey: KeyObject, tlsKey = newCertificateKey()): Promise<HubAnswer> {
+    const { der } = await certificateRequest(tlsKey);
+    const jwk = Buffer.from(JSON.stringify(publicJwk(signingKey))).toString('base64url');
+    const headers = { [CALLER_KEY_HEADER]: jwk, [CALLER_CSR_HEADER]: der.toString('base64url') };
+    return this.call('GET', '/api/mcp/session', { credential, headers });
+  }
+
+  /** The first event of the stream of nodes that fits. */
+  async streamed(
+    fits: (event: string, data: Readonly<Record<string, unknown>>) => boolean,
+    credential = this.operator,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const ended = new AbortController();
+    const headers = { authorization: `Bearer ${credential}` };
+    const answer = await fetch(`${this.url}/v1/nodes/stream`, { headers, signal: ended.signal });
+    if (answer.body === null || answer.status !== 200)
+      throw new Error(`the stream answered ${answer.status}`);
+    try {
+      for await (const { event, data } of readEvents(Readable.fromWeb(answer.body as never)))
+        if (fits(event, data as Readonly<Record<string, unknown>>))
+          return data as Readonly<Record<string, unknown>>;
+    } finally {
+      ended.abort();
+    }
+    throw new Error('the stream has ended');
+  }
+}
+
+const MQTT = { protocolVersion: 5, reconnectPeriod: 0 } as const;
+
+/** The first message of a topic that fits. */
+export async function heard(
+  client: MqttClient,
+  topic: string,
+  fits: (text: string) => boolean = () => true,
+): Promise<string> {
+  const found = Promise.withResolvers<string>();
+  const listen = (name: string, payload: Buffer): void => {
+    if (name === topic && fits(payload.toString())) found.resolve(payload.toString());
+  };
+  client.on('message', listen);
+  await client.subscribeAsync(topic, { qos: 1 });
+  return found.promise.finally(() => client.off('message', listen));
+}
