@@ -76,9 +76,7 @@ export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): 
 function Space({ rows }: { rows: number }): JSX.Element | null {
   return rows <= 0 ? null : (
     <tr class="space" aria-hidden="true">
-      <td colSpan={6} style={{ height: `${rows * ROW_PX}px` }}>
-        {t.app.none}
-      </td>
+      <td style={{ height: `${rows * ROW_PX}px` }}>{t.app.none}</td>
     </tr>
   );
 }

@@ -106,7 +106,8 @@ function take(event: string, held: Map<string, FleetNode>): boolean {
   const match = /^event: (\w+)\ndata: (.*)$/s.exec(event);
   if (match === null) return false; // a sign of life
   const data = JSON.parse(match[2] ?? '') as NodeEntry;
-  if (match[1] === 'node') held.set(data.id, { entry: data, words: `${data.name} ${data.id}`.toLowerCase() });
+  if (match[1] === 'node')
+    held.set(data.id, { entry: data, words: `${data.name}\n${data.id}`.toLowerCase() });
   else if (match[1] === 'removed') held.delete(data.id);
   return match[1] === 'ready';
 }

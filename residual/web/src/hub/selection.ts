@@ -32,10 +32,10 @@ export function selected(
   nodes: readonly FleetNode[],
   { search, state, order }: Selection,
 ): readonly FleetNode[] {
-  const words = search.toLowerCase().split(/\s+/);
+  const wanted = search.trim().toLowerCase();
   const rank = RANK[order];
   return nodes
-    .filter((node) => IS[state](node) && words.every((word) => node.words.includes(word)))
+    .filter((node) => IS[state](node) && node.words.includes(wanted))
     .map((node) => ({ node, rank: rank(node) }))
     .sort((a, b) => a.rank - b.rank || (a.node.words < b.node.words ? -1 : 1))
     .map(({ node }) => node);

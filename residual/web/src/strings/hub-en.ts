@@ -126,7 +126,7 @@ export const hub = {
     on: (nodes: readonly string[] | null) => (nodes === null ? 'every node' : nodes.join(', ')),
     made: (when: string, by: string | null) => (by === null ? `made ${when}` : `made ${when} by ${by}`),
     end: 'End it (hold)',
-    endOne: (name: string) => `End ${name} (hold)`,
+    endOne: (name: string) => `End it (hold): ${name}`,
     once: 'It is shown this once. Who has it may do what it allows.',
     use: 'The connector with it:',
   },
