@@ -30,6 +30,7 @@ export function Enrol(): JSX.Element {
             <Copyable label={text.code} text={made.code} />
             <Qr text={made.code} label={text.qr} />
             <p>{text.command}</p>
+            {location.protocol === 'https:' ? null : <p class="hint">{text.local}</p>}
             <Copyable label={text.command} text={`svc fleet enroll ${location.origin} ${made.code}`} />
           </>
         )}

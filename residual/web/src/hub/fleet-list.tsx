@@ -5,7 +5,7 @@ import { number } from '../parts/format.ts';
 import { Badge } from '../parts/parts.tsx';
 import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
-import { ageText, type FleetNode, figuresOf, secondsSince } from './fleet.ts';
+import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
 import { hrefOf } from './route.ts';
 
 /** As in hub.css: every row is as high, so that which of them are seen is a division. */
@@ -87,7 +87,7 @@ function Row({ node: { entry }, index }: { node: FleetNode; index: number }): JS
   return (
     <tr class={fresh ? '' : 'old'} aria-rowindex={index}>
       <th scope="row">
-        <a href={hrefOf('fleet', entry.id)}>{entry.name}</a> <small>{entry.id}</small>
+        <a href={hrefOf('fleet', entry.id)}>{titleOf(entry)}</a> <small>{entry.id}</small>
       </th>
       <td>
         <State entry={entry} />

@@ -112,6 +112,11 @@ function take(event: string, held: Map<string, FleetNode>): boolean {
   return match[1] === 'ready';
 }
 
+/** What a person calls it. */
+export function titleOf({ name, id }: NodeEntry): string {
+  return name === '' ? id : name;
+}
+
 /** Seconds since the hub received something, by its own clock; null: never. */
 export function secondsSince(at: number | null | undefined): number | null {
   return at === null || at === undefined ? null : Math.max(0, (hubNow() - at) / 1000);

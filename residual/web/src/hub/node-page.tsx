@@ -10,7 +10,7 @@ import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import type { Events } from './answers.ts';
 import { ask } from './client.ts';
-import { ageText, figuresOf, nodes, secondsSince } from './fleet.ts';
+import { ageText, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
 import { State } from './fleet-list.tsx';
 import { go, hrefOf } from './route.ts';
 import { useHub } from './use-hub.ts';
@@ -47,7 +47,7 @@ function Who({ entry }: { entry: NodeEntry }): JSX.Element {
   void now.value;
   const text = hub.node;
   return (
-    <Card title={entry.name}>
+    <Card title={titleOf(entry)}>
       <p>
         <State entry={entry} />
       </p>
@@ -69,12 +69,11 @@ function Now({ entry }: { entry: NodeEntry }): JSX.Element {
   const figures = figuresOf(entry);
   const { age, fresh, place } = figures;
   const text = hub.node;
-  const aged = { age: ageText(age) };
+  const aged = { age: age === null ? null : ageText(age) };
   const shown = (value: string | null): string | null => (fresh ? value : null);
   const armed = figures.armed === null ? null : text.armedWord[`${figures.armed}`];
   return (
     <Card title={text.status}>
-      {entry.status === null ? <p>{text.noStatus}</p> : null}
       <dl class="stats">
         <Stat
           label={text.armed}
@@ -111,7 +110,7 @@ function Now({ entry }: { entry: NodeEntry }): JSX.Element {
           {...aged}
         />
       </dl>
-      <p class="hint">{text.age(aged.age)}</p>
+      <p class="hint">{aged.age === null ? text.noStatus : text.age(aged.age)}</p>
     </Card>
   );
 }
@@ -199,11 +198,12 @@ function Event({ event: { at, kind, detail } }: { event: FleetEvent }): JSX.Elem
   );
 }
 
-function Remove({ entry: { id, name } }: { entry: NodeEntry }): JSX.Element {
+function Remove({ entry }: { entry: NodeEntry }): JSX.Element {
+  const { id } = entry;
   const act = useAct();
   const remove = async (): Promise<void> => {
     await ask(`/v1/nodes/${encodeURIComponent(id)}`, { method: 'DELETE' });
-    say(hub.node.removed(name), 'warn');
+    say(hub.node.removed(titleOf(entry)), 'warn');
     go('fleet');
   };
   return (

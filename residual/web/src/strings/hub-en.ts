@@ -63,7 +63,7 @@ export const hub = {
     version: 'Version',
     enrolled: 'Enrolled',
     status: 'State',
-    noStatus: 'It has not told its state yet.',
+    noStatus: 'It has not told its state, or since when is not known.',
     armed: 'Motors',
     armedWord: { true: 'armed', false: 'disarmed', unknown: 'not known' },
     vehicle: 'Vehicle',
@@ -101,6 +101,8 @@ export const hub = {
     code: 'Enrolment code',
     qr: 'The enrolment code as QR code',
     command: 'Enter it on the page of the node, or run there:',
+    local:
+      'You see this page over plain http, which a node takes on this machine only. From elsewhere it needs the hub’s https address.',
   },
   access: {
     credentials: {
