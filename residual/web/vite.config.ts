@@ -5,7 +5,10 @@ import { defineConfig, type Plugin, transformWithOxc } from 'vite';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 
-/** Builds the page into `dist`, which svc-residual serves; `npm run dev:web` serves the sources, with a running node behind them. */
+/**
+ * Builds the pages into `dist`: the node's, which svc-residual serves, and the fleet's, which svc-hub serves. `npm run dev:web` serves
+ * the sources, with a running node (and a hub, for `/hub.html`) behind them.
+ */
 
 const ROWS_MODULE = 'virtual:rows';
 
@@ -61,6 +64,7 @@ async function frame(): Promise<Plugin> {
 }
 
 const NODE = process.env['SVC_NODE'] ?? 'http://127.0.0.1:8080';
+const HUB = process.env['SVC_HUB'] ?? 'http://127.0.0.1:8190';
 
 export default defineConfig({
   root: join(import.meta.dirname, 'src'),
@@ -81,11 +85,12 @@ export default defineConfig({
     // The map's library, which is loaded only where there is a map file.
     chunkSizeWarningLimit: 1200,
     rolldownOptions: {
-      input: ['index.html', 'frame.html'].map((name) => join(import.meta.dirname, 'src', name)),
+      input: ['index.html', 'hub.html', 'frame.html'].map((name) => join(import.meta.dirname, 'src', name)),
     },
   },
   server: {
     proxy: {
+      '/v1': HUB,
       '/api': { target: NODE, ws: true },
       '/whep': NODE,
       '/healthz': NODE,

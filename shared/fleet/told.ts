@@ -1,5 +1,5 @@
+import type { Armed } from '../flight/armed.ts';
 import type { Profile } from '../profile.ts';
-import type { Armed } from '../rpc/link.ts';
 
 /** What a node tells the fleet, as JSON in UTF-8. `at` is its wall clock, ms since 1970, which may be wrong. */
 

@@ -1,3 +1,4 @@
+import type { Armed } from '../flight/armed.ts';
 import { CALIBRATION_SENSORS, type CalibrationState, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
@@ -154,8 +155,7 @@ export interface CollisionThreat {
   vertical_m: number | null;
 }
 
-/** `unknown`: the newest heartbeat is older than 3 s. The armed guard treats it as armed. */
-export type Armed = boolean | 'unknown';
+export type { Armed };
 
 /** A problem of the link, for people. */
 export interface LinkProblem {

@@ -7,7 +7,7 @@ import { relayed } from '../api/relay.ts';
 import { Button } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { hrefOf, place } from './route.ts';
-import { type Theme, theme } from './theme.ts';
+import { ThemeChoice } from './theme-choice.tsx';
 
 /** What is seldom needed: how the page looks, the set-up, signing out. */
 export function Menu(): JSX.Element {
@@ -24,19 +24,7 @@ export function Menu(): JSX.Element {
     <details ref={menu} class="menu" onKeyDown={onKey}>
       <summary class="button plain">{t.app.menu}</summary>
       <div class="card">
-        <label>
-          {t.app.theme.label}
-          <select
-            value={theme.value}
-            onChange={(event) => (theme.value = event.currentTarget.value as Theme)}
-          >
-            {(['auto', 'light', 'dark'] as const).map((name) => (
-              <option key={name} value={name}>
-                {t.app.theme[name]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ThemeChoice />
         {entry.value.state === 'in' ? (
           <a class="button plain" href={hrefOf('setup')}>
             {t.app.page.setup}

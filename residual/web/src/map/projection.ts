@@ -50,6 +50,11 @@ export class Projection {
     return { lat: Math.atan(Math.sinh(Math.PI * (1 - 2 * wy))) / RADIAN, lon: wx * 360 - 180 };
   }
 
+  /** Whether a point is in the picture. */
+  holds({ x, y }: Point): boolean {
+    return x >= 0 && y >= 0 && x <= this.#width && y <= this.#height;
+  }
+
   /** Length of a pixel at the middle of the map, m. */
   get metresPerPixel(): number {
     return (EQUATOR_M * Math.cos(this.view.lat * RADIAN)) / this.#worldPx;

@@ -3,6 +3,7 @@ import { go, place } from '../../app/route.ts';
 import { Tabs } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { Audit } from './audit.tsx';
+import { Fleet } from './fleet.tsx';
 import { Pairing } from './pairing.tsx';
 import { Pin } from './pin.tsx';
 import { Sessions } from './sessions.tsx';
@@ -28,6 +29,7 @@ export default function Access(): JSX.Element {
             <Pairing />
             <Pin />
             <Sessions />
+            <Fleet />
           </>
         ) : null}
         {chosen === 'programs' ? <Tokens /> : null}

@@ -1,0 +1,163 @@
+import { effect, signal } from '@preact/signals';
+import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
+import type { NodeStatus } from '../../../../shared/fleet/told.ts';
+import { Refused } from '../api/client.ts';
+import { heard, missed } from '../api/presence.ts';
+import { span } from '../parts/format.ts';
+import { credential, hubNow, open } from './client.ts';
+
+/** The nodes as the hub tells of them, by one answer that goes on for as long as the page is open. */
+
+export interface FleetNode {
+  readonly entry: NodeEntry;
+  /** What is looked through for a search, in small letters. */
+  readonly words: string;
+}
+
+/** Null: not told yet. A new list at most four times a second, whatever comes in. */
+export const nodes = signal<readonly FleetNode[] | null>(null);
+
+const DRAW_MS = 250;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+// A node that is online speaks every 10 s, and the hub itself more often.
+const SILENCE_MS = 30_000;
+/** A status comes at least every 10 s; what is older is not the present. */
+export const STALE_S = 30;
+/** One event of the stream, with all of its text; a node's status is a few kB. */
+const MAX_CHARS = 4 * 1024 * 1024;
+
+let stopped: AbortController | null = null;
+
+// Anew for whoever signs in; the last one's nodes are gone.
+effect(() => {
+  stopped?.abort();
+  stopped = null;
+  nodes.value = null;
+  if (credential.value === null) return;
+  stopped = new AbortController();
+  void follow(stopped.signal);
+});
+
+async function follow(stop: AbortSignal): Promise<void> {
+  let pause = FIRST_PAUSE_MS;
+  while (!stop.aborted) {
+    try {
+      await read(stop, () => {
+        pause = FIRST_PAUSE_MS;
+      });
+    } catch (error) {
+      // Who may not read the nodes is told so by the page, which asks for them too.
+      if (error instanceof Refused && (error.status === 401 || error.status === 403)) return;
+    }
+    if (stop.aborted) return;
+    missed();
+    await new Promise((resolve) => {
+      setTimeout(resolve, pause);
+    });
+    pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+  }
+}
+
+/** One answer, until it ends or is silent. */
+async function read(stop: AbortSignal, onNews: () => void): Promise<void> {
+  const silent = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const watch = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(), SILENCE_MS);
+  };
+  // The first events are all nodes: what is not among them is gone.
+  const held = new Map<string, FleetNode>();
+  let complete = false;
+  let drawing: ReturnType<typeof setTimeout> | undefined;
+  const draw = (): void => {
+    drawing = undefined;
+    if (complete && !stop.aborted && !document.hidden) nodes.value = [...held.values()];
+  };
+  document.addEventListener('visibilitychange', draw, { signal: AbortSignal.any([stop, silent.signal]) });
+  try {
+    watch();
+    const response = await open('/v1/nodes/stream', { signal: AbortSignal.any([stop, silent.signal]) });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done || value === undefined) return;
+      watch();
+      heard();
+      onNews();
+      rest += value;
+      const events = rest.split('\n\n');
+      rest = events.pop() ?? '';
+      if (rest.length > MAX_CHARS) throw new Error('an event of the hub is too long');
+      for (const event of events) complete = take(event, held) || complete;
+      drawing ??= setTimeout(draw, DRAW_MS);
+    }
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(drawing);
+    silent.abort();
+  }
+}
+
+/** @returns whether all nodes have been told now */
+function take(event: string, held: Map<string, FleetNode>): boolean {
+  const match = /^event: (\w+)\ndata: (.*)$/s.exec(event);
+  if (match === null) return false; // a sign of life
+  const data = JSON.parse(match[2] ?? '') as NodeEntry;
+  if (match[1] === 'node')
+    held.set(data.id, { entry: data, words: `${data.name}\n${data.id}`.toLowerCase() });
+  else if (match[1] === 'removed') held.delete(data.id);
+  return match[1] === 'ready';
+}
+
+/** What a person calls it. */
+export function titleOf({ name, id }: NodeEntry): string {
+  return name === '' ? id : name;
+}
+
+/** Seconds since the hub received something, by its own clock; null: never. */
+export function secondsSince(at: number | null | undefined): number | null {
+  return at === null || at === undefined ? null : Math.max(0, (hubNow() - at) / 1000);
+}
+
+/** An age in words, never less than it is. */
+export function ageText(seconds: number | null): string {
+  if (seconds === null) return span(null);
+  const unit = seconds < 90 ? 1 : seconds < 5400 ? 60 : seconds < 172_800 ? 3600 : 86_400;
+  return span(Math.ceil(seconds / unit) * unit);
+}
+
+/** The newest status as a list shows it, and how old it is. What the node did not say, or not in the form agreed, is null. */
+export interface Figures {
+  /** s; null: no status, or since when is not known. */
+  readonly age: number | null;
+  /** The present state: told of lately by a node that is online. */
+  readonly fresh: boolean;
+  readonly armed: boolean | 'unknown' | null;
+  readonly connected: boolean | null;
+  readonly mode: string | null;
+  readonly battery: number | null;
+  readonly place: { readonly lat: number; readonly lon: number; readonly heading: number | null } | null;
+  readonly height: number | null;
+  readonly behind: number | null;
+}
+
+export function figuresOf({ status, status_at: at, online }: NodeEntry): Figures {
+  const said = (status ?? {}) as Partial<NodeStatus>;
+  const age = status === null ? null : secondsSince(at);
+  const { lat, lon, heading, relative_alt_m: height } = said.position ?? {};
+  const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+  return {
+    age,
+    fresh: online && age !== null && age <= STALE_S,
+    armed: typeof said.armed === 'boolean' || said.armed === 'unknown' ? said.armed : null,
+    connected: typeof said.fc_connected === 'boolean' ? said.fc_connected : null,
+    mode: typeof said.mode === 'string' ? said.mode : null,
+    battery: isNumber(said.battery_percent) ? said.battery_percent : null,
+    place: isNumber(lat) && isNumber(lon) ? { lat, lon, heading: isNumber(heading) ? heading : null } : null,
+    height: isNumber(height) ? height : null,
+    behind: isNumber(said.events_behind) ? said.events_behind : null,
+  };
+}

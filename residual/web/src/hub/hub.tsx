@@ -1,0 +1,135 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { Refused } from '../api/client.ts';
+import { awaySeconds } from '../api/presence.ts';
+import { ThemeChoice } from '../app/theme-choice.tsx';
+import { textIn } from '../parts/form-text.ts';
+import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
+import { Toasts } from '../parts/toast.tsx';
+import { useAct } from '../parts/use-ask.ts';
+import { hub } from '../strings/hub-en.ts';
+import { t } from '../strings.ts';
+import { Access } from './access.tsx';
+import type { Me } from './answers.ts';
+import { Audit } from './audit.tsx';
+import { credential, ended, me, signIn, signOut } from './client.ts';
+import { Enrol } from './enrol.tsx';
+import { FleetPage } from './fleet-page.tsx';
+import { NodePage } from './node-page.tsx';
+import { hrefOf, PAGES, place } from './route.ts';
+import { useHub } from './use-hub.ts';
+
+/** The frame of the fleet's page. */
+export function Hub(): JSX.Element {
+  const inside = credential.value !== null;
+  return (
+    <>
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
+      >
+        {t.app.skip}
+      </a>
+      <header class="top">
+        <strong>{me.value?.fleet_name ?? hub.title}</strong>
+        <span class="spring" />
+        <details class="menu">
+          <summary class="button plain">{t.app.menu}</summary>
+          <div class="card">
+            <ThemeChoice />
+            {inside ? <Button onClick={() => signOut(null)}>{t.app.signOut}</Button> : null}
+          </div>
+        </details>
+      </header>
+      {inside && awaySeconds.value !== null && awaySeconds.value >= 3 ? (
+        <Note tone="warn">{hub.away(awaySeconds.value)}</Note>
+      ) : null}
+      {inside ? <Inside key={credential.value} /> : <SignIn />}
+      <Toasts />
+    </>
+  );
+}
+
+function Inside(): JSX.Element {
+  const { page, node } = place.value;
+  const { data } = useHub<Me>('/v1/me');
+  useEffect(() => {
+    if (data !== null) me.value = data;
+  }, [data]);
+  useEffect(() => {
+    document.title = `${node ?? hub.page[page]} · ${me.value?.fleet_name ?? hub.title}`;
+  }, [page, node, me.value]);
+  return (
+    <div class="inside">
+      <nav aria-label={t.app.pages}>
+        {PAGES.filter((id) => id === 'fleet' || me.value?.scopes.includes('admin') === true).map((id) => (
+          <a key={id} href={hrefOf(id)} aria-current={id === page ? 'page' : undefined} class={`to-${id}`}>
+            {hub.page[id]}
+          </a>
+        ))}
+      </nav>
+      <main id="content" tabIndex={-1} data-page={page}>
+        <h1 class="visually-hidden">{node ?? hub.page[page]}</h1>
+        {page === 'fleet' ? node === null ? <FleetPage /> : <NodePage key={node} id={node} /> : null}
+        {page === 'enrol' ? <Enrol /> : null}
+        {page === 'access' ? <Access /> : null}
+        {page === 'audit' ? <Audit /> : null}
+      </main>
+    </div>
+  );
+}
+
+/** Asks for an operator's credential, which is tried before the page is shown. */
+function SignIn(): JSX.Element {
+  const [keep, setKeep] = useState(false);
+  const { busy, error, run } = useAct();
+  const enter = async (text: string): Promise<void> => {
+    if (!text.startsWith('svc_op_')) throw new Refused(0, 'E_INVALID_VALUE', hub.signIn.unknown);
+    await signIn(text, keep);
+  };
+  return (
+    <main class="sign-in" id="content" tabIndex={-1}>
+      <h1 class="visually-hidden">{hub.title}</h1>
+      <Card title={hub.signIn.title}>
+        {ended.value ? <Note tone="warn">{hub.signIn.ended}</Note> : null}
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const text = textIn(event.currentTarget, 'secret').trim();
+            void run(async () => enter(text));
+          }}
+        >
+          <Field label={hub.signIn.secret} hint={hub.signIn.hint}>
+            {(ids) => (
+              <input
+                {...ids}
+                name="secret"
+                type="password"
+                autocomplete="current-password"
+                required
+                autofocus
+              />
+            )}
+          </Field>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={keep}
+              onChange={(event) => setKeep(event.currentTarget.checked)}
+            />{' '}
+            {hub.signIn.keep}
+          </label>
+          <p class="hint">{hub.signIn.keepHint}</p>
+          <ErrorNote error={error} />
+          <Button type="submit" kind="primary" busy={busy}>
+            {hub.signIn.title}
+          </Button>
+        </form>
+      </Card>
+    </main>
+  );
+}

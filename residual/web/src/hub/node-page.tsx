@@ -1,0 +1,218 @@
+import type { JSX } from 'preact';
+import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
+import type { FleetEvent } from '../../../../shared/fleet/told.ts';
+import { now } from '../api/presence.ts';
+import { moment, number } from '../parts/format.ts';
+import { Badge, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
+import { say } from '../parts/toast.tsx';
+import { useAct } from '../parts/use-ask.ts';
+import { hub } from '../strings/hub-en.ts';
+import { t } from '../strings.ts';
+import type { Events } from './answers.ts';
+import { ask } from './client.ts';
+import { ageText, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
+import { State } from './fleet-list.tsx';
+import { go, hrefOf } from './route.ts';
+import { useHub } from './use-hub.ts';
+
+const TELEMETRY_MS = 1000;
+const EVENTS_MS = 2000;
+/** Telemetry comes once a second where it comes. */
+const TELEMETRY_STALE_S = 5;
+
+/** One node: what it says of itself now, and what happened there. */
+export function NodePage({ id }: { readonly id: string }): JSX.Element {
+  const entry = nodes.value?.find((node) => node.entry.id === id)?.entry;
+  return (
+    <>
+      <p>
+        <a href={hrefOf('fleet')}>{hub.node.back}</a>
+      </p>
+      {nodes.value === null ? <p class="first">{t.app.loading}</p> : null}
+      {nodes.value !== null && entry === undefined ? <Note tone="warn">{hub.node.unknown(id)}</Note> : null}
+      {entry === undefined ? null : (
+        <div class="page">
+          <Who entry={entry} />
+          <Now entry={entry} />
+          <Telemetry id={id} />
+          <Happened id={id} />
+          <Remove entry={entry} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Who({ entry }: { entry: NodeEntry }): JSX.Element {
+  void now.value;
+  const text = hub.node;
+  return (
+    <Card title={titleOf(entry)}>
+      <p>
+        <State entry={entry} />
+      </p>
+      {entry.alarm === null ? null : <Note tone="bad">{entry.alarm}</Note>}
+      <dl class="stats">
+        <Stat label={text.heard} value={ageText(secondsSince(entry.seen_at))} />
+        <Stat label={text.profile} value={t.node.overview.profiles[entry.profile]} />
+        <Stat label={text.version} value={entry.version} />
+        <Stat label={text.enrolled} value={moment(entry.enrolled_at)} />
+      </dl>
+      <p class="hint">{entry.id}</p>
+    </Card>
+  );
+}
+
+/** Its newest status; what is old is a dash, with how old it is. */
+function Now({ entry }: { entry: NodeEntry }): JSX.Element {
+  void now.value;
+  const figures = figuresOf(entry);
+  const { age, fresh, place } = figures;
+  const text = hub.node;
+  const aged = { age: age === null ? null : ageText(age) };
+  const shown = (value: string | null): string | null => (fresh ? value : null);
+  const armed = figures.armed === null ? null : text.armedWord[`${figures.armed}`];
+  return (
+    <Card title={text.status}>
+      <dl class="stats">
+        <Stat
+          label={text.armed}
+          value={shown(armed)}
+          tone={figures.armed === false ? undefined : 'warn'}
+          {...aged}
+        />
+        <Stat
+          label={text.vehicle}
+          value={shown(figures.connected === null ? null : text.connected[`${figures.connected}`])}
+          {...aged}
+        />
+        <Stat label={hub.fleet.columns.mode} value={shown(figures.mode)} {...aged} />
+        <Stat
+          label={hub.fleet.columns.battery}
+          value={shown(figures.battery === null ? null : number(figures.battery))}
+          unit="%"
+          {...aged}
+        />
+        <Stat
+          label={hub.fleet.columns.height}
+          value={shown(figures.height === null ? null : number(figures.height))}
+          unit="m"
+          {...aged}
+        />
+        <Stat
+          label={text.place}
+          value={shown(place === null ? null : `${place.lat.toFixed(6)}, ${place.lon.toFixed(6)}`)}
+          {...aged}
+        />
+        <Stat
+          label={text.behind}
+          value={shown(figures.behind === null ? null : String(figures.behind))}
+          {...aged}
+        />
+      </dl>
+      <p class="hint">{aged.age === null ? text.noStatus : text.age(aged.age)}</p>
+    </Card>
+  );
+}
+
+/** What of the telemetry is shown: where in it, with how many digits, and in which unit. */
+const SHOWN = [
+  ['groundspeed', ['velocity', 'groundspeed'], 1, 'm/s'],
+  ['climb', ['velocity', 'climb'], 1, 'm/s'],
+  ['heading', ['position', 'heading'], 0, '°'],
+  ['altitude', ['position', 'alt_rel'], 1, 'm'],
+  ['sea', ['position', 'alt_msl'], 0, 'm'],
+  ['voltage', ['battery', 'voltage'], 1, 'V'],
+  ['current', ['battery', 'current'], 1, 'A'],
+  ['satellites', ['gps', 'satellites'], 0, ''],
+  ['rssi', ['rc', 'rssi'], 0, ''],
+] as const;
+
+function Telemetry({ id }: { id: string }): JSX.Element {
+  const { data, error } = useHub<NodeEntry>(`/v1/nodes/${encodeURIComponent(id)}`, TELEMETRY_MS);
+  void now.value;
+  const age = secondsSince(data?.telemetry_at);
+  const fresh = age !== null && age <= TELEMETRY_STALE_S;
+  const text = hub.node;
+  return (
+    <Card title={text.telemetry}>
+      <ErrorNote error={error} />
+      <dl class="stats">
+        {SHOWN.map(([name, path, digits, unit]) => (
+          <Stat
+            key={name}
+            label={text.figures[name]}
+            value={fresh ? figure(data?.telemetry, path, digits) : null}
+            unit={unit}
+            age={age === null ? null : ageText(age)}
+          />
+        ))}
+      </dl>
+      <p class="hint">{age === null ? text.noTelemetry : text.age(ageText(age))}</p>
+    </Card>
+  );
+}
+
+function figure(body: unknown, [group, member]: readonly [string, string], digits: number): string | null {
+  const value = ((body ?? {}) as Record<string, Record<string, unknown> | null | undefined>)[group]?.[member];
+  return typeof value === 'number' ? number(value, digits) : null;
+}
+
+/** Newest first. The time of each is that of the node's clock. */
+function Happened({ id }: { id: string }): JSX.Element {
+  const { data, error } = useHub<Events>(`/v1/events?node=${encodeURIComponent(id)}`, EVENTS_MS);
+  const text = hub.node;
+  return (
+    <Card title={text.events} wide>
+      <ErrorNote error={error} />
+      {data?.events.length === 0 ? <p class="hint">{text.noEvents}</p> : null}
+      <div class="scroll fleet-events" role="log" aria-label={text.events} aria-live="off" tabIndex={0}>
+        <ul class="list">
+          {data?.events.toReversed().map((event) => (
+            <li key={event.id}>
+              <Event event={event} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Card>
+  );
+}
+
+function Event({ event: { at, kind, detail } }: { event: FleetEvent }): JSX.Element {
+  const severity = typeof detail['severity'] === 'number' ? detail['severity'] : null;
+  const words =
+    typeof detail['text'] === 'string'
+      ? detail['text']
+      : Object.entries(detail)
+          .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+          .join(', ');
+  return (
+    <div>
+      <time dateTime={new Date(at).toISOString()}>{moment(at)}</time>{' '}
+      <Badge tone={severity === null ? 'info' : severity <= 3 ? 'bad' : severity === 4 ? 'warn' : 'info'}>
+        {severity === null ? kind : (t.fly.severity[severity] ?? kind)}
+      </Badge>{' '}
+      {words}
+    </div>
+  );
+}
+
+function Remove({ entry }: { entry: NodeEntry }): JSX.Element {
+  const { id } = entry;
+  const act = useAct();
+  const remove = async (): Promise<void> => {
+    await ask(`/v1/nodes/${encodeURIComponent(id)}`, { method: 'DELETE' });
+    say(hub.node.removed(titleOf(entry)), 'warn');
+    go('fleet');
+  };
+  return (
+    <Card title={hub.node.remove}>
+      <p class="hint">{hub.node.removeHint}</p>
+      <ErrorNote error={act.error} />
+      <HoldButton kind="danger" busy={act.busy} onConfirm={() => void act.run(remove)}>
+        {hub.node.removeNow}
+      </HoldButton>
+    </Card>
+  );
+}

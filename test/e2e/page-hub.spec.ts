@@ -1,0 +1,376 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { Browser, Page } from 'puppeteer-core';
+import { checkAxe, DESKTOP, noBrowser, openBrowser, openPage, PHONE, watch } from '../support/browser.ts';
+import { entryOf, OPERATOR, StubHub } from '../support/stub-hub.ts';
+
+const PAGES = ['fleet', 'fleet/node-00007', 'enrol', 'access', 'audit'] as const;
+// Of the first load.
+const MAX_GZIP_BYTES = 80_000;
+
+async function signIn(page: Page, { url }: StubHub): Promise<void> {
+  await page.goto(`${url}/`);
+  await page.locator('input[name=secret]').fill(OPERATOR);
+  await page.locator('form button[type=submit]').click();
+  await page.waitForSelector('nav a.to-audit');
+}
+
+async function visit(page: Page, where: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${where}`);
+  await page.waitForSelector(`main[data-page=${where.split('/', 1)[0] ?? ''}] .card`);
+  if (where.includes('/'))
+    await page.waitForFunction(() => document.querySelector('main h2')?.textContent?.startsWith('Kite'));
+}
+
+async function says(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+}
+
+async function search(page: Page, text: string): Promise<void> {
+  await page.locator('input[type=search]').click({ count: 3 });
+  await page.keyboard.press('Delete');
+  await page.keyboard.type(text);
+}
+
+/** The names in the list as far as they are drawn. */
+async function listed(page: Page): Promise<readonly string[]> {
+  return page.$$eval('.fleet-list tbody a', (links) => links.map(({ textContent }) => textContent ?? ''));
+}
+
+describe("the fleet's page", function () {
+  this.timeout(60_000);
+  let hub: StubHub;
+  let browser: Browser;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    const nodes = Array.from({ length: 20 }, (_, number) => entryOf(number));
+    [hub, browser] = await Promise.all([StubHub.start(nodes), openBrowser()]);
+    hub.tell(
+      entryOf(3, { online: false, seen_at: Date.now() - 600_000, status_at: Date.now() - 660_000 }),
+      entryOf(5, { status: { ...entryOf(5).status, armed: true } }),
+      entryOf(7, { alarm: 'Its key is on two machines.' }),
+    );
+    const made = Date.now();
+    for (const [what, answer] of Object.entries({
+      'GET /v1/events': {
+        events: [
+          event(1, 'vehicle.armed', {}),
+          event(2, 'vehicle.message', { severity: 4, text: 'PreArm: compass not calibrated' }),
+        ],
+        last: 2,
+      },
+      'POST /v1/codes': { code: `svc1-${'a'.repeat(32)}-${'b'.repeat(32)}`, expires_at: made + 86_400_000 },
+      'GET /v1/credentials': {
+        credentials: [
+          {
+            id: 'mc_12345678',
+            label: 'desk',
+            operator: 'first',
+            scopes: ['read'],
+            nodes: null,
+            made_at: made,
+            used_at: null,
+            bound: false,
+          },
+        ],
+      },
+      'GET /v1/operators': {
+        operators: [
+          { id: 'op_1', name: 'first', scopes: ['read', 'admin'], nodes: ['node-00001'], made_at: made },
+        ],
+      },
+      'POST /v1/credentials': { id: 'mc_87654321', credential: 'svc_mc_87654321_secret' },
+      'DELETE /v1/credentials/mc_12345678': { ended: 'mc_12345678' },
+      'GET /v1/audit': {
+        records: [
+          {
+            seq: 1,
+            time: new Date(made).toISOString(),
+            peer: '127.0.0.1',
+            principal: 'first',
+            route: 'POST /v1/codes',
+            outcome: 'done',
+          },
+        ],
+      },
+      'GET /v1/audit/verify': {
+        ok: true,
+        head_not_checked: null,
+        files: [{ name: 'audit.ndjson', records: 1, broken: null }],
+      },
+    }))
+      hub.answers.set(what, answer);
+  });
+  after(async () => {
+    await browser?.close();
+    await hub?.stop();
+  });
+
+  it('asks for a credential, keeps it only where that is asked for, and is small', async () => {
+    const page = await openPage(browser);
+    const seen = watch(page, hub.url);
+    const client = await page.createCDPSession();
+    await client.send('Network.enable');
+    let received = 0;
+    client.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
+    await page.goto(`${hub.url}/`);
+    await page.locator('input[name=secret]').fill('svc_op_other');
+    await page.locator('form button[type=submit]').click();
+    await says(page, 'The hub does not know this credential.');
+    expect(received).to.be.within(5000, MAX_GZIP_BYTES);
+    await signIn(page, hub);
+    await says(page, 'The yard');
+    await page.goto(`${hub.url}/`);
+    await page.locator('input[type=checkbox]').click();
+    await page.locator('input[name=secret]').fill(OPERATOR);
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('nav');
+    await page.goto(`${hub.url}/`);
+    await page.waitForSelector('nav');
+    await page.evaluate(() => localStorage.clear());
+    seen.check();
+    await page.browserContext().close();
+  });
+
+  it('opens every page without an error, a refused script or a word to another host', async () => {
+    const page = await openPage(browser);
+    const seen = watch(page, hub.url);
+    await signIn(page, hub);
+    for (const where of PAGES) await visit(page, where);
+    seen.check();
+    await page.browserContext().close();
+  });
+
+  it('finds nodes by name, id and state, and orders them', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await page.waitForSelector('.fleet-list');
+    const only = async (names: readonly string[]): Promise<void> => {
+      await page.waitForFunction(
+        (wanted) =>
+          JSON.stringify(
+            [...document.querySelectorAll('.fleet-list tbody a')].map((each) => each.textContent),
+          ) === wanted,
+        { polling: 100 },
+        JSON.stringify(names),
+      );
+    };
+    await search(page, 'kite 11');
+    await only(['Kite 11']);
+    await search(page, '00012');
+    await only(['Kite 12']);
+    await search(page, '');
+    await page.select('.filters .field:nth-child(2) select', 'offline');
+    await only(['Kite 3']);
+    await page.select('.filters .field:nth-child(2) select', 'armed');
+    await only(['Kite 5']);
+    await page.select('.filters .field:nth-child(2) select', 'alarm');
+    await only(['Kite 7']);
+    await page.select('.filters .field:nth-child(2) select', 'all');
+    await page.select('.filters .field:nth-child(3) select', 'oldest');
+    await page.waitForFunction(() => document.querySelector('.fleet-list tbody a')?.textContent === 'Kite 3');
+    await page.browserContext().close();
+  });
+
+  it('says of every row how old it is, never less than it is, and greys what is not the present', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await page.waitForSelector('.fleet-list');
+    await search(page, 'node-00003');
+    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    const old = await page.$eval('.fleet-list tbody tr:has(a)', (row) => [
+      row.className,
+      row.lastElementChild?.textContent,
+    ]);
+    expect(old).to.deep.equal(['old', '12 min']);
+    // A node whose words come but whose status does not.
+    hub.tell(entryOf(4, { status_at: Date.now() - 45_000 }));
+    await search(page, 'node-00004');
+    await says(page, 'Online, no status');
+    hub.tell(entryOf(4));
+    await page.waitForFunction(() => document.querySelector('.fleet-list tr.old') === null, { polling: 100 });
+    await page.browserContext().close();
+  });
+
+  it('shows one node: state, telemetry only while it is new, events as they come, its alarm', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    hub.nodes.set(
+      'node-00007',
+      entryOf(7, {
+        alarm: 'Its key is on two machines.',
+        telemetry: { velocity: { groundspeed: 12.34 } },
+        telemetry_at: Date.now(),
+      }),
+    );
+    await visit(page, 'fleet/node-00007');
+    await says(page, 'Its key is on two machines.');
+    await says(page, '12.3 m/s');
+    await says(page, 'PreArm: compass not calibrated');
+    await page.waitForFunction(() => !document.body.innerText.includes('12.3 m/s'), { polling: 100 });
+    const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
+    events.push(event(3, 'vehicle.disarmed', {}));
+    await says(page, 'vehicle.disarmed');
+    await page.browserContext().close();
+  });
+
+  it('goes on when the hub was away, and forgets what is gone', async () => {
+    const page = await openPage(browser);
+    const own = await StubHub.start([entryOf(1), entryOf(2)]);
+    await signIn(page, own);
+    await page.waitForSelector('.fleet-list');
+    expect(await listed(page)).to.deep.equal(['Kite 1', 'Kite 2']);
+    own.remove('node-00001');
+    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    await own.stop();
+    await says(page, 'The hub has not answered for');
+    await page.browserContext().close();
+  });
+
+  it('makes an enrolment code, shown once, as text and as QR code', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await visit(page, 'enrol');
+    await page.locator('main .button.primary').click();
+    await page.waitForSelector('dialog[open] svg.qr');
+    const values = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    expect(values[0]).to.match(/^svc1-a{32}-b{32}$/);
+    expect(values[1]).to.equal(`svc fleet enroll ${hub.url} ${values[0] ?? ''}`);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.body.innerHTML.includes('svc1-'));
+    await page.browserContext().close();
+  });
+
+  it('makes a credential with classes and nodes, shows it once, and ends one that is held', async () => {
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await visit(page, 'access');
+    await page.locator('input[name=label]').fill('crew');
+    await page.locator('input[name=nodes]').fill('node-00001, node-00002');
+    await page.locator('::-p-text(safe_write:)').click();
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('dialog[open]');
+    const [shown] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    expect(shown).to.equal('svc_mc_87654321_secret');
+    await page.keyboard.press('Escape');
+    expect(hub.changes.at(-1)).to.equal(
+      'POST /v1/credentials {"label":"crew","scopes":["read","safe_write"],"nodes":["node-00001","node-00002"]}',
+    );
+    const end = await page.waitForSelector('::-p-aria(End it \\(hold\\): desk)');
+    await end?.click({ delay: 1200 });
+    await page.waitForNetworkIdle();
+    expect(hub.changes.at(-1)).to.equal('DELETE /v1/credentials/mc_12345678');
+    await page.browserContext().close();
+  });
+
+  for (const theme of ['light', 'dark'] as const)
+    for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
+      it(`can be used by everybody: axe finds nothing, ${theme}, ${size}`, async () => {
+        const page = await openPage(browser);
+        await page.setViewport(viewport);
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+        await page.goto(`${hub.url}/`);
+        await page.waitForSelector('input[name=secret]');
+        await checkAxe(page);
+        await signIn(page, hub);
+        for (const where of PAGES) {
+          await visit(page, where);
+          await checkAxe(page);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(wide, `${where} is wider than the screen`).to.be.at.most(0);
+        }
+        await page.browserContext().close();
+      });
+});
+
+describe("the fleet's page with many nodes", function () {
+  this.timeout(60_000);
+  let browser: Browser;
+  before(async function () {
+    if (noBrowser() !== null) return this.skip();
+    browser = await openBrowser();
+  });
+  after(async () => browser?.close());
+
+  it('scrolls through 10 000 rows, of which it draws a few', async () => {
+    const hub = await StubHub.start(Array.from({ length: 10_000 }, (_, number) => entryOf(number)));
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await page.waitForSelector('.fleet-list');
+    const drawn = await page.$eval('.fleet-list', (box) => {
+      box.scrollTop = box.scrollHeight;
+      return box.scrollHeight;
+    });
+    expect(drawn).to.be.above(10_000 * 44);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.fleet-list tbody a')].at(-1)?.textContent?.startsWith('Kite 9999'),
+    );
+    expect((await listed(page)).length).to.be.below(60);
+    await search(page, 'node-04321');
+    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    expect(await listed(page)).to.deep.equal(['Kite 4321']);
+    await page.browserContext().close();
+    await hub.stop();
+  });
+
+  it('stays usable while 1 000 nodes tell their state every second', async () => {
+    const hub = await StubHub.start(Array.from({ length: 1000 }, (_, number) => entryOf(number)));
+    const page = await openPage(browser);
+    await signIn(page, hub);
+    await page.waitForSelector('.fleet-list');
+    let next = 0;
+    const telling = setInterval(() => {
+      hub.tell(
+        ...Array.from({ length: 100 }, () => {
+          const node = entryOf(next++ % 1000);
+          const position = { lat: 47 + Math.sin(next) / 10, lon: 8 + Math.cos(next) / 10 };
+          return { ...node, status: { ...node.status, position } };
+        }),
+      );
+    }, 100);
+    const frames = await page.evaluate(
+      async () =>
+        new Promise<{ longest: number; drawn: number }>((resolve) => {
+          let drawn = 0;
+          let longest = 0;
+          const watching = new MutationObserver(() => drawn++);
+          watching.observe(document.querySelector('.fleet-map svg.layers') ?? document.body, {
+            subtree: true,
+            childList: true,
+            attributes: true,
+            characterData: true,
+          });
+          const begun = performance.now();
+          let last = begun;
+          const frame = (now: number): void => {
+            longest = Math.max(longest, now - last);
+            last = now;
+            if (now - begun < 5000) requestAnimationFrame(frame);
+            else resolve({ longest, drawn });
+          };
+          requestAnimationFrame(frame);
+        }),
+    );
+    clearInterval(telling);
+    expect(frames.longest, 'ms without a frame').to.be.below(250);
+    // In 5 s, four times a second.
+    expect(frames.drawn).to.be.within(5, 25);
+    await page.browserContext().close();
+    await hub.stop();
+  });
+});
+
+function event(seq: number, kind: string, detail: Readonly<Record<string, unknown>>): unknown {
+  return {
+    id: seq,
+    node: 'node-00007',
+    stream: 'a',
+    seq,
+    at: Date.now(),
+    received_at: Date.now(),
+    kind,
+    detail,
+  };
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { hubPage } from '../../bin/hub/page.ts';
+import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
+
+const PAGE = join(import.meta.dirname, '../../residual/web/dist');
+
+export const OPERATOR = 'svc_op_test';
+
+/** A node as a hub tells of it: online, disarmed, 47 degrees north, heard of now. */
+export function entryOf(number: number, changed: Partial<NodeEntry> = {}): NodeEntry {
+  const now = Date.now();
+  const id = `node-${String(number).padStart(5, '0')}`;
+  return {
+    id,
+    name: `Kite ${number}`,
+    profile: 'drone',
+    version: '1.0.0',
+    enrolled_at: now - 86_400_000,
+    signing_key: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) },
+    online: true,
+    seen_at: now,
+    status: {
+      at: now,
+      armed: false,
+      fc_connected: true,
+      mode: 'GUIDED',
+      battery_percent: number % 101,
+      position: {
+        lat: 47 + (number % 100) / 1000,
+        lon: 8 + Math.floor(number / 100) / 1000,
+        alt_m: 500,
+        relative_alt_m: 40,
+        heading: 90,
+      },
+      nonce: 'aaaaaaaa.1',
+      events_behind: 0,
+    },
+    status_at: now,
+    alarm: null,
+    ...changed,
+  };
+}
+
+/** As much of a hub as its page asks for: nodes that a test changes, and what was asked of it. */
+export class StubHub {
+  readonly nodes = new Map<string, NodeEntry>();
+  /** By `METHOD /path`. */
+  readonly answers = new Map<string, unknown>();
+  /** `METHOD /path body` of every request that changes something. */
+  readonly changes: string[] = [];
+  readonly #page = hubPage(PAGE);
+  readonly #streams = new Set<ServerResponse>();
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((req, res) =>
+      this.#page(req, res, () => {
+        this.#answer(req, res).catch(() => res.destroy());
+      }),
+    );
+  }
+
+  static async start(nodes: readonly NodeEntry[]): Promise<StubHub> {
+    const hub = new StubHub();
+    for (const node of nodes) hub.nodes.set(node.id, node);
+    hub.answers.set('GET /v1/me', {
+      kind: 'operator',
+      id: 'op_1',
+      name: 'first',
+      scopes: ['read', 'safe_write', 'admin'],
+      nodes: null,
+      fleet: 'f-test',
+      fleet_name: 'The yard',
+    });
+    hub.#server.listen(0, '127.0.0.1');
+    await once(hub.#server, 'listening');
+    return hub;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** To every page that listens. */
+  tell(...nodes: readonly NodeEntry[]): void {
+    for (const node of nodes) this.nodes.set(node.id, node);
+    this.#send(nodes.map((node) => eventOf('node', node)).join(''));
+  }
+
+  remove(id: string): void {
+    this.nodes.delete(id);
+    this.#send(eventOf('removed', { id }));
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #send(text: string): void {
+    for (const stream of this.#streams) stream.write(text);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { pathname } = new URL(req.url ?? '', 'http://hub');
+    const what = `${req.method} ${pathname}`;
+    if (req.headers.authorization !== `Bearer ${OPERATOR}`) {
+      sendJson(res, 401, { code: 'E_UNAUTHENTICATED', detail: 'The hub does not know this credential.' });
+      return;
+    }
+    if (req.method !== 'GET') {
+      const body = (await req.toArray()).join('');
+      this.changes.push(`${what} ${body}`.trim());
+    }
+    if (what === 'GET /v1/nodes/stream') this.#stream(res);
+    else if (this.answers.has(what)) sendJson(res, 200, this.answers.get(what));
+    else {
+      const node = this.nodes.get(decodeURIComponent(pathname.slice('/v1/nodes/'.length)));
+      if (node !== undefined) sendJson(res, 200, node);
+      else sendJson(res, 404, { code: 'E_NOT_FOUND', detail: 'There is nothing at this path.' });
+    }
+  }
+
+  #stream(res: ServerResponse): void {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    res.write([...this.nodes.values()].map((node) => eventOf('node', node)).join(''));
+    res.write(eventOf('ready', { total: this.nodes.size }));
+    this.#streams.add(res);
+    res.once('close', () => this.#streams.delete(res));
+  }
+}
+
+function eventOf(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function sendJson(res: ServerResponse, status: number, body: unknown): void {
+  res.writeHead(status, { 'content-type': 'application/json' });
+  res.end(JSON.stringify(body));
+}
