@@ -87,11 +87,16 @@ export class Broker {
 
   /** Starts it, again after `kill`. */
   async run(): Promise<void> {
-    this.#process = spawn(BINARY, ['-c', this.#file('mosquitto.conf')], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+    const child = spawn(BINARY, ['-c', this.#file('mosquitto.conf')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-2000); // it is shown only where the start fails
+    });
+    this.#process = child;
     for (;;) {
-      if (this.#process.exitCode !== null) throw new Error('mosquitto has ended');
+      if (child.exitCode !== null) throw new Error(`mosquitto has ended: ${said}`);
       if (await isListening(this.port)) return;
     }
   }
