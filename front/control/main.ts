@@ -269,7 +269,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   });
   const enrolment = new Enrolment({
     paths,
-    node: { id, name: config.agent.name, profile, version: VERSION },
+    node: { id, name: identityOf(id, config.agent.name).name, profile, version: VERSION },
     onPolicy: async (jws) => writeAtomic(paths.fleetPolicy, JSON.stringify({ jws }), 0o600),
     now: Date.now,
     random: Math.random,
