@@ -272,7 +272,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   });
   const enrolment = new Enrolment({
     paths,
-    node: { id, name: config.agent.name, profile, version: VERSION },
+    node: { id, name: identityOf(id, config.agent.name).name, profile, version: VERSION },
     onPolicy: async (jws, of) => fleet.policyCame(jws, of),
     now: Date.now,
     random: Math.random,

@@ -23,7 +23,10 @@ import { UdpReceiver } from '../support/udp-receiver.ts';
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'agent.role': 'test/contract/ground-station.spec.ts',
   'fleet.operators': 'test/attack/fleet-calls.spec.ts',
+  'fleet.queue_mb': 'test/fleet/event-queue.spec.ts',
   'fleet.scopes': 'test/attack/fleet-calls.spec.ts',
+  'fleet.telemetry_fields': 'test/e2e/fleet-enrolment.spec.ts',
+  'fleet.telemetry_hz': 'test/e2e/fleet-enrolment.spec.ts',
   'mavlink.serial_control': 'test/link/endpoints.spec.ts',
   'mavlink.sign_endpoints': 'test/e2e/signing.spec.ts',
   'plugins.allow_unsandboxed': 'test/attack/sandbox.spec.ts',

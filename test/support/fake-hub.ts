@@ -26,6 +26,8 @@ export interface FakeHubOptions {
   readonly names?: readonly string[] | null;
   /** Who signs its own certificate, and how; the fleet's authority as a server unless told. */
   readonly certificate?: (csr: string, authority: Authority) => Promise<string>;
+  /** A real broker, with its authority. */
+  readonly broker?: { readonly url: string; readonly authority: Authority };
 }
 
 /** What a hub can do wrong: hang up, say something else. Undefined: it answers as it should. */
@@ -45,16 +47,18 @@ export class FakeHub {
   /** Before it does what it was asked, and after. */
   before: Spoil = () => undefined;
   after: Spoil = () => undefined;
+  readonly #broker: string;
   readonly #signing: KeyObject = newSigningKey();
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #issued = 0;
 
-  private constructor(authority: Authority, server: Server, url: string) {
+  private constructor(authority: Authority, server: Server, url: string, broker: string) {
     this.authority = authority;
     this.ca = authority.certificate;
     this.#server = server;
     this.url = url;
+    this.#broker = broker;
     server.on('connection', (socket: Socket) => {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
@@ -64,8 +68,8 @@ export class FakeHub {
     });
   }
 
-  static async start({ names = ['127.0.0.1'], certificate }: FakeHubOptions = {}): Promise<FakeHub> {
-    const authority = await newAuthority('f-test', Date.now());
+  static async start({ names = ['127.0.0.1'], certificate, broker }: FakeHubOptions = {}): Promise<FakeHub> {
+    const authority = broker?.authority ?? (await newAuthority('f-test', Date.now()));
     let server: Server;
     if (names === null) server = createPlain();
     else {
@@ -79,10 +83,12 @@ export class FakeHub {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    return new FakeHub(authority, server, `${names === null ? 'http' : 'https'}://127.0.0.1:${port}`);
+    const url = `${names === null ? 'http' : 'https'}://127.0.0.1:${port}`;
+    return new FakeHub(authority, server, url, broker?.url ?? 'mqtts://127.0.0.1:8883');
   }
 
   async stop(): Promise<void> {
+    if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
     for (const socket of this.#open) socket.destroy();
@@ -137,7 +143,7 @@ export class FakeHub {
     return {
       fleet,
       node,
-      broker: 'mqtts://127.0.0.1:8883',
+      broker: this.#broker,
       ca: authority.certificate,
       certificate: await issueCertificate(authority, csr, { client: node }, Date.now()),
       policy: await signStatement('svc-policy', policy, this.#signing, await thumbprint(jwk)),

@@ -10,7 +10,7 @@ export default class FleetEnrollCommand extends NodeCommand {
   static override description =
     'The hub makes the code, for one node and once. The node compares the authority of the hub with the code before it sends anything. Whoever holds a credential of the fleet may then ask for what fleet.scopes allows; flight and destructive calls need an operator of this node too: svc fleet operators.';
   static override examples = [
-    '<%= config.bin %> fleet enroll https://hub.example:8190 svc1-3f…-9a…',
+    '<%= config.bin %> fleet enroll https://hub.example:8193 svc1-3f…-9a…',
     '<%= config.bin %> fleet enroll http://127.0.0.1:8190 svc1-3f…-9a…',
   ];
   static override args = {

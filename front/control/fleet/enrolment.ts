@@ -331,5 +331,5 @@ function validTo(certificate: string): number {
 
 /** Half of its life since it came; every certificate begins in 2020, so its own beginning says nothing. */
 function renewsAt({ certificate, certified_at: from }: EnrolmentRecord): number {
-  return from + (validTo(certificate) - from) / 2;
+  return Math.round(from + (validTo(certificate) - from) / 2);
 }

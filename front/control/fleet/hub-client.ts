@@ -35,7 +35,7 @@ export function parseHub(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const plain = url?.protocol === 'http:';
   if (url === null || (!plain && url.protocol !== 'https:') || url.href !== `${url.origin}/`)
-    throw invalid('hub', 'must be the address of the hub alone, as in https://hub.example:8190');
+    throw invalid('hub', 'must be the address of the hub alone, as in https://hub.example:8193');
   if (plain && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname))
     throw invalid('hub', 'must begin with https: plain http is only for a hub on this machine');
   return url.origin;
