@@ -16,7 +16,7 @@ import { topics } from '../../shared/fleet/topics.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { createLogger } from '../../shared/process/logger.ts';
-import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
+import { callTool, connectStdio, HttpConnector, runConnector } from '../support/connector.ts';
 import { FleetHub, type FleetTestNode } from '../support/fleet-hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT } from '../support/node.ts';
@@ -233,7 +233,6 @@ describe('the connector in a fleet', function () {
     it('the answer of another node to its own call', async () => {
       const second = await hub.node('drone-2');
       await changed();
-      const held: { send?: () => void } = {};
       // Each node's answer is published by the other one, as a broker might swap them.
       const { id: caller } = plane.session.granted;
       const { fleet } = hub.broker;
@@ -244,7 +243,6 @@ describe('the connector in a fleet', function () {
         refused({ ...STATUS, timeoutMs: 1 }, 'drone-2'),
       ]);
       expect([first.detail['cause'], other.detail['cause']]).to.deep.equal(['silent', 'silent']);
-      expect(held).to.deep.equal({});
     });
   });
 
@@ -366,7 +364,7 @@ describe('the connector in a fleet', function () {
     afterEach(async () => {
       await client?.close();
       client = null;
-      for (const terminal of terminals.splice(0)) terminal.kill('SIGKILL');
+      for (const child of terminals.splice(0)) child.kill('SIGKILL');
     });
     const argsFor = (token: string): string[] => ['--target', 'fleet', '--gcs', hub.url, '--token', token];
     const start = async (scopes: readonly Scope[], ...more: string[]) => {
@@ -517,7 +515,6 @@ describe('the connector in a fleet', function () {
         ).status;
       expect(await post(hub.credential(['read']))).to.equal(401);
       expect(await post(token)).to.not.equal(401);
-      expect(newClient()).to.be.an('object');
     });
 
     it('--verify says what the credential is good for', async () => {
