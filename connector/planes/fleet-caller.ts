@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type MqttClient } from 'mqtt';
+import { type Deferred, deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
 import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -54,7 +55,7 @@ interface Pending {
   readonly jws: string;
   /** The broker has answered for it. */
   acknowledged: boolean;
-  readonly settle: PromiseWithResolvers<Reply>;
+  readonly settle: Deferred<Reply>;
 }
 
 const RETRY = { firstMs: 500, capMs: 30_000 } as const;
@@ -84,7 +85,7 @@ export class FleetCaller {
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #client: MqttClient | null = null;
   /** Subscribed, so that a reply finds its way. */
-  #ready = Promise.withResolvers<void>();
+  #ready = deferred();
   #connected = false;
 
   constructor(options: FleetCallerOptions) {
@@ -123,7 +124,7 @@ export class FleetCaller {
     if (this.#connected) return;
     const late = AbortSignal.timeout(ms);
     const end = signal === undefined ? late : AbortSignal.any([late, signal]);
-    const ended = Promise.withResolvers<never>();
+    const ended = deferred<never>();
     const stop = (): void =>
       ended.reject(new NoAnswer(signal?.aborted === true ? 'cancelled' : 'broker', false));
     end.addEventListener('abort', stop, { once: true });
@@ -171,7 +172,7 @@ export class FleetCaller {
     const carried = { token: session.granted.token, ...confirmed };
     const jws = await signStatement('svc-call', statement, signing, kid, carried);
     if (jws.length > MAX_CALL_BYTES) throw new NoAnswer('too_large', false);
-    const pending: Pending = { node, jti, jws, acknowledged: false, settle: Promise.withResolvers() };
+    const pending: Pending = { node, jti, jws, acknowledged: false, settle: deferred() };
     const reply = await this.#inTurn(pending, timeoutMs, signal);
     const said = nonceOf(reply);
     if (said !== null) this.learn(node, said);
@@ -273,7 +274,7 @@ export class FleetCaller {
   #lost(): void {
     this.#client = null;
     this.#published.clear();
-    if (this.#connected) this.#ready = Promise.withResolvers();
+    if (this.#connected) this.#ready = deferred();
     this.#connected = false;
     for (const { settle } of this.#pending.values()) settle.reject(new NoAnswer('broker', true));
   }

@@ -1,3 +1,5 @@
+import { deferred } from './deferred.ts';
+
 /** Lets so many run at the same time; the others wait in the order in which they came. */
 export class Slots {
   #free: number;
@@ -28,7 +30,7 @@ export class Slots {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    const turn = Promise.withResolvers<void>();
+    const turn = deferred();
     const give = (): void => {
       signal.removeEventListener('abort', leave);
       turn.resolve();
