@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { ApiError } from '../shared/errors.ts';
-import { type ClassedRequest, requestClass } from '../shared/fleet/request-class.ts';
+import { requestClass } from '../shared/fleet/request-class.ts';
 import { bodySha256, publicJwk, signStatement, thumbprint } from '../shared/fleet/signed.ts';
 import { type OperatorFiles, readOwnFile } from '../shared/operator/operator-files.ts';
 import { type ParamsOf, type Server, serverOf } from '../shared/rpc/contract.ts';
@@ -31,7 +31,7 @@ export function operatorSigner({
     onError,
     handlers: {
       sign: async (request) => {
-        const scope = requestClass(request as ClassedRequest);
+        const scope = requestClass(request);
         if (scope !== 'flight' && scope !== 'destructive')
           throw new ApiError('E_SCOPE', 'This request needs no signature of a person.');
         await allow(request, scope);

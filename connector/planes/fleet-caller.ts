@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type MqttClient } from 'mqtt';
+import { type Deferred, deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
+import { Slots } from '../../shared/async/slots.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/signed.ts';
 import type { CallStatement, PublicJwk, Reply } from '../../shared/fleet/statements.ts';
@@ -53,7 +55,7 @@ interface Pending {
   readonly jws: string;
   /** The broker has answered for it. */
   acknowledged: boolean;
-  readonly settle: PromiseWithResolvers<Reply>;
+  readonly settle: Deferred<Reply>;
 }
 
 const RETRY = { firstMs: 500, capMs: 30_000 } as const;
@@ -62,7 +64,9 @@ const CONNECT_MS = 10_000;
 const KEEPALIVE_S = 20;
 /** A call waits so long for a connection that comes back. */
 const WAIT_MS = 3000;
-const MAX_PENDING = 512;
+/** Replies that wait for us at the broker: Mosquitto keeps 200 besides the 20 on their way, and drops the rest. */
+const AT_A_TIME = 180;
+const MAX_WAITING = 512;
 const NO_SUBSCRIBERS = 16;
 /** A nonce is good for 30 s; a call that a person confirms must not be refused for an old one. */
 const FRESH_MS = 5000;
@@ -77,10 +81,11 @@ export class FleetCaller {
   /** By the broker's number of the message. */
   readonly #published = new Map<number, Pending>();
   readonly #nonces = new Map<string, { readonly nonce: string; readonly at: number }>();
+  readonly #slots = new Slots(AT_A_TIME);
   readonly #retry = new Retry(() => this.#connect(), RETRY);
   #client: MqttClient | null = null;
   /** Subscribed, so that a reply finds its way. */
-  #ready = Promise.withResolvers<void>();
+  #ready = deferred();
   #connected = false;
 
   constructor(options: FleetCallerOptions) {
@@ -119,7 +124,7 @@ export class FleetCaller {
     if (this.#connected) return;
     const late = AbortSignal.timeout(ms);
     const end = signal === undefined ? late : AbortSignal.any([late, signal]);
-    const ended = Promise.withResolvers<never>();
+    const ended = deferred<never>();
     const stop = (): void =>
       ended.reject(new NoAnswer(signal?.aborted === true ? 'cancelled' : 'broker', false));
     end.addEventListener('abort', stop, { once: true });
@@ -151,8 +156,6 @@ export class FleetCaller {
 
   async #once({ node, method, path, body, timeoutMs, signal, confirm }: FleetCall): Promise<Reply> {
     const { session } = this.#options;
-    const until = this.#options.now() + timeoutMs;
-    if (this.#pending.size >= MAX_PENDING) throw new NoAnswer('too_many', false);
     await this.whenConnected(Math.min(timeoutMs, WAIT_MS), signal);
     const nonce = this.#nonces.get(node)?.nonce ?? NO_NONCE;
     const jti = randomBytes(18).toString('base64url');
@@ -169,13 +172,23 @@ export class FleetCaller {
     const carried = { token: session.granted.token, ...confirmed };
     const jws = await signStatement('svc-call', statement, signing, kid, carried);
     if (jws.length > MAX_CALL_BYTES) throw new NoAnswer('too_large', false);
-    const pending: Pending = { node, jti, jws, acknowledged: false, settle: Promise.withResolvers() };
-    // A person may take longer than an answer.
-    const leftMs = confirm === null ? Math.max(1, until - this.#options.now()) : timeoutMs;
-    const reply = await this.#send(pending, leftMs, signal);
+    const pending: Pending = { node, jti, jws, acknowledged: false, settle: deferred() };
+    const reply = await this.#inTurn(pending, timeoutMs, signal);
     const said = nonceOf(reply);
     if (said !== null) this.learn(node, said);
     return reply;
+  }
+
+  async #inTurn(pending: Pending, ms: number, signal: AbortSignal | undefined): Promise<Reply> {
+    if (this.#slots.waiting >= MAX_WAITING) throw new NoAnswer('too_many', false);
+    const late = AbortSignal.timeout(ms);
+    const waits = signal === undefined ? late : AbortSignal.any([late, signal]);
+    return this.#slots
+      .run(async () => this.#send(pending, ms, signal), waits)
+      .catch((error: unknown) => {
+        if (error instanceof NoAnswer || !waits.aborted) throw error;
+        throw new NoAnswer(signal?.aborted === true ? 'cancelled' : 'too_many', false);
+      });
   }
 
   async #send(pending: Pending, ms: number, signal: AbortSignal | undefined): Promise<Reply> {
@@ -261,7 +274,7 @@ export class FleetCaller {
   #lost(): void {
     this.#client = null;
     this.#published.clear();
-    if (this.#connected) this.#ready = Promise.withResolvers();
+    if (this.#connected) this.#ready = deferred();
     this.#connected = false;
     for (const { settle } of this.#pending.values()) settle.reject(new NoAnswer('broker', true));
   }

@@ -76,10 +76,11 @@ export class FleetNode implements NodeClient {
         { path, status },
         writes,
       );
-    if (status === 413)
+    // With `answered` it ran, and only its answer was too large; without, the request was.
+    if (status === 413 && typeof said['answered'] === 'number')
       throw new Denial(
         'not_supported',
-        `The answer is too large for the fleet (256 KiB).${writes ? ` ${MAYBE}` : ''}`,
+        `${String(said['detail'])}${writes ? ` ${MAYBE}` : ''}`,
         { path, status },
         writes,
       );
@@ -87,14 +88,12 @@ export class FleetNode implements NodeClient {
     throw denialOf({ status, body: said, retryAfterMs: 1000 }, { path, principal, writes, cause });
   }
 
-  async bytes({ path }: NodeRequest): Promise<NodeBytes> {
-    return Promise.reject(
-      new Denial(
-        'not_supported',
-        'The fleet carries JSON only, no pictures and no files. Ask the node on its own network.',
-        { path },
-      ),
-    );
+  /** What is no JSON comes as base64 in it, as far as it is not too large for the fleet. */
+  async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
+    const { media_type: mediaType, base64 } = asRecord(await this.json(request, principal, signal));
+    if (typeof mediaType !== 'string' || typeof base64 !== 'string')
+      throw new Denial('rest_down', 'The node answered something else than a file.', { path: request.path });
+    return { bytes: Buffer.from(base64, 'base64'), mediaType, headers: {} };
   }
 
   async #call(request: NodeRequest, timeoutMs: number, signal: AbortSignal | undefined): Promise<Reply> {

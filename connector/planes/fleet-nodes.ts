@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { type NodeEntry, nodeEntry } from '../../shared/fleet/hub-api.ts';
@@ -20,11 +21,13 @@ const SILENT_MS = 45_000;
 export interface FleetNodesOptions {
   readonly hub: HubPlace;
   /** The nodes of the credential; null: all. */
-  readonly allowed: () => readonly string[] | null;
+  readonly allowed: () => ReadonlySet<string> | null;
   /** Told of each entry that comes. */
   readonly onEntry: (entry: NodeEntry) => void;
   /** Nodes came, went, or have another name. */
   readonly onChange: () => void;
+  /** The hub does not take the credential. */
+  readonly onRefused: () => void;
   readonly log: Logger;
 }
 
@@ -35,8 +38,7 @@ export class FleetNodes {
   readonly #entries = new Map<string, NodeEntry>();
   readonly #retry = new Retry(() => void this.#follow(), RETRY);
   #stream: AbortController | null = null;
-  readonly #ready = Promise.withResolvers<void>();
-  #shown = '';
+  readonly #ready = deferred();
 
   constructor(options: FleetNodesOptions) {
     this.#options = options;
@@ -46,13 +48,13 @@ export class FleetNodes {
   get all(): readonly NodeEntry[] {
     const allowed = this.#options.allowed();
     const all = [...this.#entries.values()];
-    return allowed === null ? all : all.filter(({ id }) => allowed.includes(id));
+    return allowed === null ? all : all.filter(({ id }) => allowed.has(id));
   }
 
   get(id: string): NodeEntry | undefined {
     const entry = this.#entries.get(id);
     const allowed = this.#options.allowed();
-    return entry !== undefined && (allowed === null || allowed.includes(id)) ? entry : undefined;
+    return entry !== undefined && (allowed === null || allowed.has(id)) ? entry : undefined;
   }
 
   /** Resolves once the whole list is there. */
@@ -76,23 +78,29 @@ export class FleetNodes {
     try {
       const told = new Set<string>();
       let complete = false;
+      let changed = false;
       for await (const { event, data } of readEvents(await this.#open(stream))) {
         if (event === 'node' && this.#isNode(data)) {
-          if (!this.#entries.has(data.id) && this.#entries.size >= MAX_NODES) continue;
+          const before = this.#entries.get(data.id);
+          if (before === undefined && this.#entries.size >= MAX_NODES) continue;
           this.#entries.set(data.id, data);
+          changed ||= before?.name !== data.name;
           this.#options.onEntry(data);
           if (!complete) told.add(data.id);
-        } else if (event === 'removed') this.#entries.delete(String(asRecord(data)['id']));
+        } else if (event === 'removed') changed = this.#entries.delete(String(asRecord(data)['id']));
         else if (event === 'ready') {
-          for (const id of this.#entries.keys()) if (!told.has(id)) this.#entries.delete(id);
+          for (const id of this.#entries.keys()) if (!told.has(id)) changed = this.#entries.delete(id);
           complete = true;
           told.clear();
           this.#retry.worked();
           this.#ready.resolve();
         }
-        if (complete) this.#tellChange();
+        if (!complete || !changed) continue;
+        changed = false;
+        this.#options.onChange();
       }
     } catch (error) {
+      if (error instanceof HubError && error.status === 401) this.#options.onRefused();
       if (!stream.signal.aborted) this.#options.log.warn(`The hub's list of nodes: ${messageOf(error)}`);
     }
     stream.abort();
@@ -120,12 +128,5 @@ export class FleetNodes {
 
   #isNode(value: unknown): value is NodeEntry {
     return isEntry(value) === null && isNodeId((value as NodeEntry).id);
-  }
-
-  #tellChange(): void {
-    const shown = JSON.stringify(this.all.map(({ id, name }) => [id, name]));
-    if (shown === this.#shown) return;
-    this.#shown = shown;
-    this.#options.onChange();
   }
 }

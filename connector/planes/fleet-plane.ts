@@ -39,7 +39,7 @@ export class FleetPlane implements Plane {
     this.session = session;
     this.#directory = new FleetNodes({
       hub,
-      allowed: () => session.granted.nodes,
+      allowed: () => session.reach,
       onEntry: ({ id, status }) => {
         const nonce = status?.['nonce'];
         if (typeof nonce === 'string') this.caller.learn(id, nonce);
@@ -48,6 +48,7 @@ export class FleetPlane implements Plane {
         this.#forgetOld();
         this.onChange();
       },
+      onRefused: () => session.doubt(),
       log,
     });
     this.caller = new FleetCaller({

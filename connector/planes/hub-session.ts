@@ -40,6 +40,7 @@ export interface HubSessionOptions {
 export class HubSession {
   readonly #options: HubSessionOptions;
   #granted: CallerSession;
+  #reach: ReadonlySet<string> | null = null;
   /** Wall clock, ms. */
   #grantedAt: number;
   #verifiedAt: number;
@@ -52,6 +53,7 @@ export class HubSession {
   private constructor(options: HubSessionOptions, granted: CallerSession) {
     this.#options = options;
     this.#granted = granted;
+    this.#reach = reachOf(granted);
     this.#grantedAt = options.wall();
     this.#verifiedAt = options.now();
     this.#triedAt = this.#verifiedAt;
@@ -64,6 +66,11 @@ export class HubSession {
 
   get granted(): CallerSession {
     return this.#granted;
+  }
+
+  /** The nodes of the credential; null: every one. */
+  get reach(): ReadonlySet<string> | null {
+    return this.#reach;
   }
 
   get keys(): CallerKeys {
@@ -100,6 +107,11 @@ export class HubSession {
     this.check();
   }
 
+  /** The hub has refused the credential elsewhere: it is asked at the next opportunity. */
+  doubt(): void {
+    if (this.#refusal === null) this.#verifiedAt = -Infinity;
+  }
+
   /** As far as is known without asking. @throws Denial token_revoked, token_expired */
   check(): void {
     if (this.#refusal !== null) throw new Denial('token_revoked', this.#refusal);
@@ -129,6 +141,7 @@ export class HubSession {
           'The hub knows this credential under another name. Start the connector anew.',
         );
       this.#granted = granted;
+      this.#reach = reachOf(granted);
       this.#refusal = null;
       this.#verifiedAt = now();
     } catch (error) {
@@ -152,6 +165,10 @@ export class HubSession {
     this.#grantedAt = wall();
     return granted;
   }
+}
+
+function reachOf({ nodes }: CallerSession): ReadonlySet<string> | null {
+  return nodes === null ? null : new Set(nodes);
 }
 
 /** @throws HubError */

@@ -548,7 +548,7 @@ describe('the connector and a real node', function () {
   const usage: readonly [string, readonly string[], RegExp][] = [
     ['no target', ['--transport', 'stdio'], /--target is required/],
     ['a bad target', ['--target', 'x'], /agent, local-fleet, fleet/],
-    ['fleet mode', ['--target', 'fleet', '--gcs', 'prod'], /not in this build/],
+    ['fleet mode', ['--target', 'fleet', '--gcs', 'prod'], /machine credential/],
     ['an unknown flag', ['--target', 'agent', '--bogus'], /bogus/],
     ['a bad port', ['--target', 'agent', '--http-port', 'eighty'], /not a port/],
     ['an empty fleet', ['--target', 'local-fleet', '/nonexistent.json'], /there is no node/],

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { HttpConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
+import { FleetHub } from '../support/fleet-hub.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -44,10 +46,35 @@ async function withToken(url: string, token: string): Promise<{ readonly url: st
   };
 }
 
+/** Runs it against a connector; it passes but for the baseline, and the baseline holds nothing that passes. */
+async function conforms(connectorUrl: string, token: string, home: string): Promise<void> {
+  const proxy = await withToken(connectorUrl, token);
+  const args = [
+    SUITE,
+    'server',
+    '--url',
+    proxy.url,
+    '--suite',
+    'all',
+    '--expected-failures',
+    BASELINE,
+    '-o',
+    home,
+  ];
+  const suite = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [suite.stdout, suite.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(suite, 'close')) as [number | null];
+  proxy.close();
+  expect(code, said.slice(-3000)).to.equal(0);
+  expect(said).to.match(/Total: 1\d\d passed/);
+}
+
 describe('the official conformance suite', function () {
   this.timeout(240_000);
 
-  it('passes but for the baseline, and the baseline holds nothing that passes', async () => {
+  it('passes with a node but for the baseline, and the baseline holds nothing that passes', async () => {
     const home = await tempDir();
     const node = await TestNode.start({
       pairing: { key: KEY },
@@ -65,30 +92,23 @@ describe('the official conformance suite', function () {
         home,
         key: KEY,
       });
-      const proxy = await withToken(connector.url, String(body['token']));
-      const args = [
-        SUITE,
-        'server',
-        '--url',
-        proxy.url,
-        '--suite',
-        'all',
-        '--expected-failures',
-        BASELINE,
-        '-o',
-        home,
-      ];
-      const suite = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-      let said = '';
-      for (const stream of [suite.stdout, suite.stderr])
-        stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      const [code] = (await once(suite, 'close')) as [number | null];
-      proxy.close();
-      expect(code, said.slice(-3000)).to.equal(0);
-      expect(said).to.match(/Total: 1\d\d passed/);
+      await conforms(connector.url, String(body['token']), home);
     } finally {
       await node.stop();
       await removeDir(home);
     }
+  });
+
+  it('and with a fleet', async function () {
+    if (noMosquitto() !== null) return this.skip();
+    const home = await tempDir();
+    await using hub = await FleetHub.start(home);
+    await hub.node('drone-1');
+    const token = hub.credential(['read', 'safe_write', 'admin', 'flight', 'destructive']);
+    const args = ['--target', 'fleet', '--gcs', hub.url, '--token', token, '--flight-enforced'];
+    await using connector = await HttpConnector.start({ args, home });
+    await conforms(connector.url, token, home);
+    await removeDir(home);
+    return undefined;
   });
 });

@@ -21,7 +21,7 @@ import {
   thumbprint,
   verifyStatement,
 } from '../../shared/fleet/signed.ts';
-import type { CallStatement, MachineToken, PublicJwk } from '../../shared/fleet/statements.ts';
+import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../shared/fleet/statements.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
 import { Broker } from './mosquitto.ts';
 
@@ -335,7 +335,13 @@ export class FleetTestNode {
     const keys = new Map(
       await Promise.all(this.operators.map(async (key) => [await thumbprint(key), key] as const)),
     );
-    const { payload } = await verifyStatement('svc-confirm', confirm, (kid) => keys.get(kid) ?? null);
+    let payload: Confirm;
+    try {
+      ({ payload } = await verifyStatement('svc-confirm', confirm, (kid) => keys.get(kid) ?? null));
+    } catch (error) {
+      if (error instanceof NotBelieved) return error.message;
+      throw error;
+    }
     const { how, body_sha256: hash, ...named } = payload;
     const { node, method, path, nonce, jti } = call;
     const same = JSON.stringify(named) === JSON.stringify({ node, method, path, nonce, jti });
