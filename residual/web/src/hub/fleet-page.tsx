@@ -6,7 +6,7 @@ import { t } from '../strings.ts';
 import { type FleetNode, nodes } from './fleet.ts';
 import { FleetList } from './fleet-list.tsx';
 import { FleetMap } from './fleet-map.tsx';
-import { ORDERS, type Selection, STATES, selected } from './selection.ts';
+import { countOf, ORDERS, type Selection, STATES, selected } from './selection.ts';
 
 /** All nodes: how many, where, and one by one. */
 export function FleetPage(): JSX.Element {
@@ -31,16 +31,14 @@ export function FleetPage(): JSX.Element {
 }
 
 function Counts({ all }: { all: readonly FleetNode[] }): JSX.Element {
-  const count = (state: Selection['state']): string =>
-    String(selected(all, { search: '', state, order: 'name' }).length);
-  const [armed, alarm] = [count('armed'), count('alarm')];
+  const [online, armed, alarm] = (['online', 'armed', 'alarm'] as const).map((state) => countOf(all, state));
   return (
     <Card title={hub.page.fleet} wide>
       <dl class="stats">
         <Stat label={hub.fleet.nodes} value={String(all.length)} />
-        <Stat label={hub.fleet.states.online} value={count('online')} />
-        <Stat label={hub.fleet.states.armed} value={armed} tone={armed === '0' ? undefined : 'warn'} />
-        <Stat label={hub.fleet.states.alarm} value={alarm} tone={alarm === '0' ? undefined : 'bad'} />
+        <Stat label={hub.fleet.states.online} value={String(online)} />
+        <Stat label={hub.fleet.states.armed} value={String(armed)} tone={armed === 0 ? undefined : 'warn'} />
+        <Stat label={hub.fleet.states.alarm} value={String(alarm)} tone={alarm === 0 ? undefined : 'bad'} />
       </dl>
     </Card>
   );

@@ -3,7 +3,7 @@ import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
 import { now } from '../api/presence.ts';
 import { moment, number } from '../parts/format.ts';
-import { Badge, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
+import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
 import { useAct } from '../parts/use-ask.ts';
 import { hub } from '../strings/hub-en.ts';
@@ -51,7 +51,7 @@ function Who({ entry }: { entry: NodeEntry }): JSX.Element {
       <p>
         <State entry={entry} />
       </p>
-      {entry.alarm === null ? null : <Note tone="bad">{entry.alarm}</Note>}
+      {entry.alarm === null ? null : <Alarm id={entry.id} alarm={entry.alarm} />}
       <dl class="stats">
         <Stat label={text.heard} value={ageText(secondsSince(entry.seen_at))} />
         <Stat label={text.profile} value={t.node.overview.profiles[entry.profile]} />
@@ -60,6 +60,21 @@ function Who({ entry }: { entry: NodeEntry }): JSX.Element {
       </dl>
       <p class="hint">{entry.id}</p>
     </Card>
+  );
+}
+
+function Alarm({ id, alarm }: { id: string; alarm: string }): JSX.Element {
+  const act = useAct();
+  const seen = async (): Promise<unknown> =>
+    ask(`/v1/nodes/${encodeURIComponent(id)}/alarm`, { method: 'DELETE' });
+  return (
+    <Note tone="bad">
+      <p>{alarm}</p>
+      <ErrorNote error={act.error} />
+      <Button busy={act.busy} onClick={() => void act.run(seen)}>
+        {hub.node.seen}
+      </Button>
+    </Note>
   );
 }
 

@@ -28,6 +28,10 @@ const RANK: Readonly<Record<Selection['order'], (node: FleetNode) => number>> = 
   alarm: ({ entry }) => (entry.alarm === null ? (entry.online ? 2 : 1) : 0),
 };
 
+export function countOf(nodes: readonly FleetNode[], state: Selection['state']): number {
+  return nodes.reduce((count, node) => count + Number(IS[state](node)), 0);
+}
+
 export function selected(
   nodes: readonly FleetNode[],
   { search, state, order }: Selection,

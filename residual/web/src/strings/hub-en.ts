@@ -58,6 +58,7 @@ export const hub = {
   node: {
     back: 'Back to the fleet',
     unknown: (id: string) => `The fleet has no node ${id}, or it is not yours to see.`,
+    seen: 'I have looked at it',
     heard: 'Last heard, ago',
     profile: 'Profile',
     version: 'Version',
