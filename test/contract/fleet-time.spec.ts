@@ -65,7 +65,6 @@ describe('time in calls of the fleet', () => {
     calls = new FleetCalls({
       node: NODE,
       verifier,
-      policy: { heard: async () => undefined },
       signing: () => signing,
       run: async (_caller, _call, credential) =>
         credential.kind === 'valid'
@@ -134,34 +133,5 @@ describe('time in calls of the fleet', () => {
       .accept(await hand.policy({ seq: 6 }))
       .catch((error: unknown) => String(error));
     expect(refused).to.match(/older/);
-  });
-
-  it('after a connection a call waits for the policy, but not for longer than 5 s', async () => {
-    const policyRead = Promise.withResolvers<void>();
-    const order: string[] = [];
-    const waiting = new FleetCalls({
-      node: NODE,
-      verifier: {
-        read: async () => {
-          order.push('call');
-          return null;
-        },
-      },
-      policy: { heard: async () => policyRead.promise },
-      signing: () => signing,
-      run: async () => ({ status: 200, body: null }),
-      now: () => clock,
-    });
-    const first = waiting.call(caller.id, 'x');
-    await new Promise(setImmediate);
-    order.push('policy');
-    policyRead.resolve();
-    await first;
-    expect(order).to.deep.equal(['policy', 'call']);
-    clock += 5000; // no policy came, and none is waited for
-    await waiting.call(caller.id, 'x');
-    waiting.connected();
-    await waiting.call(caller.id, 'x');
-    expect(order).to.have.length(4);
   });
 });

@@ -1,14 +1,10 @@
-import { within } from '../../../shared/async/within.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { signStatement } from '../../../shared/fleet/signed.ts';
 import type { CallStatement, Reply } from '../../../shared/fleet/statements.ts';
 import { MAX_REPLY_BYTES } from '../../../shared/fleet/told.ts';
 import type { CallVerifier, FleetCredential } from './call-credential.ts';
 import type { Signing } from './enrolment.ts';
-import type { PolicyStore } from './policy-store.ts';
 
-/** How long calls wait for a policy after a connection; a broker that withholds it cannot stop them for longer. */
-const POLICY_MS = 5000;
 /** Longer than any caller waits, so that a repetition of a call that ran is never taken for one that did not. */
 const KEPT_MS = 10 * 60_000;
 /** A read may be repeated; as long as its nonce is good, it is answered with the same. */
@@ -26,7 +22,6 @@ export interface Answer {
 export interface FleetCallsOptions {
   readonly node: string;
   readonly verifier: Pick<CallVerifier, 'read'>;
-  readonly policy: Pick<PolicyStore, 'heard'>;
   /** Null: this node is not enrolled. */
   readonly signing: () => Pick<Signing, 'key' | 'kid'> | null;
   /** Through the whole front, as any other request. @throws ApiError */
@@ -48,21 +43,13 @@ export class FleetCalls {
   /** By caller's key and jti; the oldest first. */
   readonly #kept = new Map<string, KeptReply>();
   #bytes = 0;
-  #policyBy: number;
 
   constructor(options: FleetCallsOptions) {
     this.#options = options;
-    this.#policyBy = options.now() + POLICY_MS;
-  }
-
-  /** svc-fleet has connected to the broker. */
-  connected(): void {
-    this.#policyBy = this.#options.now() + POLICY_MS;
   }
 
   /** @returns the signed reply; null where nobody can be answered */
   async call(caller: string, jws: string): Promise<string | null> {
-    await this.#policyRead();
     const read = await this.#options.verifier.read(caller, jws);
     if (read === null) return null;
     const { statement, credential, id } = read;
@@ -89,15 +76,6 @@ export class FleetCalls {
       );
       this.#bytes += kept.bytes;
     }
-  }
-
-  async #policyRead(): Promise<void> {
-    const leftMs = this.#policyBy - this.#options.now();
-    if (leftMs <= 0) return;
-    const late = new Error('no policy yet');
-    await within(this.#options.policy.heard(), leftMs, () => late).catch((error: unknown) => {
-      if (error !== late) throw error;
-    });
   }
 
   #hasRoom(): boolean {

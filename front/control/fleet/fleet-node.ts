@@ -65,7 +65,6 @@ export class FleetNode {
     this.#calls = new FleetCalls({
       node,
       verifier: this.#verifier,
-      policy: this.policy,
       signing: () => enrolment.signing,
       run: async (caller, call, credential) => runCall(connection(caller, credential), call),
       now: monotonic,
@@ -137,10 +136,6 @@ export class FleetNode {
           return { stream: payload.stream, seq: payload.seq };
         }),
       report: (link) => {
-        if (link.connected && this.#link?.connected !== true) {
-          this.policy.awaitNext();
-          this.#calls.connected();
-        }
         this.#link = link;
         return {};
       },

@@ -36,8 +36,6 @@ export class PolicyStore {
   #kept: Kept | null = null;
   /** Seconds since 1970 that the hub has signed, and when we heard of it. */
   #proved = { seconds: 0, at: 0 };
-  /** Resolves the waiting calls once a policy has been read since the connection. */
-  #heard = Promise.withResolvers<void>();
 
   constructor(options: PolicyStoreOptions) {
     this.#options = options;
@@ -87,16 +85,6 @@ export class PolicyStore {
     if (seconds > this.#proved.seconds) this.#proved = { seconds, at: this.#options.monotonic() };
   }
 
-  /** A new connection to the broker: what it retains may be newer than ours. */
-  awaitNext(): void {
-    this.#heard = Promise.withResolvers<void>();
-  }
-
-  /** Resolves when a policy was read since the connection. */
-  async heard(): Promise<void> {
-    await this.#heard.promise;
-  }
-
   /** The first one, as the hub gave it at the enrolment, over a connection that it proved. @throws NotBelieved, ApiError E_STORE */
   async trust(jws: string): Promise<void> {
     await this.#changes.run(async () => {
@@ -113,7 +101,6 @@ export class PolicyStore {
       if (before === null) throw new NotBelieved('svc-policy: this node knows no key of its hub');
       const seq = await this.#keep(jws, before);
       if (this.#kept !== before) await this.#write(jws);
-      this.#heard.resolve();
       return seq;
     });
   }
