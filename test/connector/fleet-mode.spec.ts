@@ -257,6 +257,24 @@ describe('the connector in a fleet', function () {
     expect(await refused(STATUS)).to.have.property('reason', 'token_revoked');
   });
 
+  it('and at once where the broker has cut it off', async () => {
+    hub.revoke(credential);
+    later += 11_000; // the hub was asked a moment ago, and is not asked at every call
+    await hub.broker.deny([plane.session.granted.id]);
+    await hub.broker.kill();
+    await hub.broker.run();
+    const began = Date.now();
+    let refusal: unknown = null;
+    while (refusal === null && Date.now() - began < 5000) {
+      await new Promise((resolve) => setImmediate(resolve));
+      refusal = await plane.session.confirm().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    }
+    expect(refusal).to.have.property('reason', 'token_revoked');
+  });
+
   it('a hub that is away stops nothing until the token expires', async () => {
     await hub.away();
     later += 60_000;
