@@ -498,7 +498,8 @@ describe('the connector in a fleet', function () {
       expect(stopped.value).to.include({ reason: 'confirm_required' });
       // The node believes the keys that it was told, and no other.
       node.operators = [];
-      expect((await callTool(connected, 'flight_arm', { node: 'drone-1' })).isError).to.equal(true);
+      const unknown = await callTool(connected, 'flight_arm', { node: 'drone-1' });
+      expect(unknown.value).to.include({ reason: 'confirm_required' });
       expect(node.ran.filter((ran) => ran === 'POST /api/command')).to.have.length(1);
     });
 

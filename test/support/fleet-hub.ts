@@ -320,7 +320,7 @@ export class FleetTestNode {
     if (this.#seen.has(call.jti)) return null;
     this.#seen.add(call.jti);
     const problem = await this.#unconfirmed(call, confirm);
-    if (problem !== null) return [403, { code: 'E_SCOPE', detail: problem }];
+    if (problem !== null) return [403, { code: 'E_CONFIRM', detail: problem }];
     const key = `${call.method} ${call.path.split('?', 1)[0] ?? ''}`;
     this.ran.push(key);
     const found = this.answers.get(key) ?? ([404, { code: 'E_NOT_FOUND', detail: 'nothing' }] as const);
