@@ -38,6 +38,8 @@ const steady = (): number => performance.now();
 const IDENTITY_MS = 3000;
 /** Over a broker, what nobody waits for is asked rarely. */
 const FLEET_WATCH_MS = 60_000;
+/** And not of every node of a large fleet. */
+const FLEET_WATCHED = 200;
 
 const EVERYTHING = { refresh: async (): Promise<void> => Promise.resolve(), has: (): boolean => true };
 
@@ -96,6 +98,10 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     fleet === null ? new BearerAuth(plane, Date.now) : new MachineAuth(fleet.session, token ?? '');
   const launched = fleet?.session.principal ?? (token === null ? null : readToken(token, Date.now()));
   const watch = fleet === null ? {} : { watchMs: FLEET_WATCH_MS };
+  const watched = (): Plane['nodes'] =>
+    fleet === null
+      ? plane.nodes
+      : fleet.nodes.filter(({ presence }) => presence.online).slice(0, FLEET_WATCHED);
   if (settings.sim) await provesSimulated(plane, launched, log);
   const audit = new ConnectorAudit(settings.auditPath, log, Date.now);
   const faces: HttpFace[] = [];
@@ -116,7 +122,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   });
   let contributed = contributedTools([]);
   const contributions = new Contributions({
-    nodes: () => plane.nodes,
+    nodes: watched,
     ...watch,
     launched,
     onChange: () => {
@@ -199,7 +205,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       fleet === null ? identityService(plane, onNodes) : named('fleet', started(fleet, onNodes)),
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
-      { name: 'flight', start: () => flight.start(() => plane.nodes), stop: () => flight.stop() },
+      { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
       ...services[transport](),
     ],
     asked.signal,

@@ -37,6 +37,8 @@ const NAMED = {
 const FOLLOWED: ReadonlySet<string> = new Set(['status', 'telemetry']);
 const POLL_MS = 2000;
 const MAX_FOLLOWERS = 64;
+/** The templates name those of every other node of a large fleet. */
+const LISTED_NODES = 200;
 
 interface Follower {
   readonly uri: string;
@@ -83,7 +85,7 @@ export class Resources {
   }
 
   async list(caller: Caller): Promise<ListResourcesResult> {
-    const own = this.#options.plane.nodes.flatMap(({ target }) =>
+    const own = this.#options.plane.nodes.slice(0, LISTED_NODES).flatMap(({ target }) =>
       Object.entries(FIXED).map(([kind, [title]]) => ({
         uri: `svc://${target.id}/${kind}`,
         name: `${target.id}-${kind}`,

@@ -65,10 +65,9 @@ export class Contributions {
   }
 
   async #look(): Promise<void> {
-    const nodes = this.#options.nodes();
-    for (const node of this.#offered.keys()) if (!nodes.includes(node)) this.#offered.delete(node);
-    const present = nodes.filter(({ presence }) => presence?.online !== false);
-    await sideBySide(present, async (node) => this.#lookAt(node));
+    // Those that have offered something too: a node that has left a fleet says so.
+    const nodes = new Set([...this.#options.nodes(), ...this.#offered.keys()]);
+    await sideBySide([...nodes], async (node) => this.#lookAt(node));
     const now = JSON.stringify(this.all.map(({ node, ...offered }) => [node.target.id, offered]));
     if (now === this.#looked) return;
     this.#looked = now;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Socket } from 'node:net';
 import { connect, type MqttClient } from 'mqtt';
 import { type Deferred, deferred } from '../../shared/async/deferred.ts';
 import { Retry } from '../../shared/async/retry.ts';
@@ -240,6 +241,8 @@ export class FleetCaller {
     });
     this.#client = client;
     client.on('connect', () => {
+      // A packet leaves in two pieces, and the second would wait for the first to be acknowledged.
+      if (client.stream instanceof Socket) client.stream.setNoDelay(true);
       client.subscribe(topics.replies(fleet, id), { qos: 1 }, (error) => {
         if (error !== null) {
           log.warn(`broker ${this.broker}: ${messageOf(error)}`);
@@ -265,6 +268,7 @@ export class FleetCaller {
     client.once('close', () => {
       if (this.#client !== client) return;
       if (this.#connected) log.warn(`the connection to the broker ${this.broker} has ended`);
+      session.doubt(); // the broker cuts off whose credential has ended
       client.end(true);
       this.#lost();
       this.#retry.again();

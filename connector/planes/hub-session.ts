@@ -107,7 +107,7 @@ export class HubSession {
     this.check();
   }
 
-  /** The hub has refused the credential elsewhere: it is asked at the next opportunity. */
+  /** The credential may have ended: the hub is asked before the next call. */
   doubt(): void {
     if (this.#refusal === null) this.#verifiedAt = -Infinity;
   }

@@ -106,6 +106,8 @@ export function denialOf(
         detail,
       );
     case 403:
+      if (code === 'E_CONFIRM') return new Denial('confirm_required', said, detail);
+      if (code === 'E_FLEET_FORBIDDEN') return new Denial('not_supported', said, detail);
       return code === 'E_SCOPE'
         ? new Denial('scope_missing', said, {
             ...detail,

@@ -257,6 +257,24 @@ describe('the connector in a fleet', function () {
     expect(await refused(STATUS)).to.have.property('reason', 'token_revoked');
   });
 
+  it('and at once where the broker has cut it off', async () => {
+    hub.revoke(credential);
+    later += 11_000; // the hub was asked a moment ago, and is not asked at every call
+    await hub.broker.deny([plane.session.granted.id]);
+    await hub.broker.kill();
+    await hub.broker.run();
+    const began = Date.now();
+    let refusal: unknown = null;
+    while (refusal === null && Date.now() - began < 5000) {
+      await new Promise((resolve) => setImmediate(resolve));
+      refusal = await plane.session.confirm().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    }
+    expect(refusal).to.have.property('reason', 'token_revoked');
+  });
+
   it('a hub that is away stops nothing until the token expires', async () => {
     await hub.away();
     later += 60_000;
@@ -445,6 +463,33 @@ describe('the connector in a fleet', function () {
       });
     });
 
+    it('offers the tools of an extension of a node', async () => {
+      const plugin = {
+        plugin_id: 'com.example.thermal',
+        status: 'running',
+        permissions: { 'mcp.expose': { granted: true } },
+      };
+      const tool = { half: 'agent', name: 'look', class: 'read', inputSchema: { type: 'object' } };
+      node.answers.set('GET /api/plugins', [200, { installs: [plugin] }]);
+      node.answers.set('GET /api/plugins/com.example.thermal', [
+        200,
+        { manifest: { mcp: { tools: [tool] } } },
+      ]);
+      const invoke = 'POST /api/plugins/com.example.thermal/tools/look/invoke';
+      node.answers.set(invoke, [200, { seen: 1 }]);
+      const connected = await start(ALL);
+      const names = async (): Promise<string[]> =>
+        (await connected.listTools()).tools.map(({ name }) => name);
+      const told = new Promise<void>((resolve) => {
+        connected.setNotificationHandler('notifications/tools/list_changed', () => resolve());
+      });
+      const wanted = 'com_example_thermal__look';
+      if (!(await names()).includes(wanted)) await told;
+      expect(await names()).to.include(wanted);
+      const { value } = await callTool(connected, wanted, { confirm: true });
+      expect(value, JSON.stringify(value)).to.deep.equal({ seen: 1 });
+    });
+
     it('asks 200 nodes side by side in one call, and says which did not answer', async () => {
       const ids = Array.from({ length: 199 }, (_, index) => `swarm-${String(index).padStart(3, '0')}`);
       for (const id of ids) await hub.node(id);
@@ -480,7 +525,8 @@ describe('the connector in a fleet', function () {
       expect(stopped.value).to.include({ reason: 'confirm_required' });
       // The node believes the keys that it was told, and no other.
       node.operators = [];
-      expect((await callTool(connected, 'flight_arm', { node: 'drone-1' })).isError).to.equal(true);
+      const unknown = await callTool(connected, 'flight_arm', { node: 'drone-1' });
+      expect(unknown.value).to.include({ reason: 'confirm_required' });
       expect(node.ran.filter((ran) => ran === 'POST /api/command')).to.have.length(1);
     });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { MqttClient } from 'mqtt';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { issueCertificate } from '../../shared/fleet/authority.ts';
@@ -238,6 +238,7 @@ export class FleetTestNode {
     const { broker } = this.#hub;
     this.#client = await broker.client(this.id, { properties: { sessionExpiryInterval: 0 } });
     await this.#client.subscribeAsync(topics.calls(broker.fleet, this.id), { qos: 1 });
+    if (this.#client.stream instanceof Socket) this.#client.stream.setNoDelay(true);
     this.#client.on('message', (topic, payload) => void this.#take(topic, payload.toString('utf8')));
     this.online = true;
   }
@@ -319,7 +320,7 @@ export class FleetTestNode {
     if (this.#seen.has(call.jti)) return null;
     this.#seen.add(call.jti);
     const problem = await this.#unconfirmed(call, confirm);
-    if (problem !== null) return [403, { code: 'E_SCOPE', detail: problem }];
+    if (problem !== null) return [403, { code: 'E_CONFIRM', detail: problem }];
     const key = `${call.method} ${call.path.split('?', 1)[0] ?? ''}`;
     this.ran.push(key);
     const found = this.answers.get(key) ?? ([404, { code: 'E_NOT_FOUND', detail: 'nothing' }] as const);
