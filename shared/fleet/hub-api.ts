@@ -91,6 +91,13 @@ export const callerSession = {
   additionalProperties: false,
 } as const;
 
+/** By the hub's clock: the node's own may be wrong, and what is shown must not look newer than it is. */
+const receivedAt = {
+  ...time,
+  type: ['integer', 'null'],
+  description: 'when the hub received it, ms since 1970; null: not, or not since it knows',
+} as const;
+
 /** One of GET /v1/nodes, and the data of an event of GET /v1/nodes/stream. */
 export const nodeEntry = {
   type: 'object',
@@ -120,7 +127,9 @@ export const nodeEntry = {
       description: 'when the hub last heard of it, ms since 1970',
     },
     status: { type: ['object', 'null'], description: 'its newest status' },
+    status_at: receivedAt,
     telemetry: { type: ['object', 'null'], description: 'only in GET /v1/nodes/{id}' },
+    telemetry_at: receivedAt,
     alarm: {
       type: ['string', 'null'],
       description: 'what a person must look at: its key is on two machines, …',

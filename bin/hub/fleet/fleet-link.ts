@@ -125,6 +125,7 @@ export class FleetLink {
       reconnectPeriod: RETRY_MS * (1 + 2 * random()),
       resubscribe: false,
       queueQoSZero: false,
+      writeCache: false, // 8 MB, for faster headers
       properties: { receiveMaximum: RECEIVE_MAXIMUM },
     };
     const client = connect(url, options);
