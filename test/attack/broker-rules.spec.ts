@@ -38,7 +38,7 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
   async function refusal(client: MqttClient, topic: string, retain = false): Promise<number> {
     return new Promise((resolve) => {
       client.publish(topic, '{}', { qos: 1, retain }, (error) =>
-        resolve(error !== null && error !== undefined && 'code' in error ? Number(error.code) : 0),
+        resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
       );
     });
   }

@@ -178,7 +178,7 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     while (reason !== 135 && performance.now() - at < 5000)
       reason = await new Promise((resolve) => {
         client.publish(topics.told(fleet, 'leaving', 'status'), '{}', { qos: 1 }, (error) =>
-          resolve(error !== null && error !== undefined && 'code' in error ? Number(error.code) : 0),
+          resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
         );
       });
     expect(reason).to.equal(135);
