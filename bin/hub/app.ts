@@ -181,10 +181,10 @@ function authorize(
   header: string | undefined,
 ): Caller | null {
   if (row.access === 'public') return null;
-  budgets.checkFailures(peer);
   const credential = BEARER.exec(header ?? '')?.[1];
   const caller = credential === undefined ? null : authenticate(credential);
   if (caller === null) {
+    // Not before: a stranger must not lock out those who come from the same address.
     if (credential !== undefined) budgets.failed(peer);
     throw new ApiError(
       'E_UNAUTHENTICATED',

@@ -87,7 +87,7 @@ export function hubHandlers(parts: HandlerParts): Handlers {
     'nodes.stream.get': ({ caller }) => new OpenAnswer((res, headers) => streams.open(caller, res, headers)),
     'nodes.id.get': ({ id, caller }) => ({
       ...entryFor(fleet, caller, id),
-      telemetry: fleet.telemetryOf(id),
+      ...fleet.telemetryOf(id),
     }),
     'nodes.id.delete': async ({ id, caller }) => {
       entryFor(fleet, caller, id);

@@ -175,7 +175,6 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     named('rules', { start: async () => rules.apply() }),
     ...(broker === null ? [] : [named('broker', broker)]),
     named('fleet', link),
-    named('streams', streams),
     named('upkeep', {
       start: () => {
         timers = [
@@ -188,6 +187,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
       },
     }),
     named('server', server),
+    named('streams', streams), // ended first, so that the server need not wait for them
   ];
   return { services, codes, caHash };
 }

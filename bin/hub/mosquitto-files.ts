@@ -38,9 +38,10 @@ export function mosquittoConfig({
     'require_certificate true',
     'use_identity_as_username true',
     'tls_version tlsv1.2',
-    // A client's own share, so that none fills the broker's memory. In bytes: the hub gets all that is retained at once.
+    // A client's own share, so that none fills the broker's memory. In bytes: the hub gets all that is retained at once. (A count
+    // of 0 is no limit, but then Mosquitto 2.0.11 also ends the connection of a client whose message it refuses.)
     'max_packet_size 1100000',
-    'max_queued_messages 0',
+    'max_queued_messages 100000',
     'max_queued_bytes 33554432',
     'max_keepalive 120',
     'set_tcp_nodelay true',

@@ -12,8 +12,8 @@ export type Access = 'public' | 'operator' | 'machine' | 'credential';
 
 /** Requests of one address or of one credential. */
 export const RATES = {
-  read: { perSecond: 30, burst: 120 },
-  write: { perSecond: 5, burst: 50 },
+  read: { perSecond: 50, burst: 200 },
+  write: { perSecond: 20, burst: 200 },
   /** Signs or makes certificates. */
   costly: { perSecond: 20, burst: 200 },
 } as const satisfies Record<string, Rate>;

@@ -10,6 +10,7 @@ import {
   Pkcs10CertificateRequest,
   SubjectAlternativeNameExtension,
   X509Certificate,
+  type X509CertificateCreateWithKeyParams,
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { CERTIFICATE_ALGORITHM, certificateRequest, newCertificateKey } from './client-certificate.ts';
@@ -32,7 +33,9 @@ export type IssuedFor =
   | { readonly client: string }
   | { readonly server: string; readonly names: readonly string[] };
 
-const provider = webcrypto as Crypto;
+type SigningKey = X509CertificateCreateWithKeyParams['signingKey'];
+/** Node's; the library names the web's type, which a build without a browser's types does not have. */
+const provider = webcrypto as Parameters<typeof X509CertificateGenerator.create>[1];
 
 export async function newAuthority(fleet: string, now: number): Promise<Authority> {
   const key = newCertificateKey();
@@ -109,10 +112,10 @@ function serial(): string {
   return bytes.toString('hex');
 }
 
-async function signingKey(pem: string): Promise<CryptoKey> {
+async function signingKey(pem: string): Promise<SigningKey> {
   const jwk = createPrivateKey(pem).export({ format: 'jwk' });
   // Two declarations of the same web type: Node's and the library's.
   return (await webcrypto.subtle.importKey('jwk', jwk, CERTIFICATE_ALGORITHM, false, [
     'sign',
-  ])) as unknown as CryptoKey;
+  ])) as unknown as SigningKey;
 }

@@ -1,6 +1,6 @@
 import 'reflect-metadata'; // asked for by @peculiar/x509, before it is loaded
 import { createPrivateKey, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
-import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
+import { type Pkcs10CertificateRequestCreateParams, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
 
 /** ECDSA P-256 with SHA-256, as the hub's CA signs and asks for. */
 export const CERTIFICATE_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -18,12 +18,12 @@ export async function certificateRequest(
   const keys = await webKeys(createPrivateKey(keyPem));
   const request = await Pkcs10CertificateRequestGenerator.create(
     { name: 'CN=svc', keys, signingAlgorithm: CERTIFICATE_ALGORITHM },
-    webcrypto as Crypto,
+    webcrypto as Parameters<typeof Pkcs10CertificateRequestGenerator.create>[1],
   );
   return { pem: request.toString('pem'), der: Buffer.from(request.rawData) };
 }
 
-async function webKeys(key: KeyObject): Promise<CryptoKeyPair> {
+async function webKeys(key: KeyObject): Promise<Pkcs10CertificateRequestCreateParams['keys']> {
   const { subtle } = webcrypto;
   const { d: _private, ...open } = key.export({ format: 'jwk' });
   const [privateKey, publicKey] = await Promise.all([
@@ -31,5 +31,5 @@ async function webKeys(key: KeyObject): Promise<CryptoKeyPair> {
     subtle.importKey('jwk', open, CERTIFICATE_ALGORITHM, true, ['verify']),
   ]);
   // Two declarations of the same web type: Node's and the library's.
-  return { privateKey, publicKey } as unknown as CryptoKeyPair;
+  return { privateKey, publicKey } as unknown as Pkcs10CertificateRequestCreateParams['keys'];
 }

@@ -9,7 +9,7 @@ import { isAsShown, shownLines } from '../support/shown-shell.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 /** Lines that run until somebody ends them. */
-const ENDLESS = /^npx svc (?:logs tail|top)\b/;
+const ENDLESS = /^npx svc(?:-hub --demo| (?:logs tail|top))\b/;
 /** Lines that need what this test does not have, and where they are tested. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'npx svc operator hold': 'a terminal: test/connector/safety.spec.ts',

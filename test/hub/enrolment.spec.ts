@@ -66,7 +66,7 @@ describe(`enrolment at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     const answers = await Promise.all(
       requests.map(async ({ body }) => hub.call('POST', '/v1/enroll', { credential: null, body })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, 403]);
+    expect(answers.map(({ status }) => status)).to.have.members([201, 403]);
     const { body } = await hub.request('twice-c', secret);
     expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).body).to.include({
       code: 'E_CODE',

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import type { KeyObject } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -51,6 +52,7 @@ export class TestHub {
   readonly operator: string;
   stderr = '';
   #process: ChildProcess | null = null;
+  readonly #lines = new EventEmitter();
 
   private constructor(folder: string, port: number, httpsPort: number, operator: string) {
     this.folder = folder;
@@ -81,6 +83,11 @@ export class TestHub {
     return this.#process?.pid ?? 0;
   }
 
+  /** Of its Mosquitto, the only process that it has started. */
+  get brokerPid(): number {
+    return Number(readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8').split(' ')[0]);
+  }
+
   /** Starts it, again after `kill`; it is connected to its broker then. */
   async serve(): Promise<void> {
     const child = spawn(process.execPath, [ENTRY, 'serve', '--own-broker', '--dir', this.folder], {
@@ -89,13 +96,18 @@ export class TestHub {
     this.#process = child;
     this.stderr = '';
     child.stderr.setEncoding('utf8');
-    const ready = Promise.withResolvers<void>();
     child.stderr.on('data', (text: string) => {
       this.stderr += text;
-      if (/"connected to the broker"/.test(this.stderr) && /"serving on/.test(this.stderr)) ready.resolve();
+      this.#lines.emit('more');
     });
-    child.once('exit', () => ready.reject(new Error(`svc-hub has ended: ${this.stderr}`)));
-    await ready.promise;
+    child.once('exit', () => this.#lines.emit('error', new Error(`svc-hub has ended: ${this.stderr}`)));
+    this.#lines.on('error', () => undefined); // also when nobody waits
+    await Promise.all([this.logged('"connected to the broker"'), this.logged('"serving on')]);
+  }
+
+  /** Resolves when it has logged this text so many times since its start. */
+  async logged(text: string, times = 1): Promise<void> {
+    while (this.stderr.split(text).length <= times) await once(this.#lines, 'more');
   }
 
   /** At once, as in a power cut; its broker ends with it. */

@@ -125,6 +125,7 @@ export class FleetLink {
       reconnectPeriod: RETRY_MS * (1 + 2 * random()),
       resubscribe: false,
       queueQoSZero: false,
+      writeCache: false, // 8 MB, for faster headers
       properties: { receiveMaximum: RECEIVE_MAXIMUM },
     };
     const client = connect(url, options);
@@ -132,7 +133,10 @@ export class FleetLink {
     client.on('connect', () => {
       this.#problem = null;
       log.info('connected to the broker');
-      contained('broker', async () => this.#begin(client))();
+      this.#begin(client).catch((error: unknown) => {
+        log.warn(`broker: ${messageOf(error)}`);
+        client.stream.destroy(); // connected, but deaf: once more
+      });
     });
     client.on('close', () => {
       if (this.#client !== client) return; // we have closed it
@@ -160,7 +164,8 @@ export class FleetLink {
   async #close(): Promise<void> {
     const client = this.#client;
     this.#client = null;
-    await client?.endAsync();
+    // At once: what had to go out was waited for.
+    await client?.endAsync(true);
   }
 
   #heard(topic: string, payload: Buffer): void {

@@ -19,7 +19,9 @@ interface Known {
   online: boolean;
   seen_at: number | null;
   status: Json | null;
+  status_at: number | null;
   telemetry: Json | null;
+  telemetry_at: number | null;
   alarm: string | null;
   /** Of its connections. */
   readonly sessions: Alternation;
@@ -85,12 +87,13 @@ export class Fleet {
   entry(id: string): NodeEntry | null {
     const node = this.#nodes.get(id);
     if (node === undefined) return null;
-    const { telemetry: _only, sessions: _own, boots: _too, ...entry } = node;
+    const { telemetry: _only, telemetry_at: _its, sessions: _own, boots: _too, ...entry } = node;
     return { id, ...entry };
   }
 
-  telemetryOf(id: string): Json | null {
-    return this.#nodes.get(id)?.telemetry ?? null;
+  telemetryOf(id: string): Pick<NodeEntry, 'telemetry' | 'telemetry_at'> {
+    const { telemetry = null, telemetry_at = null } = this.#nodes.get(id) ?? {};
+    return { telemetry, telemetry_at };
   }
 
   /** Adds it to the database, or replaces its key: an earlier one counts no longer. `reload` follows the transaction. */
@@ -145,7 +148,7 @@ export class Fleet {
     const node = this.#nodes.get(id);
     if (node === undefined) return false;
     node.status = said;
-    node.seen_at = this.#now();
+    node.status_at = node.seen_at = this.#now();
     const { nonce } = said;
     const boot = typeof nonce === 'string' ? nonce.split('.')[0] : undefined;
     const isTwin = boot !== undefined && node.boots.next(boot) && this.#twin(id, node);
@@ -159,7 +162,7 @@ export class Fleet {
     const node = this.#nodes.get(id);
     if (node === undefined) return;
     node.telemetry = said;
-    node.seen_at = this.#now();
+    node.telemetry_at = node.seen_at = this.#now();
     this.#unsaved.add(id);
   }
 
@@ -224,7 +227,10 @@ function known(row: DbRow): Known {
     online: false,
     seen_at: numberOrNull(row, 'seen_at'),
     status: status === null ? null : (JSON.parse(status) as Json),
+    // When it came is not stored: what is retained at the broker comes again.
+    status_at: null,
     telemetry: null,
+    telemetry_at: null,
     alarm: textOrNull(row, 'alarm'),
     sessions: new Alternation(),
     boots: new Alternation(),

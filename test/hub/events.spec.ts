@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'chai';
+import { openHubDatabase } from '../../bin/hub/database.ts';
+import { Events } from '../../bin/hub/fleet/events.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const event = (seq: number, stream = 's') => ({ stream, seq, at: seq, kind: 'node.started', detail: {} });
+
+describe('events that a hub keeps', () => {
+  let folder: string;
+  let db: DatabaseSync;
+  let now = 0;
+  beforeEach(async () => {
+    folder = await tempDir();
+    now = 100 * DAY_MS;
+    db = openHubDatabase(join(folder, 'hub.db'));
+  });
+  afterEach(async () => {
+    if (db.isOpen) db.close();
+    await removeDir(folder);
+  });
+
+  const open = (max = 1000): Events => new Events(db, () => now, { days: 30, max });
+  const seqs = (events: Events): readonly number[] =>
+    events.list({ after: 0, limit: 1000 }, null).map(({ seq }) => seq);
+
+  it('are those of the last days, and no more than the most', () => {
+    const events = open(5);
+    events.take('n', event(1));
+    events.commit();
+    now += 31 * DAY_MS;
+    for (const seq of [2, 3]) events.take('n', event(seq));
+    events.commit();
+    expect(events.prune()).to.equal(false);
+    expect(seqs(events)).to.deep.equal([2, 3]);
+    for (const seq of [4, 5, 6, 7, 8]) events.take('n', event(seq));
+    events.commit();
+    events.prune();
+    expect(seqs(events)).to.deep.equal([4, 5, 6, 7, 8]);
+  });
+
+  it('are not taken again after they were deleted, and a new process knows that too', () => {
+    const events = open(1);
+    for (const seq of [1, 2, 3]) events.take('n', event(seq));
+    events.commit();
+    events.prune();
+    const next = open(1);
+    for (const seq of [1, 2, 3]) next.take('n', event(seq));
+    expect(next.commit()).to.deep.equal([{ node: 'n', stream: 's', seq: 3 }]);
+    expect(seqs(next)).to.deep.equal([3]);
+  });
+
+  it('are not acknowledged if the disk did not take them, and taken when they come again', () => {
+    const events = open();
+    events.take('n', event(1));
+    db.exec('ALTER TABLE events RENAME TO away');
+    expect(() => events.commit()).to.throw();
+    expect(events.commit()).to.deep.equal([]);
+    db.exec('ALTER TABLE away RENAME TO events');
+    events.take('n', event(1));
+    expect(events.commit()).to.deep.equal([{ node: 'n', stream: 's', seq: 1 }]);
+    expect(seqs(events)).to.deep.equal([1]);
+  });
+
+  it('are listed by node, for those who may see it, the newest unless one asks what came after', () => {
+    const events = open();
+    for (const node of ['a', 'b']) for (const seq of [1, 2, 3]) events.take(node, event(seq));
+    events.commit();
+    expect(events.list({ limit: 2 }, null).map(({ node, seq }) => [node, seq])).to.deep.equal([
+      ['b', 2],
+      ['b', 3],
+    ]);
+    expect(events.list({ limit: 10 }, ['a'])).to.have.length(3);
+    expect(events.list({ node: 'b', limit: 10 }, ['a'])).to.deep.equal([]);
+    expect(events.list({ node: 'a', after: 2, limit: 10 }, null).map(({ seq }) => seq)).to.deep.equal([3]);
+  });
+});

@@ -1,0 +1,242 @@
+import { expect } from 'chai';
+import type { MqttClient } from 'mqtt';
+import { verifyStatement } from '../../shared/fleet/signed.ts';
+import type { PublicJwk } from '../../shared/fleet/statements.ts';
+import type { Presence } from '../../shared/fleet/told.ts';
+import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
+import { type EnrolledNode, heard, TestHub } from '../support/hub.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+
+const missing = noMosquitto();
+
+function say(client: MqttClient, { enrolled, id }: EnrolledNode, what: NodeTopic, body: unknown) {
+  const retain = what === 'presence' || what === 'status';
+  const payload = typeof body === 'string' ? body : JSON.stringify(body);
+  return client.publishAsync(topics.told(enrolled.fleet, id, what), payload, { qos: 1, retain });
+}
+
+function presence(session: string, online = true): Presence {
+  return { online, session, at: 1, version: '0.2.0', profile: 'drone', name: 'Kestrel' };
+}
+
+const event = (seq: number, stream = 's1') => ({
+  stream,
+  seq,
+  at: 1000 + seq,
+  kind: 'vehicle.armed',
+  detail: { n: seq },
+});
+
+/** The JSON of a statement, before it is verified. */
+function payloadOf(jws: string): string {
+  return Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString();
+}
+
+function hubKey({ enrolled }: EnrolledNode): PublicJwk {
+  const { keys } = JSON.parse(payloadOf(enrolled.policy)) as { readonly keys: readonly [PublicJwk] };
+  return keys[0];
+}
+
+describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () => {
+  let hub: TestHub;
+  before(async function () {
+    if (missing !== null) this.skip();
+    hub = await TestHub.start();
+  });
+  after(async () => hub?.stop());
+
+  /** Resolves when the hub has acknowledged up to this number, under its signature. */
+  async function acknowledged(client: MqttClient, node: EnrolledNode, seq: number, stream = 's1') {
+    const jws = await heard(client, topics.ack(node.enrolled.fleet, node.id), (text) => {
+      const said = JSON.parse(payloadOf(text)) as object;
+      return 'seq' in said && said.seq === seq;
+    });
+    const { payload } = await verifyStatement('svc-ack', jws, () => hubKey(node));
+    expect(payload).to.deep.equal({ node: node.id, stream, seq });
+  }
+
+  const stored = async (id: string) =>
+    (await hub.call('GET', `/v1/events?node=${id}&after=0`)).body['events'] as readonly {
+      readonly seq: number;
+    }[];
+
+  it('presence, status and telemetry of a node are in the list, and its will', async () => {
+    const node = await hub.enroll('shown');
+    const client = await hub.connect(node);
+    await say(client, node, 'presence', presence('a'));
+    await say(client, node, 'status', { armed: 'disarmed', mode: 'LOITER', nonce: 'bootboot.1' });
+    await say(client, node, 'telemetry', { position: { lat: 1, lon: 2 } });
+    const entry = await hub.streamed(
+      (name, { id, status }) => name === 'node' && id === 'shown' && status !== null,
+    );
+    expect(entry).to.deep.include({ online: true, name: 'Kestrel', version: '0.2.0', alarm: null });
+    expect(entry).not.to.have.property('telemetry');
+    await say(client, node, 'presence', presence('a', false));
+    const gone = await hub.streamed(
+      (name, { id, online }) => name === 'node' && id === 'shown' && online === false,
+    );
+    expect(gone['status']).to.deep.include({ mode: 'LOITER' });
+    const { body } = await hub.call('GET', '/v1/nodes/shown');
+    expect(body['telemetry']).to.deep.equal({ position: { lat: 1, lon: 2 } });
+    await client.endAsync();
+  });
+
+  it('an event is stored once and acknowledged under the hub’s signature, however often it comes', async () => {
+    const node = await hub.enroll('eventful');
+    const client = await hub.connect(node);
+    for (const seq of [1, 2, 2, 1, 5]) await say(client, node, 'event', event(seq));
+    await acknowledged(client, node, 5);
+    expect((await stored('eventful')).map(({ seq }) => seq)).to.deep.equal([1, 2, 5]);
+    await say(client, node, 'event', event(1, 's2'));
+    await acknowledged(client, node, 1, 's2');
+    expect(await stored('eventful')).to.have.length(4);
+    await client.endAsync();
+  });
+
+  it('a hub that is killed at any moment loses no acknowledged event and stores none twice', async () => {
+    const node = await hub.enroll('surviving');
+    let seq = 0;
+    for (let round = 0; round < 4; round++) {
+      const client = await hub.connect(node);
+      // The last one is under way when the hub dies.
+      for (let n = 0; n < 3; n++) {
+        seq++;
+        const done = acknowledged(client, node, seq);
+        await say(client, node, 'event', event(seq));
+        await done;
+      }
+      await say(client, node, 'event', event(seq + 1));
+      await hub.kill();
+      client.end(true);
+      await hub.serve();
+    }
+    const client = await hub.connect(node);
+    seq++;
+    const done = acknowledged(client, node, seq);
+    await say(client, node, 'event', event(seq));
+    await done;
+    const all = (await stored('surviving')).map(({ seq: each }) => each);
+    expect(all).to.deep.equal(Array.from({ length: seq }, (_, at) => at + 1));
+    await client.endAsync();
+  });
+
+  it('a node that is heard in two sessions or two boots that take turns has an alarm, and the audit says so', async () => {
+    for (const [id, what, names] of [
+      ['twin-a', 'presence', ['a', 'b', 'b', 'a']],
+      ['twin-b', 'status', ['boot-a', 'boot-b', 'boot-a']],
+      ['single', 'presence', ['a', 'b', 'c', 'd']],
+    ] as const) {
+      const node = await hub.enroll(id);
+      const client = await hub.connect(node);
+      for (const name of names)
+        await say(client, node, what, what === 'presence' ? presence(name) : { nonce: `${name}.1` });
+      await say(client, node, 'event', event(1));
+      await acknowledged(client, node, 1);
+      await client.endAsync();
+    }
+    const alarms = (await hub.call('GET', '/v1/nodes?alarm=true')).body['nodes'] as readonly {
+      readonly id: string;
+    }[];
+    expect(alarms.map(({ id }) => id)).to.deep.equal(['twin-a', 'twin-b']);
+    const { records } = (await hub.call('GET', '/v1/audit')).body as { readonly records: readonly object[] };
+    expect(records.filter((each) => 'outcome' in each && each.outcome === 'alarm')).to.have.length(2);
+    expect((await hub.call('DELETE', '/v1/nodes/twin-a/alarm')).body).to.include({
+      id: 'twin-a',
+      alarm: null,
+    });
+  });
+
+  it('what is malformed, or of a node that is not enrolled, is counted and dropped', async () => {
+    const node = await hub.enroll('babbling');
+    const before = (await hub.call('GET', '/v1/fleet')).body['dropped'] as { readonly malformed: number };
+    const client = await hub.connect(node);
+    await say(client, node, 'presence', 'no JSON');
+    await say(client, node, 'presence', { ...presence('a'), online: 'yes' });
+    await say(client, node, 'event', { ...event(1), seq: -1 });
+    await say(client, node, 'telemetry', '[]');
+    await say(client, node, 'telemetry', { text: 'x'.repeat(70_000) });
+    await say(client, node, 'event', event(1));
+    await acknowledged(client, node, 1);
+    const { dropped } = (await hub.call('GET', '/v1/fleet')).body;
+    expect(dropped).to.deep.equal({ ...before, malformed: before.malformed + 5 });
+    await client.endAsync();
+  });
+
+  it('a removed node is cut off within 5 s: it neither reads nor writes, and its statements are forgotten', async () => {
+    const node = await hub.enroll('leaving');
+    const client = await hub.connect(node);
+    const { fleet } = node.enrolled;
+    await heard(client, topics.policy(fleet));
+    await say(client, node, 'presence', presence('a'));
+    const gone = hub.streamed((name, { id }) => name === 'removed' && id === 'leaving');
+    await hub.streamed((name, { id, online }) => name === 'node' && id === 'leaving' && online === true);
+    const at = performance.now();
+    expect((await hub.call('DELETE', '/v1/nodes/leaving')).status).to.equal(200);
+    await gone;
+    let reason = 0;
+    // Mosquitto answers 135, "not authorized", and takes nothing.
+    while (reason !== 135 && performance.now() - at < 5000)
+      reason = await new Promise((resolve) => {
+        client.publish(topics.told(fleet, 'leaving', 'status'), '{}', { qos: 1 }, (error) =>
+          resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
+        );
+      });
+    expect(reason).to.equal(135);
+    expect(performance.now() - at).to.be.lessThan(5000);
+    const messages: string[] = [];
+    client.on('message', (topic) => messages.push(topic));
+    const watcher = await hub.connect(await hub.enroll('staying'));
+    const { id } = (await hub.call('POST', '/v1/credentials', { body: { label: 'x', scopes: ['read'] } }))
+      .body;
+    const policy = heard(watcher, topics.policy(fleet), (text) => payloadOf(text).includes(String(id)));
+    await hub.call('DELETE', `/v1/credentials/${String(id)}`);
+    await policy;
+    expect(messages).to.deep.equal([]);
+    await Promise.all([client.endAsync(), watcher.endAsync()]);
+  });
+
+  it('a node that was removed may enrol again, and is heard then', async () => {
+    await hub.enroll('returning');
+    await hub.call('DELETE', '/v1/nodes/returning');
+    const node = await hub.enroll('returning');
+    const client = await hub.connect(node);
+    await say(client, node, 'event', event(1));
+    await acknowledged(client, node, 1);
+    await client.endAsync();
+  });
+
+  it('the policy has a higher number each time, lists what was revoked, and is signed by a key that it lists', async () => {
+    const node = await hub.enroll('listening');
+    const client = await hub.connect(node);
+    const { fleet } = node.enrolled;
+    const first = await heard(client, topics.policy(fleet));
+    const made = await hub.call('POST', '/v1/credentials', { body: { label: 'laptop', scopes: ['read'] } });
+    const next = heard(client, topics.policy(fleet), (text) => text !== first);
+    const { id } = made.body;
+    await hub.call('DELETE', `/v1/credentials/${String(id)}`);
+    const believe = async (jws: string) =>
+      (await verifyStatement('svc-policy', jws, () => hubKey(node))).payload;
+    const [older, newer] = [await believe(first), await believe(await next)];
+    expect(newer.seq).to.be.greaterThan(older.seq);
+    expect(newer.revoked).to.include(id);
+    expect(older.revoked).not.to.include(id);
+    // A hub whose database is that of yesterday goes on above what the nodes have seen.
+    expect(newer.seq).to.be.at.least(Math.floor(Date.now() / 1000) - 60);
+    await client.endAsync();
+  });
+
+  it('finds the broker again when that was killed', async () => {
+    const node = await hub.enroll('patient');
+    const client = await hub.connect(node);
+    const closed = Promise.withResolvers<void>();
+    client.on('close', () => closed.resolve());
+    process.kill(hub.brokerPid, 'SIGKILL');
+    await closed.promise;
+    await hub.logged('the broker is away');
+    await hub.logged('connected to the broker', 2);
+    const again = await hub.connect(node);
+    await say(again, node, 'event', event(1));
+    await acknowledged(again, node, 1);
+    await again.endAsync();
+  });
+});

@@ -1,0 +1,38 @@
+import type { AnySchema } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { hubOpenApi } from '../../bin/hub/openapi.ts';
+import { hubRows } from '../../bin/hub/routes.ts';
+import type { HubRow } from '../../bin/hub/row.ts';
+import { createAjv } from '../../shared/schemas/validator.ts';
+
+const rows: readonly HubRow[] = hubRows;
+
+describe("the hub's table", () => {
+  it('has schemas that are valid, and compile strictly', () => {
+    const ajv = createAjv({ checkSchemas: true });
+    for (const { id, query, body, answer } of rows)
+      for (const schema of [query, body, answer])
+        if (schema !== null) expect(() => ajv.compile(schema as AnySchema), id).not.to.throw();
+  });
+
+  it('is in the OpenAPI document, each route once, with what refuses it', () => {
+    const { paths } = hubOpenApi(hubRows, '0.0.0') as {
+      readonly paths: Readonly<
+        Record<string, Readonly<Record<string, { operationId: string; responses: object }>>>
+      >;
+    };
+    const operations = Object.values(paths).flatMap((item) => Object.values(item));
+    expect(operations.map(({ operationId }) => operationId).toSorted()).to.deep.equal(
+      rows.map(({ id }) => id).toSorted(),
+    );
+    for (const { access, path, method } of rows)
+      if (access !== 'public')
+        expect(paths[path]?.[method.toLowerCase()]?.responses).to.include.keys('401', '403', '429');
+  });
+
+  it('lets nobody without a credential change anything, except a node that proves itself', () => {
+    const open = rows.filter(({ access, method }) => access === 'public' && method !== 'GET');
+    expect(open.map(({ id }) => id)).to.deep.equal(['enroll.post', 'renew.post']);
+    expect(rows.filter(({ method, audited }) => method !== 'GET' && !audited)).to.deep.equal([]);
+  });
+});

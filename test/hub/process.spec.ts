@@ -1,0 +1,157 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { parseCode } from '../../shared/fleet/code.ts';
+import { gone } from '../support/events.ts';
+import { TestHub } from '../support/hub.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+import { ROOT } from '../support/node.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
+
+const missing = noMosquitto();
+const ENTRY = join(ROOT, 'bin/svc-hub.js');
+const run = promisify(execFile);
+
+/** What a command that fails wrote, and its exit code. */
+async function failing(
+  promise: Promise<unknown>,
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as { code: number; stderr: string };
+  }
+  throw new Error('it did not fail');
+}
+
+describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () => {
+  let hub: TestHub;
+  before(async function () {
+    if (missing !== null) this.skip();
+    hub = await TestHub.start();
+  });
+  after(async () => hub?.stop());
+
+  it('init makes keys that only its user may read, and refuses to make a second hub', async () => {
+    for (const name of [
+      'ca.key',
+      'signing.key',
+      'server.key',
+      'mqtt.key',
+      'broker.key',
+      'audit.key',
+      'hub.db',
+    ])
+      expect((await stat(join(hub.folder, name))).mode & 0o777, name).to.equal(0o600);
+    expect((await stat(hub.folder)).mode & 0o777).to.equal(0o700);
+    expect((await failing(hub.command(['init']))).stderr).to.include('already');
+  });
+
+  it('a second hub in the same folder does not start', async () => {
+    const { code, stderr } = await failing(hub.command(['serve']));
+    expect({ code, stderr }).to.deep.include({ code: 1 });
+    expect(stderr).to.include('already');
+  });
+
+  it('code, operator, audit and mosquitto do what they say; wrong words are usage', async () => {
+    const env = { SVC_HUB_CREDENTIAL: hub.operator };
+    expect(parseCode((await hub.command(['code'], env)).stdout)).not.to.equal(null);
+    const credential = (await hub.command(['operator', 'ada'])).stdout.trim();
+    expect((await hub.call('GET', '/v1/me', { credential })).body).to.include({ name: 'ada' });
+    expect((await hub.command(['audit', 'verify'])).stdout).to.include('the chain is whole');
+    expect((await hub.command(['mosquitto'])).stdout).to.include('require_certificate true');
+    expect((await failing(hub.command(['fly']))).code).to.equal(2);
+    expect((await failing(hub.command(['code']))).code).to.equal(2);
+  });
+
+  it('a backup is whole while the hub writes, and has no key in it', async () => {
+    const file = join(hub.folder, '..', 'backup.db');
+    const writing = Promise.all(Array.from({ length: 20 }, async (_, n) => hub.enroll(`node-${n}`)));
+    await hub.command(['backup', file]);
+    await writing;
+    const copy = new DatabaseSync(file, { readOnly: true });
+    expect(copy.prepare('PRAGMA integrity_check').get()).to.deep.include({ integrity_check: 'ok' });
+    expect(copy.prepare('SELECT count(*) AS n FROM operators').get()?.['n']).to.be.at.least(1);
+    copy.close();
+    expect((await readFile(file)).includes('PRIVATE KEY')).to.equal(false);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect((await failing(hub.command(['backup', file]))).stderr).to.include('exists');
+  });
+
+  it('a further key is listed beside the first, which goes on signing until it is retired', async () => {
+    const keysOf = async () => {
+      const { policy } = (await hub.enroll('asking')).enrolled;
+      const [head = '', body = ''] = policy
+        .split('.')
+        .map((part) => Buffer.from(part, 'base64url').toString());
+      const { keys } = JSON.parse(body) as { readonly keys: readonly { readonly x: string }[] };
+      return { kid: (JSON.parse(head) as { readonly kid: string }).kid, keys: keys.map(({ x }) => x) };
+    };
+    const restart = async (verb: string) => {
+      await hub.command(['key', verb]);
+      await hub.kill('SIGTERM');
+      await hub.serve();
+      return keysOf();
+    };
+    const one = await keysOf();
+    const two = await restart('add');
+    expect(two.keys).to.have.length(2);
+    expect(two.keys[0]).to.equal(one.keys[0]);
+    expect(two.kid).to.equal(one.kid);
+    const last = await restart('retire');
+    expect(last.keys).to.deep.equal([two.keys[1]]);
+    expect(last.kid).not.to.equal(one.kid);
+    expect((await failing(hub.command(['key', 'retire']))).stderr).to.include('only one key');
+  });
+
+  it('its broker ends with it, also when it is killed, and no temporary file stays', async () => {
+    const broker = hub.brokerPid;
+    await hub.kill();
+    await gone(broker);
+    await hub.serve();
+    expect((await readdir(hub.folder)).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+
+  it('--demo makes a hub, starts its broker, and prints the credential once and a code each time', async () => {
+    const base = await tempDir();
+    const ports = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
+    const flags = ['--port', ports[0] ?? '', '--https-port', ports[1] ?? '', '--broker-port', ports[2] ?? ''];
+    const printed = async (): Promise<string> => {
+      const child = spawn(process.execPath, [ENTRY, '--demo', ...flags], {
+        cwd: base,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      let text = '';
+      child.stdout.setEncoding('utf8');
+      const shown = Promise.withResolvers<void>();
+      child.stdout.on('data', (part: string) => {
+        text += part;
+        if (text.includes('Ctrl-C')) shown.resolve();
+      });
+      await shown.promise;
+      child.kill('SIGINT');
+      await once(child, 'exit');
+      return text;
+    };
+    const [first, second] = [await printed(), await printed()];
+    expect(first)
+      .to.match(/svc_op_[0-9a-f]{16}_/)
+      .and.to.match(/svc fleet enroll https:\/\/127\.0\.0\.1:\d+ svc1-/);
+    expect(second).to.match(/svc1-/).and.not.to.include('svc_op_');
+    expect(existsSync(join(base, '.svc-hub/hub.yaml'))).to.equal(true);
+    await removeDir(base);
+  });
+
+  it('says in one sentence what is wrong with its config', async () => {
+    const folder = join(await tempDir(), 'none');
+    const { stderr, code } = await failing(run(process.execPath, [ENTRY, 'serve', '--dir', folder]));
+    expect(code).to.equal(1);
+    expect(stderr).to.include('svc-hub init makes it');
+    await removeDir(join(folder, '..'));
+  });
+});
