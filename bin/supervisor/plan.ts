@@ -74,7 +74,17 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
     child('svc-residual', input.withResidual, 'residual/app/main'),
-    child('svc-fleet', input.enrolled && enabledFeatures(config).has('fleet'), 'front/fleet/main'),
+    child(
+      'svc-fleet',
+      input.enrolled && enabledFeatures(config).has('fleet'),
+      'front/fleet/main',
+      '--telemetry-hz',
+      String(config.fleet.telemetry_hz),
+      '--telemetry-fields',
+      config.fleet.telemetry_fields.join(),
+      '--queue-mb',
+      String(config.fleet.queue_mb),
+    ),
     child(
       'svc-control',
       true,

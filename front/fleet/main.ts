@@ -1,8 +1,8 @@
 /** svc-fleet: the composition root of the fleet's client. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
 import { every } from '../../shared/async/every.ts';
 import { Serial } from '../../shared/async/serial.ts';
-import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { pathsFrom } from '../../shared/paths.ts';
@@ -12,16 +12,30 @@ import { named } from '../../shared/process/services.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
 import { FLEET } from '../../shared/rpc/fleet.ts';
 import { LINK } from '../../shared/rpc/link.ts';
-import { Membership } from './membership.ts';
+import { Membership, type MembershipOptions } from './membership.ts';
 
 /** A state of svc-link counts for so long. */
 const STALE_MS = 3000;
 const LOOK_MS = 1000;
 
+/** What the supervisor has read in the config: reading it here would take a tenth of this process's memory. */
+function settings(): MembershipOptions['config'] {
+  const { values } = parseArgs({
+    options: {
+      'telemetry-hz': { type: 'string', default: '1' },
+      'telemetry-fields': { type: 'string', default: '' },
+      'queue-mb': { type: 'string', default: '1' },
+    },
+  });
+  return {
+    telemetry_hz: Number(values['telemetry-hz']),
+    telemetry_fields: values['telemetry-fields'].split(','),
+    queue_mb: Number(values['queue-mb']),
+  };
+}
+
 async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.state, { recursive: true, mode: 0o755 });
   const changes = new Serial();
   const control = clientOf(FLEET, {
@@ -37,7 +51,7 @@ async function build({ nodeStartedAt }: Init, log: Logger): Promise<Program> {
   const membership = new Membership({
     control: control.calls,
     queuePath: paths.fleetQueue,
-    config: config.fleet,
+    config: settings(),
     run: `${bootTime().boot_id} ${nodeStartedAt}`,
     log,
   });

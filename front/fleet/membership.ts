@@ -13,7 +13,7 @@ const VEHICLE_FACT = 'vehicle';
 export interface MembershipOptions {
   readonly control: FleetClientOptions['control'];
   readonly queuePath: string;
-  readonly config: Config['fleet'];
+  readonly config: Pick<Config['fleet'], 'telemetry_hz' | 'telemetry_fields' | 'queue_mb'>;
   /** Names this start of the node. */
   readonly run: string;
   readonly log: FleetLog;

@@ -21,7 +21,7 @@ describe('the queue of events', () => {
     await removeDir(folder);
   });
 
-  function queue(options: Partial<EventQueueOptions> = {}): EventQueue {
+  function fresh(options: Partial<EventQueueOptions> = {}): EventQueue {
     const write = (line: unknown): void => void lines.push(String(line));
     const log = { info: write, warn: write, error: write } as unknown as EventQueueOptions['log'];
     const path = join(folder, 'queue.db');
@@ -50,12 +50,12 @@ describe('the queue of events', () => {
     ['', '-wal'].reduce((sum, suffix) => sum + statSync(join(folder, `queue.db${suffix}`)).size, 0);
 
   it('keeps order, numbers and stream across restarts, and never gives a number twice', () => {
-    const first = queue();
+    const first = fresh();
     for (let n = 0; n < 5; n++) first.append([event(n)]);
     expect(first.acknowledge(first.stream, 5)).to.equal(true);
     const { stream } = first;
     first.close();
-    const second = queue();
+    const second = fresh();
     expect(second.stream).to.equal(stream);
     expect(second.behind).to.equal(0);
     second.append([event(5)]);
@@ -64,17 +64,17 @@ describe('the queue of events', () => {
   });
 
   it('belongs to one node of one fleet: for another it begins anew', () => {
-    const first = queue();
+    const first = fresh();
     first.append([event(0)], { vehicle: 'armed' });
     first.close();
-    const second = queue({ owner: 'other/n' });
+    const second = fresh({ owner: 'other/n' });
     expect(second.behind).to.equal(0);
     expect(second.fact('vehicle')).to.equal(null);
     expect(second.stream).not.to.equal(first.stream);
   });
 
   it('stays within its bound on the disk; the oldest telemetry goes first, events last, and both are counted', () => {
-    const full = queue();
+    const full = fresh();
     add(full, 0, 500);
     add(full, 500, 2500, 'telemetry');
     expect(bytes()).to.be.below(MB);
@@ -94,15 +94,15 @@ describe('the queue of events', () => {
     expect(numbers(full).at(-1)).to.deep.equal(['vehicle.mode', 4999]);
     const { dropped } = full;
     full.close();
-    expect(queue().dropped).to.deep.equal(dropped);
+    expect(fresh().dropped).to.deep.equal(dropped);
   });
 
   it('puts a damaged file aside, and begins another stream', async () => {
-    const first = queue();
+    const first = fresh();
     first.append([event(0)]);
     first.close();
     writeFileSync(join(folder, 'queue.db'), 'no database at all, but long enough to look at'.repeat(100));
-    const second = queue();
+    const second = fresh();
     second.append([event(1)]);
     expect(second.stream).not.to.equal(first.stream);
     expect(numbers(second)).to.deep.equal([['vehicle.mode', 1]]);
@@ -111,7 +111,7 @@ describe('the queue of events', () => {
   });
 
   it('goes on in memory where there is no place for a file, and says so', () => {
-    const queued = queue({ path: join(folder, 'no', 'such', 'folder', 'queue.db') });
+    const queued = fresh({ path: join(folder, 'no', 'such', 'folder', 'queue.db') });
     queued.append([event(0)]);
     expect(numbers(queued)).to.deep.equal([['vehicle.mode', 0]]);
     expect(lines.join()).to.include('in memory until the next start');

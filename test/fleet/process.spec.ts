@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
@@ -22,10 +21,6 @@ describe('svc-fleet', function () {
   });
   beforeEach(async () => {
     rig = await Rig.start();
-    await writeFile(
-      join(rig.folder, 'config.yaml'),
-      'fleet:\n  telemetry_hz: 5\n  telemetry_fields: [mode]\n',
-    );
     link = new FakeLink(join(rig.folder, 'link.sock'));
     await link.start();
     stderr = '';
@@ -38,7 +33,8 @@ describe('svc-fleet', function () {
 
   function run(): void {
     const { folder } = rig;
-    child = spawn(process.execPath, [join(ROOT, 'front/fleet/main.ts')], {
+    const args = ['--telemetry-hz', '5', '--telemetry-fields', 'mode', '--queue-mb', '1'];
+    child = spawn(process.execPath, [join(ROOT, 'front/fleet/main.ts'), ...args], {
       env: { ...process.env, SVC_RUN_DIR: folder, SVC_ETC_DIR: folder, SVC_STATE_DIR: folder },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
