@@ -11,6 +11,8 @@ import type { Holder, Minted } from './answers.ts';
 import { ask } from './client.ts';
 import { useHub } from './use-hub.ts';
 
+/** What a call of the fleet may need; secrets are never read that way. */
+const FLEET_SCOPES = SCOPES.filter((scope) => scope !== 'secret_read');
 /** Programs hold credentials, people are operators. Both are limited to classes of calls and to nodes. */
 const KINDS = ['credentials', 'operators'] as const;
 type Kind = (typeof KINDS)[number];
@@ -121,12 +123,14 @@ function Mint({ kind, onMinted }: { kind: Kind; onMinted: (minted: Minted) => vo
       </Field>
       <fieldset class="choices">
         <legend>{text.may}</legend>
-        {SCOPES.map((scope) => (
+        {FLEET_SCOPES.map((scope) => (
           <label key={scope} class="check">
             <input
               type="checkbox"
               checked={scopes.includes(scope)}
-              onChange={() => setScopes(SCOPES.filter((each) => scopes.includes(each) !== (each === scope)))}
+              onChange={() =>
+                setScopes(FLEET_SCOPES.filter((each) => scopes.includes(each) !== (each === scope)))
+              }
             />
             <span>
               {scope}: {t.access.tokens.scopes[scope]}
