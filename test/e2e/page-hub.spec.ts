@@ -190,6 +190,14 @@ describe("the fleet's page", function () {
       row.lastElementChild?.textContent,
     ]);
     expect(old).to.deep.equal(['old', '12 min']);
+    // A node that is there, whose vehicle has gone silent.
+    hub.tell(entryOf(4, { status: { ...entryOf(4).status, armed: 'unknown', fc_heartbeat_age_s: 300 } }));
+    await search(page, 'node-00004');
+    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelector('.fleet-list tbody tr.old') !== null);
+    expect(
+      await page.$eval('.fleet-list tbody tr:has(a)', (row) => row.lastElementChild?.textContent),
+    ).to.equal('6 min');
     // A node whose words come but whose status does not.
     hub.tell(entryOf(4, { status_at: Date.now() - 45_000 }));
     await search(page, 'node-00004');
@@ -216,6 +224,10 @@ describe("the fleet's page", function () {
     await says(page, '12.3 m/s');
     await says(page, 'PreArm: compass not calibrated');
     await page.waitForFunction(() => !document.body.innerText.includes('12.3 m/s'), { polling: 100 });
+    const silent = { mavlink_alive: false, velocity: { groundspeed: 12.34 } };
+    hub.nodes.set('node-00007', entryOf(7, { telemetry: silent, telemetry_at: Date.now() }));
+    await says(page, 'The node hears nothing from the vehicle.');
+    expect(await page.evaluate(() => document.body.innerText)).not.to.include('12.3 m/s');
     const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
     expect(hub.changes).to.include('DELETE /v1/nodes/node-00007/alarm');
     events.push(event(3, 'vehicle.disarmed', {}));
@@ -339,9 +351,9 @@ describe("the fleet's page with many nodes", function () {
     }, 100);
     const frames = await page.evaluate(
       async () =>
-        new Promise<{ longest: number; drawn: number }>((resolve) => {
+        new Promise<{ gaps: number[]; drawn: number }>((resolve) => {
           let drawn = 0;
-          let longest = 0;
+          const gaps: number[] = [];
           const watching = new MutationObserver(() => drawn++);
           watching.observe(document.querySelector('.fleet-map svg.layers') ?? document.body, {
             subtree: true,
@@ -352,16 +364,19 @@ describe("the fleet's page with many nodes", function () {
           const begun = performance.now();
           let last = begun;
           const frame = (now: number): void => {
-            longest = Math.max(longest, now - last);
+            gaps.push(now - last);
             last = now;
             if (now - begun < 5000) requestAnimationFrame(frame);
-            else resolve({ longest, drawn });
+            else resolve({ gaps, drawn });
           };
           requestAnimationFrame(frame);
         }),
     );
     clearInterval(telling);
-    expect(frames.longest, 'ms without a frame').to.be.below(250);
+    // Most of them, and none for long: other tests run on the same cores.
+    const sorted = frames.gaps.toSorted((a, b) => a - b);
+    expect(sorted[Math.floor(sorted.length * 0.9)], 'ms from frame to frame').to.be.below(100);
+    expect(sorted.at(-1), 'longest, ms').to.be.below(1500);
     // In 5 s, four times a second.
     expect(frames.drawn).to.be.within(5, 25);
     await page.browserContext().close();

@@ -102,16 +102,16 @@ function Row({ node: { entry }, index }: { node: FleetNode; index: number }): JS
 
 /** What matters most, in one word or two. */
 export function State({ entry }: { entry: FleetNode['entry'] }): JSX.Element {
-  const { armed, fresh } = figuresOf(entry);
+  const { armed, present } = figuresOf(entry);
   const word = hub.fleet.word;
   return (
     <>
       {entry.alarm === null ? null : <Badge tone="bad">{word.alarm}</Badge>}{' '}
       {entry.online ? null : <Badge tone="warn">{word.offline}</Badge>}{' '}
-      {armed === true ? <Badge tone="warn">{fresh ? word.armed : word.wasArmed}</Badge> : null}
+      {armed === true ? <Badge tone="warn">{present ? word.armed : word.wasArmed}</Badge> : null}
       {armed === 'unknown' ? <Badge tone="warn">{word.armedUnknown}</Badge> : null}
       {entry.online && armed !== true && armed !== 'unknown' ? (
-        <Badge tone={fresh ? 'good' : 'info'}>{fresh ? word.online : word.silent}</Badge>
+        <Badge tone={present ? 'good' : 'info'}>{present ? word.online : word.silent}</Badge>
       ) : null}
     </>
   );

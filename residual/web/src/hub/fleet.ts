@@ -131,9 +131,12 @@ export function ageText(seconds: number | null): string {
 
 /** The newest status as a list shows it, and how old it is. What the node did not say, or not in the form agreed, is null. */
 export interface Figures {
-  /** s; null: no status, or since when is not known. */
+  /** s since it was told; null: no status, or since when is not known. */
+  readonly told: number | null;
+  /** Told of lately by a node that is online. */
+  readonly present: boolean;
+  /** s since the vehicle was heard, for what is the vehicle's: mode, battery, place, height. */
   readonly age: number | null;
-  /** The present state: told of lately by a node that is online. */
   readonly fresh: boolean;
   readonly armed: boolean | 'unknown' | null;
   readonly connected: boolean | null;
@@ -146,12 +149,17 @@ export interface Figures {
 
 export function figuresOf({ status, status_at: at, online }: NodeEntry): Figures {
   const said = (status ?? {}) as Partial<NodeStatus>;
-  const age = status === null ? null : secondsSince(at);
   const { lat, lon, heading, relative_alt_m: height } = said.position ?? {};
   const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+  const told = status === null ? null : secondsSince(at);
+  const { fc_heartbeat_age_s: silence } = said;
+  const age = told === null ? null : told + (isNumber(silence) ? silence : 0);
+  const isPresent = (seconds: number | null): boolean => online && seconds !== null && seconds <= STALE_S;
   return {
+    told,
+    present: isPresent(told),
     age,
-    fresh: online && age !== null && age <= STALE_S,
+    fresh: isPresent(age),
     armed: typeof said.armed === 'boolean' || said.armed === 'unknown' ? said.armed : null,
     connected: typeof said.fc_connected === 'boolean' ? said.fc_connected : null,
     mode: typeof said.mode === 'string' ? said.mode : null,

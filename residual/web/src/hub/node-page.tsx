@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
-import { now } from '../api/presence.ts';
+import { now as clock } from '../api/presence.ts';
 import { moment, number } from '../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
@@ -44,7 +44,7 @@ export function NodePage({ id }: { readonly id: string }): JSX.Element {
 }
 
 function Who({ entry }: { entry: NodeEntry }): JSX.Element {
-  void now.value;
+  void clock.value;
   const text = hub.node;
   return (
     <Card title={titleOf(entry)}>
@@ -80,11 +80,14 @@ function Alarm({ id, alarm }: { id: string; alarm: string }): JSX.Element {
 
 /** Its newest status; what is old is a dash, with how old it is. */
 function Now({ entry }: { entry: NodeEntry }): JSX.Element {
-  void now.value;
+  void clock.value;
   const figures = figuresOf(entry);
-  const { age, fresh, place } = figures;
+  const { told, present, age, fresh, place } = figures;
   const text = hub.node;
-  const aged = { age: age === null ? null : ageText(age) };
+  // Of the node itself, and of what it knows from the vehicle.
+  const node = { age: present || told === null ? null : ageText(told) };
+  const vehicle = { age: fresh || age === null ? null : ageText(age) };
+  const now = (value: string | null): string | null => (present ? value : null);
   const shown = (value: string | null): string | null => (fresh ? value : null);
   const armed = figures.armed === null ? null : text.armedWord[`${figures.armed}`];
   return (
@@ -92,40 +95,40 @@ function Now({ entry }: { entry: NodeEntry }): JSX.Element {
       <dl class="stats">
         <Stat
           label={text.armed}
-          value={shown(armed)}
+          value={now(armed)}
           tone={figures.armed === false ? undefined : 'warn'}
-          {...aged}
+          {...node}
         />
         <Stat
           label={text.vehicle}
-          value={shown(figures.connected === null ? null : text.connected[`${figures.connected}`])}
-          {...aged}
+          value={now(figures.connected === null ? null : text.connected[`${figures.connected}`])}
+          {...node}
         />
-        <Stat label={hub.fleet.columns.mode} value={shown(figures.mode)} {...aged} />
+        <Stat label={hub.fleet.columns.mode} value={shown(figures.mode)} {...vehicle} />
         <Stat
           label={hub.fleet.columns.battery}
           value={shown(figures.battery === null ? null : number(figures.battery))}
           unit="%"
-          {...aged}
+          {...vehicle}
         />
         <Stat
           label={hub.fleet.columns.height}
           value={shown(figures.height === null ? null : number(figures.height))}
           unit="m"
-          {...aged}
+          {...vehicle}
         />
         <Stat
           label={text.place}
           value={shown(place === null ? null : `${place.lat.toFixed(6)}, ${place.lon.toFixed(6)}`)}
-          {...aged}
+          {...vehicle}
         />
         <Stat
           label={text.behind}
-          value={shown(figures.behind === null ? null : String(figures.behind))}
-          {...aged}
+          value={now(figures.behind === null ? null : String(figures.behind))}
+          {...node}
         />
       </dl>
-      <p class="hint">{aged.age === null ? text.noStatus : text.age(aged.age)}</p>
+      <p class="hint">{told === null ? text.noStatus : text.age(ageText(told))}</p>
     </Card>
   );
 }
@@ -145,9 +148,11 @@ const SHOWN = [
 
 function Telemetry({ id }: { id: string }): JSX.Element {
   const { data, error } = useHub<NodeEntry>(`/v1/nodes/${encodeURIComponent(id)}`, TELEMETRY_MS);
-  void now.value;
+  void clock.value;
   const age = secondsSince(data?.telemetry_at);
-  const fresh = age !== null && age <= TELEMETRY_STALE_S;
+  const isNew = age !== null && age <= TELEMETRY_STALE_S;
+  // What it has of a vehicle that is silent is older than itself.
+  const silent = data?.telemetry?.['mavlink_alive'] === false;
   const text = hub.node;
   return (
     <Card title={text.telemetry}>
@@ -157,12 +162,13 @@ function Telemetry({ id }: { id: string }): JSX.Element {
           <Stat
             key={name}
             label={text.figures[name]}
-            value={fresh ? figure(data?.telemetry, path, digits) : null}
+            value={isNew && !silent ? figure(data?.telemetry, path, digits) : null}
             unit={unit}
-            age={age === null ? null : ageText(age)}
+            age={isNew || age === null ? null : ageText(age)}
           />
         ))}
       </dl>
+      {isNew && silent ? <Note tone="warn">{text.vehicleSilent}</Note> : null}
       <p class="hint">{age === null ? text.noTelemetry : text.age(ageText(age))}</p>
     </Card>
   );

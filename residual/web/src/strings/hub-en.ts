@@ -74,6 +74,7 @@ export const hub = {
     age: (age: string) => `As it was told ${age} ago.`,
     telemetry: 'Telemetry',
     noTelemetry: 'None has come in, or since when is not known.',
+    vehicleSilent: 'The node hears nothing from the vehicle.',
     figures: {
       groundspeed: 'Ground speed',
       climb: 'Climb',
