@@ -9,7 +9,7 @@ import { SCOPES } from '../../shared/auth/scopes.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
-import { createLogger } from '../../shared/process/logger.ts';
+import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { VERSION } from '../../shared/version.ts';
 import { verifyHubAudit } from './audit.ts';
@@ -19,6 +19,7 @@ import { newCode } from './handlers.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
 import { mosquittoConfig } from './mosquitto-files.ts';
+import { hubPage } from './page.ts';
 import { type HubPlaces, placesIn } from './places.ts';
 import { addSigningKey, retireSigningKey } from './signer.ts';
 import { Operators } from './stores/operators.ts';
@@ -162,6 +163,16 @@ async function demo(places: HubPlaces, flags: Flags): Promise<number> {
   });
 }
 
+/** Null where it was not built: the hub works without. */
+function builtPage(log: Logger): ReturnType<typeof hubPage> | null {
+  try {
+    return hubPage(join(import.meta.dirname, '../../residual/web/dist'));
+  } catch (error) {
+    log.warn(messageOf(error));
+    return null;
+  }
+}
+
 /** Runs until it is told to stop. @param onReady gets a fresh enrolment code, if it asks for one */
 async function serve(
   places: HubPlaces,
@@ -184,7 +195,7 @@ async function serve(
       config,
       db,
       ownBroker: ownBroker ? { host: isLocal ? '127.0.0.1' : '0.0.0.0', port: Number(port) } : null,
-      page: null,
+      page: builtPage(log),
       now: wall,
       monotonic: () => performance.now(),
       random: Math.random,

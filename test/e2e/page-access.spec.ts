@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
 import { KEY } from '../support/edge.ts';
+import { FakeHub } from '../support/fake-hub.ts';
 import { TestNode } from '../support/node.ts';
 
 const withKey = { 'x-svc-key': KEY };
@@ -55,6 +56,31 @@ describe('the page of who may use the node', function () {
     });
     expect(status).to.equal(401);
     seen.check();
+  });
+
+  it('joins a fleet by a code, says whether its hub hears it, and leaves it when that is held', async () => {
+    const hub = await FakeHub.start();
+    const seen = watch(page, node.url);
+    await visit(page, 'access');
+    await page.locator('input[name=hub]').fill(hub.url);
+    await page.locator('input[name=code]').fill(`svc1-${'0'.repeat(32)}-${'0'.repeat(32)}`);
+    await page.locator('::-p-aria(Join the fleet)').click();
+    await page.waitForSelector('.note.bad');
+    const code = hub.code();
+    await page.locator('input[name=code]').fill(code);
+    await page.locator('::-p-aria(Join the fleet)').click();
+    await page.waitForFunction(
+      (wanted) => document.body.innerText.includes(wanted),
+      {},
+      `It belongs to the fleet f-test of ${hub.url}.`,
+    );
+    await page.waitForFunction(() => document.body.innerText.includes('not connected'));
+    await checkAxe(page);
+    const leave = await page.waitForSelector('::-p-aria(Leave the fleet \\(hold\\))');
+    await leave?.click({ delay: 1300 });
+    await page.waitForFunction(() => document.body.innerText.includes('belongs to no fleet'));
+    seen.check();
+    await hub.stop();
   });
 
   it('makes a token that is shown once, with the line for an AI client, and revokes it', async () => {

@@ -148,7 +148,7 @@ export class FleetLink {
       if (problem !== this.#problem) log.warn(`broker: ${problem}`);
       this.#problem = problem;
     });
-    client.on('message', (topic, payload) => this.#heard(topic, payload));
+    client.on('message', (topic, payload, { retain }) => this.#heard(topic, payload, retain));
   }
 
   async #begin(client: MqttClient): Promise<void> {
@@ -168,7 +168,7 @@ export class FleetLink {
     await client?.endAsync(true);
   }
 
-  #heard(topic: string, payload: Buffer): void {
+  #heard(topic: string, payload: Buffer, kept: boolean): void {
     const { fleet, log } = this.#options;
     const told = parseTold(topic);
     if (told === null || payload.length === 0) return; // the hub's own clearing of what was retained
@@ -178,21 +178,21 @@ export class FleetLink {
       if (this.dropped.unknown === 1) log.warn(`${node} is connected, but not enrolled`);
       return;
     }
-    if (!this.#take(what, node, payload)) this.dropped.malformed++;
+    if (!this.#take(what, node, payload, kept)) this.dropped.malformed++;
   }
 
   /** @returns false for a body that is not what it should be */
-  #take(what: NodeTopic, node: string, payload: Buffer): boolean {
+  #take(what: NodeTopic, node: string, payload: Buffer, kept: boolean): boolean {
     const { fleet, events, onTwin } = this.#options;
     switch (what) {
       case 'presence': {
         const body = parseBody(what, payload);
-        if (body !== null && fleet.presence(node, body)) onTwin(node);
+        if (body !== null && fleet.presence(node, body, kept)) onTwin(node);
         return body !== null;
       }
       case 'status': {
         const body = parseBody(what, payload);
-        if (body !== null && fleet.status(node, body)) onTwin(node);
+        if (body !== null && fleet.status(node, body, kept)) onTwin(node);
         return body !== null;
       }
       case 'telemetry': {

@@ -125,14 +125,17 @@ export class Fleet {
     return this.#nodes.get(id)?.signing_key ?? null;
   }
 
-  /** @returns whether two machines were found with its key just now: a session that was replaced by another is back */
-  presence(id: string, said: Presence): boolean {
+  /**
+   * @param kept the broker had it before the hub came, and since when is not known
+   * @returns whether two machines were found with its key just now: a session that was replaced by another is back
+   */
+  presence(id: string, said: Presence, kept: boolean): boolean {
     const node = this.#nodes.get(id);
     if (node === undefined) return false;
     const { present } = node.sessions;
     // The will of a session that was replaced comes late, and says nothing about the present one.
     if (!said.online && present !== null && said.session !== present) return false;
-    node.seen_at = this.#now();
+    if (said.online && !kept) node.seen_at = this.#now(); // a will is not the node's own word
     node.online = said.online;
     node.name = said.name;
     node.version = said.version;
@@ -144,11 +147,13 @@ export class Fleet {
   }
 
   /** @returns as `presence`: a boot of the machine that was replaced by another is back */
-  status(id: string, said: Json): boolean {
+  status(id: string, said: Json, kept: boolean): boolean {
     const node = this.#nodes.get(id);
     if (node === undefined) return false;
+    // The broker may have kept it for a week: it must not look new.
+    if (!kept) node.status_at = node.seen_at = this.#now();
+    else if (said['at'] !== node.status?.['at']) node.status_at = null;
     node.status = said;
-    node.status_at = node.seen_at = this.#now();
     const { nonce } = said;
     const boot = typeof nonce === 'string' ? nonce.split('.')[0] : undefined;
     const isTwin = boot !== undefined && node.boots.next(boot) && this.#twin(id, node);

@@ -1,0 +1,126 @@
+/// <reference lib="dom" />
+import { expect } from 'chai';
+import type { MqttClient } from 'mqtt';
+import type { Browser, Page } from 'puppeteer-core';
+import { type NodeTopic, topics } from '../../shared/fleet/topics.ts';
+import { noBrowser, openBrowser, openPage, watch } from '../support/browser.ts';
+import { type EnrolledNode, TestHub } from '../support/hub.ts';
+import { noMosquitto } from '../support/mosquitto.ts';
+
+async function say(client: MqttClient, { enrolled, id }: EnrolledNode, what: NodeTopic, body: unknown) {
+  const retain = what === 'presence' || what === 'status';
+  await client.publishAsync(topics.told(enrolled.fleet, id, what), JSON.stringify(body), { qos: 1, retain });
+}
+
+async function says(page: Page, text: string): Promise<void> {
+  await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+}
+
+async function visit(page: Page, where: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${where}`);
+}
+
+describe("the fleet's page of a hub", function () {
+  this.timeout(60_000);
+  let hub: TestHub;
+  let browser: Browser;
+  let page: Page;
+  let node: EnrolledNode;
+  let client: MqttClient;
+  before(async function () {
+    if (noBrowser() !== null || noMosquitto() !== null) return this.skip();
+    [hub, browser] = await Promise.all([TestHub.start(), openBrowser()]);
+    node = await hub.enroll('kestrel');
+    client = await hub.connect(node);
+    const presence = {
+      online: true,
+      session: 'a',
+      at: 1,
+      version: '0.2.0',
+      profile: 'drone',
+      name: 'Kestrel',
+    };
+    await say(client, node, 'presence', presence);
+    page = await openPage(browser);
+    await page.goto(`${hub.url}/`);
+    await page.locator('input[name=secret]').fill(hub.operator);
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('nav a.to-audit');
+  });
+  after(async () => {
+    await client?.endAsync(true);
+    await browser?.close();
+    await hub?.stop();
+  });
+
+  const status = {
+    at: 1,
+    armed: false,
+    fc_connected: true,
+    mode: 'LOITER',
+    battery_percent: 71,
+    nonce: 'bootboot.1',
+  };
+
+  it('shows what a node says, as it says it', async () => {
+    const seen = watch(page, hub.url);
+    await says(page, 'Kestrel');
+    await say(client, node, 'status', status);
+    await says(page, 'LOITER');
+    await page.waitForFunction(() => document.querySelector('.fleet-list tbody tr')?.className === '');
+    await visit(page, 'fleet/kestrel');
+    await say(client, node, 'telemetry', { velocity: { groundspeed: 7.25 } });
+    await says(page, '7.3 m/s');
+    await say(client, node, 'event', {
+      stream: 's',
+      seq: 1,
+      at: Date.now(),
+      kind: 'vehicle.armed',
+      detail: {},
+    });
+    await says(page, 'vehicle.armed');
+    seen.check();
+  });
+
+  it('makes codes and credentials that the hub takes, ends one, and finds it all in a whole audit', async () => {
+    await visit(page, 'enrol');
+    await page.locator('main .button.primary').click();
+    await page.waitForSelector('dialog[open] svg.qr');
+    const [code = ''] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    await page.keyboard.press('Escape');
+    const { body } = await hub.request('second', code.split('-').at(-1) ?? '');
+    expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).status).to.equal(201);
+    await visit(page, 'access');
+    await page.locator('input[name=label]').fill('desk');
+    await page.locator('main form button[type=submit]').click();
+    await page.waitForSelector('dialog[open]');
+    const [credential = ''] = await page.$$eval('dialog input', (inputs) => inputs.map(({ value }) => value));
+    await page.keyboard.press('Escape');
+    expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(200);
+    const end = await page.waitForSelector('[aria-label="End it (hold): desk"]');
+    await end?.click({ delay: 1200 });
+    await page.waitForFunction(() => document.querySelector('[aria-label="End it (hold): desk"]') === null);
+    expect((await hub.call('GET', '/v1/nodes', { credential })).status).to.equal(401);
+    await visit(page, 'audit');
+    await says(page, 'codes.post');
+    await page.locator('::-p-aria(Check)').click();
+    await says(page, 'audit.ndjson');
+    await page.waitForSelector('.note.good');
+  });
+
+  it('does not take what the broker has kept for the present', async () => {
+    await visit(page, 'fleet');
+    await hub.kill();
+    await says(page, 'The hub has not answered for');
+    await hub.serve();
+    await page.waitForFunction(() => !document.body.innerText.includes('The hub has not answered for'), {
+      polling: 100,
+    });
+    await says(page, 'Kestrel');
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.fleet-list tbody tr')].every(({ className }) => className === 'old'),
+    );
+  });
+});
