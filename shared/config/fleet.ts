@@ -39,6 +39,7 @@ export const fleetConfig = section({
   scopes: {
     type: 'array',
     items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
+    maxItems: SCOPES.length,
     uniqueItems: true,
     default: ['read', 'safe_write', 'admin'],
     description: 'what calls of the fleet may need; flight and destructive also need an operator',
