@@ -3,11 +3,12 @@ import { connect } from 'node:tls';
 // Not the package's own entry, which also loads WebSockets and proxies.
 import mqtt from 'mqtt/lib/client';
 import { every } from '../../shared/async/every.ts';
+import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { FleetPlace } from '../../shared/rpc/fleet.ts';
 
 export interface ConnectionLimits {
-  /** TCP, TLS and the broker's welcome, ms. */
+  /** TCP, TLS and the broker's welcome, ms; then each acknowledgement. */
   readonly connectMs: number;
   /** Without a word of the broker, ms, it is asked for one; after half as long again it counts as gone. */
   readonly keepaliveMs: number;
@@ -41,6 +42,7 @@ export class BrokerConnection {
   readonly #client: mqtt.default;
   readonly #hooks: ConnectionHooks;
   readonly #watch: NodeJS.Timeout;
+  readonly #answerMs: number;
   #heardAt = performance.now();
   #connected = false;
   #why = '';
@@ -49,6 +51,7 @@ export class BrokerConnection {
   /** @throws Error for an address, a certificate or a key that is none */
   constructor(place: FleetPlace, will: Said, limits: ConnectionLimits, hooks: ConnectionHooks) {
     this.#hooks = hooks;
+    this.#answerMs = limits.connectMs;
     const { hostname, port, protocol } = new URL(place.broker);
     if (protocol !== 'mqtts:') throw new Error(`${place.broker} is no address of a broker`);
     const host = hostname.replaceAll(/[[\]]/g, '');
@@ -100,7 +103,7 @@ export class BrokerConnection {
 
   /** Resolves when the broker has it. @throws Error if it refuses, or the connection ends before */
   async publish({ topic, text, retain }: Said): Promise<void> {
-    await this.#client.publishAsync(topic, text, { qos: 1, retain });
+    await this.#answered(this.#client.publishAsync(topic, text, { qos: 1, retain }));
   }
 
   /** At most once, and not at all to a broker that does not read. */
@@ -111,7 +114,7 @@ export class BrokerConnection {
 
   /** In this order, so that what is retained comes in it. @throws Error if the broker refuses one */
   async subscribe(topics: readonly string[]): Promise<void> {
-    const granted = await this.#client.subscribeAsync([...topics], { qos: 1 });
+    const granted = await this.#answered(this.#client.subscribeAsync([...topics], { qos: 1 }));
     const refused = granted.find(({ qos }) => qos > GRANTED);
     if (refused !== undefined) throw new Error(`the broker does not let this node read ${refused.topic}`);
   }
@@ -129,6 +132,15 @@ export class BrokerConnection {
     this.#note(why);
     this.#client.end(true);
     this.#close(why);
+  }
+
+  /** A broker that lives, and yet does not acknowledge, is of no use. */
+  async #answered<T>(answer: Promise<T>): Promise<T> {
+    const late = (): Error => {
+      this.fail('the broker does not acknowledge what it gets');
+      return new Error(this.#why);
+    };
+    return within(answer, this.#answerMs, late);
   }
 
   #look(keepaliveMs: number): void {

@@ -85,6 +85,7 @@ export class FleetClient {
   #place: FleetPlace;
   #connection: BrokerConnection | null = null;
   #online = false;
+  #stopped = false;
   /** This connection has said that the node is there. */
   #announced = false;
   #session = '';
@@ -149,6 +150,7 @@ export class FleetClient {
 
   /** Says goodbye to the broker, if it listens. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#retry.stop();
     for (const timer of this.#timers) clearInterval(timer);
     const connection = this.#connection;
@@ -264,7 +266,7 @@ export class FleetClient {
     clearTimeout(this.#stableTimer);
     this.#sender.disconnected();
     this.#carrier.clear();
-    if (why !== this.#problem) this.#options.log.warn(`not connected to the fleet: ${why}`);
+    if (why !== this.#problem && !this.#stopped) this.#options.log.warn(`not connected to the fleet: ${why}`);
     this.#problem = why;
     void this.#report();
     this.#retry.again();

@@ -1,9 +1,10 @@
-/** `npm run bench [-- extensions|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../support/node.ts';
 import { benchExtensions } from './extensions.ts';
+import { benchFleet } from './fleet.ts';
 import { benchFlightData } from './flight-data.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
@@ -19,6 +20,7 @@ import { benchVideo } from './video.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   extensions: benchExtensions,
+  fleet: benchFleet,
   'flight-data': benchFlightData,
   framing: benchFraming,
   front: benchFront,

@@ -75,6 +75,11 @@ export class Broker {
     return broker;
   }
 
+  /** Of the process that runs. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   get url(): string {
     return `mqtts://127.0.0.1:${this.port}`;
   }
