@@ -18,6 +18,8 @@ export interface NodeStatus {
   readonly at: number;
   readonly armed: Armed;
   readonly fc_connected: boolean;
+  /** Since the vehicle's newest heartbeat, seconds. */
+  readonly fc_heartbeat_age_s: number | null;
   readonly mode: string | null;
   readonly battery_percent: number | null;
   readonly position: Position | null;
