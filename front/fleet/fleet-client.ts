@@ -316,7 +316,7 @@ export class FleetClient {
       this.#keepTelemetry(now),
       this.#policy.again(),
       this.#ack.again(),
-      now - this.#reportedAt >= this.#limits.reportMs ? this.#report() : undefined,
+      this.#report(),
     ]);
   }
 
@@ -392,7 +392,7 @@ export class FleetClient {
 
   async #report(): Promise<void> {
     const state = this.state();
-    const text = JSON.stringify([state.connected, state.problem]);
+    const text = JSON.stringify([state.connected, state.problem, state.events_behind === 0]);
     const now = this.#options.now();
     if (text === this.#reported && now - this.#reportedAt < this.#limits.reportMs) return;
     this.#reported = text;

@@ -40,7 +40,6 @@ export const fleetConfig = section({
     type: 'array',
     maxItems: SCOPES.length,
     items: { enum: SCOPES.filter((scope) => scope !== 'secret_read') },
-    maxItems: SCOPES.length,
     uniqueItems: true,
     default: ['read', 'safe_write', 'admin'],
     description: 'what calls of the fleet may need; flight and destructive also need an operator',

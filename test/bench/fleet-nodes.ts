@@ -82,6 +82,7 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
             at: Date.now(),
             armed: true,
             fc_connected: true,
+            fc_heartbeat_age_s: 0.5,
             mode: 'AUTO',
             battery_percent: 71,
             position: null,
