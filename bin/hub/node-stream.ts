@@ -38,7 +38,12 @@ export class NodeStreams {
 
   start(): void {
     this.#unlisten = this.#fleet.onChange((id) => {
-      for (const { caller, changed } of this.#listeners) if (sees(caller, id)) changed.add(id);
+      for (const listener of this.#listeners) {
+        if (!sees(listener.caller, id)) continue;
+        listener.changed.add(id);
+        // At once: who calls nodes must not wait for one that is gone.
+        if (!this.#fleet.has(id)) this.#flush(listener);
+      }
     });
     this.#timers = [
       every(FLUSH_MS, 'streams', () => {

@@ -16,6 +16,7 @@ import {
 } from '../../shared/fleet/hub-api.ts';
 import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
 import { readEvents } from '../../shared/http/event-reader.ts';
+import { gone } from './events.ts';
 import { ROOT } from './node.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
@@ -83,9 +84,14 @@ export class TestHub {
     return this.#process?.pid ?? 0;
   }
 
-  /** Of its Mosquitto, the only process that it has started. */
+  /** Of its Mosquitto. */
   get brokerPid(): number {
-    return Number(readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8').split(' ')[0]);
+    return this.#process === null ? 0 : this.#brokerOf(this.#process);
+  }
+
+  /** The only process that a hub starts; 0 while there is none. */
+  #brokerOf({ pid = 0 }: ChildProcess): number {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
   }
 
   /** Starts it, again after `kill`; it is connected to its broker then. */
@@ -110,14 +116,16 @@ export class TestHub {
     while (this.stderr.split(text).length <= times) await once(this.#lines, 'more');
   }
 
-  /** At once, as in a power cut; its broker ends with it. */
+  /** At once, as in a power cut; its broker ends with it, which is waited for: the next one has the same port. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#process;
     this.#process = null;
     if (child === null || child.exitCode !== null) return;
+    const broker = this.#brokerOf(child);
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
+    if (broker > 0) await gone(broker);
   }
 
   async stop(): Promise<void> {
