@@ -91,7 +91,10 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
           telemetry: async () => telemetry(),
           call: async ({ jws }) => ({ reply: jws }),
           policy: async () => ({ seq: 1 }),
-          ack: async ({ jws }) => JSON.parse(jws) as { stream: string; seq: number },
+          ack: async ({ jws }) => {
+            const payload = Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString();
+            return JSON.parse(payload) as { stream: string; seq: number };
+          },
           report: async () => ({}),
         },
         queue,

@@ -95,8 +95,9 @@ export class TestHub {
   }
 
   /** Starts it, again after `kill`; it is connected to its broker then. */
-  async serve(): Promise<void> {
-    const child = spawn(process.execPath, [ENTRY, 'serve', '--own-broker', '--dir', this.folder], {
+  async serve(ownBroker = true): Promise<void> {
+    const own = ownBroker ? ['--own-broker'] : [];
+    const child = spawn(process.execPath, [ENTRY, 'serve', ...own, '--dir', this.folder], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process = child;

@@ -44,9 +44,14 @@ export class Broker {
   }
 
   /** @param folder of the test; files are written below it */
-  static async start(folder: string, fleet = 'f-test', given: Authority | null = null): Promise<Broker> {
+  static async start(
+    folder: string,
+    fleet = 'f-test',
+    given: Authority | null = null,
+    port?: number,
+  ): Promise<Broker> {
     const authority = given ?? (await newAuthority(fleet, Date.now()));
-    const broker = new Broker(fleet, await freePort(), authority, join(folder, 'mosquitto'));
+    const broker = new Broker(fleet, port ?? (await freePort()), authority, join(folder, 'mosquitto'));
     await mkdir(broker.#folder, { recursive: true });
     const key = newCertificateKey();
     const { pem } = await certificateRequest(key);
