@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXIT } from '../../bin/exit-codes.ts';
@@ -158,7 +158,7 @@ describe('svc help of a topic', function () {
       expect([help.code, flag.code]).to.deep.equal([0, 0]);
       for (const file of readdirSync(join(ROOT, 'bin/commands', topic.name)))
         expect(help.stdout).to.match(
-          new RegExp(`^ {2}${topic.name} ${file.slice(0, -'.ts'.length)} +[A-Z]`, 'm'),
+          new RegExp(`^ {2}${topic.name} ${basename(file, '.ts')} +[A-Z]`, 'm'),
         );
       expect(flag.stdout).to.equal(help.stdout);
     });
