@@ -81,9 +81,10 @@ export async function benchFleet(): Promise<readonly Result[]> {
     return counts;
   };
   const live = [...parts];
-  const sum = (what: 'connected' | 'behind'): number =>
-    live.reduce((total, { state }) => total + state[what], 0);
+  const connected = (): number => live.reduce((total, { state }) => total + state.connected, 0);
   let rounds = 0;
+  /** The hub has acknowledged all events, also those that were told to be made just now. */
+  const told = (): boolean => live.every(({ state }) => state.events === rounds && state.behind === 0);
   const events = (): void => {
     for (const part of live) part.tell({ type: 'events' });
     rounds++;
@@ -100,7 +101,7 @@ export async function benchFleet(): Promise<readonly Result[]> {
     const empty = { broker: pssMib(broker.pid), hub: pssMib(hub.pid) };
     const begun = performance.now();
     for (const part of parts) part.tell({ type: 'connect' });
-    await until(() => sum('connected') === all);
+    await until(() => connected() === all);
     const connectS = (performance.now() - begun) / 1000;
 
     await delay(5000); // the burst of statuses is over
@@ -123,13 +124,13 @@ export async function benchFleet(): Promise<readonly Result[]> {
     const burst = (): void => {
       for (let n = 0; n < 3; n++) events();
     };
-    const allThere = async (): Promise<void> => until(() => sum('connected') === all && sum('behind') === 0);
+    const allThere = async (): Promise<void> => until(() => connected() === all && told());
     await broker.kill();
-    await until(() => sum('connected') === 0);
+    await until(() => connected() === 0);
     burst();
     const brokerBack = performance.now();
     await broker.run();
-    await until(() => sum('connected') === all);
+    await until(() => connected() === all);
     const reconnectS = (performance.now() - brokerBack) / 1000;
     await allThere();
     const brokerS = (performance.now() - brokerBack) / 1000;
@@ -148,7 +149,7 @@ export async function benchFleet(): Promise<readonly Result[]> {
     await until(async () => (await online()) === all - perProcess);
     const goneS = (performance.now() - killed) / 1000;
     burst();
-    await until(() => sum('behind') === 0);
+    await until(told);
     const wrong = wrongEvents(
       places.database,
       new Map([

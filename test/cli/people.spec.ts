@@ -157,9 +157,7 @@ describe('svc help of a topic', function () {
       ]);
       expect([help.code, flag.code]).to.deep.equal([0, 0]);
       for (const file of readdirSync(join(ROOT, 'bin/commands', topic.name)))
-        expect(help.stdout).to.match(
-          new RegExp(`^ {2}${topic.name} ${basename(file, '.ts')} +[A-Z]`, 'm'),
-        );
+        expect(help.stdout).to.match(new RegExp(`^ {2}${topic.name} ${basename(file, '.ts')} +[A-Z]`, 'm'));
       expect(flag.stdout).to.equal(help.stdout);
     });
   }

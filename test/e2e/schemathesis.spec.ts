@@ -53,7 +53,8 @@ const RUNS = [
 // Left out: what is about several requests, which this run does not link. Which commands and modes there are depends on the
 // vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2), nor what an
 // archive holds and which addresses are allowed (9.1), nor which of two forms an end of
-// the radio takes (7.2), or the id of this node (7.6), nor what is a map (9.2), nor which steps of the set-up a person can mark (9.3).
+// the radio takes (7.2), or the id of this node (7.6), nor what is a map (9.2), nor which steps of the set-up a person can mark (9.3),
+// nor which addresses of a hub may be asked in the open, nor what a code looks like (10.2).
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false
@@ -74,6 +75,7 @@ ${[
   'ground-station.factory-reset.post',
   'maps.name.put',
   'setup.step.id.post',
+  'fleet.enroll.post',
 ]
   .map(
     (id) => `[[operations]]
