@@ -87,15 +87,15 @@ describe('the FTP client', () => {
     expect(ended).to.deep.equal([]);
   });
 
-  it('a vehicle that still has a file open is told to close it, three times, then it is given up', () => {
+  it('a vehicle that still has a file open is told to close it, eight times, then it is given up', () => {
     for (const code of [1, 4, 5]) {
       const { ftp, sent, opened } = client();
       const ended: boolean[] = [];
       ftp.read('file', FTP_PRIORITY.metadata, (file) => ended.push(file !== null));
-      for (let turn = 0; turn < 4; turn++)
+      for (let turn = 0; turn < 9; turn++)
         answer(ftp, sent.findLast(({ opcode }) => opcode === OPEN) ?? expect.fail(), OPEN, code);
-      expect(opened(), `NAK ${code}`).to.have.length(4);
-      expect(sent.filter(({ opcode }) => opcode === 2)).to.have.length(3);
+      expect(opened(), `NAK ${code}`).to.have.length(9);
+      expect(sent.filter(({ opcode }) => opcode === 2)).to.have.length(8);
       expect(ended).to.deep.equal([false]);
     }
   });

@@ -17,8 +17,8 @@ const NAK_EOF = 6;
  * or whose TerminateSession was lost. ArduPilot says the first two, PX4 the last.
  */
 const NAK_STILL_OPEN: readonly number[] = [1, 4, 5];
-/** RESET_SESSIONS may be lost too. */
-const MAX_RESETS = 3;
+/** RESET_SESSIONS may be lost too, and so may the answer to the OpenFileRO behind it, which then finds its own file open. */
+const MAX_RESETS = 8;
 
 const BLOCK = 239;
 const MAX_FILE_BYTES = 1024 * 1024;
