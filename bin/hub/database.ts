@@ -51,16 +51,3 @@ export function openHubDatabase(path: string): DatabaseSync {
     throw error;
   }
 }
-
-/** Runs `work` in one transaction: all of it is stored, or nothing. */
-export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    db.exec('ROLLBACK');
-    throw error;
-  }
-}

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ApiError, messageOf } from '../../shared/errors.ts';
+import { inTransaction } from '../../shared/files/transaction.ts';
 import { type Authority, issueCertificate } from '../../shared/fleet/authority.ts';
 import type { Enrolled, EnrollRequest } from '../../shared/fleet/hub-api.ts';
 import { NotBelieved, verifyStatement } from '../../shared/fleet/signed.ts';
@@ -7,7 +8,6 @@ import type { Renew } from '../../shared/fleet/statements.ts';
 import { isNodeId } from '../../shared/fleet/topics.ts';
 import type { BrokerRules } from './broker-rules.ts';
 import { sees } from './caller.ts';
-import { inTransaction } from './database.ts';
 import type { Events } from './fleet/events.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import type { PolicyMaker } from './policy.ts';

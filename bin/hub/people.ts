@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ApiError } from '../../shared/errors.ts';
+import { inTransaction } from '../../shared/files/transaction.ts';
 import type { BrokerRules } from './broker-rules.ts';
 import { type Caller, type Grant, isWithin } from './caller.ts';
-import { inTransaction } from './database.ts';
 import type { NewCredential } from './secret.ts';
 import type { Codes } from './stores/codes.ts';
 import type { Credentials, ListedCredential } from './stores/credentials.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../shared/errors.ts';
 import { isDamage, setAside } from '../../shared/files/damaged-database.ts';
+import { inTransaction } from '../../shared/files/transaction.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import type { FleetLog } from './fleet-log.ts';
 
@@ -107,7 +108,7 @@ export class EventQueue {
       .filter(({ detail }) => detail.length <= MAX_DETAIL_CHARS);
     const added = this.#try('write', () => {
       let dropped = 0;
-      this.#transaction(() => {
+      inTransaction(this.#db, () => {
         dropped = this.#makeRoom();
         const insert = this.#db.prepare('INSERT INTO events (at, kind, detail) VALUES (?, ?, ?)');
         for (const { at, kind, detail } of texts) insert.run(at, kind, detail);
@@ -124,7 +125,7 @@ export class EventQueue {
     if (stream !== this.#stream) return false;
     const taken = this.#try('delete', () => {
       let changes = 0;
-      this.#transaction(() => {
+      inTransaction(this.#db, () => {
         changes = Number(this.#db.prepare('DELETE FROM events WHERE seq <= ?').run(seq).changes);
         this.#note('acknowledged_at', String(this.#options.now()));
       });
@@ -210,7 +211,7 @@ export class EventQueue {
     }
     this.#stream = newStream();
     this.#try('write', () => {
-      this.#transaction(() => {
+      inTransaction(this.#db, () => {
         this.#db.exec('DELETE FROM events; DELETE FROM facts;');
         this.#note('owner', owner);
         this.#note('stream', this.#stream);
@@ -244,17 +245,6 @@ export class EventQueue {
   #isFull(): boolean {
     const value = (name: string): number => Number(this.#db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
     return value('page_count') - value('freelist_count') >= this.#maxPages;
-  }
-
-  #transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK'); // a full disk has rolled it back already
-      throw error;
-    }
   }
 
   /** Null: it failed, which the log says once until it works again. A file that turns out to be damaged is replaced. */

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -21,6 +20,7 @@ import { FleetHub, type FleetTestNode } from '../support/fleet-hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
+import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 const ALL: readonly Scope[] = ['read', 'safe_write', 'admin', 'flight', 'destructive'];
 const STATUS: NodeRequest = { method: 'GET', path: '/api/status' };
@@ -399,24 +399,11 @@ describe('the connector in a fleet', function () {
     };
 
     /** `svc operator …` in a terminal. */
-    function terminal(...words: readonly string[]): {
-      readonly child: ChildProcess;
-      until(text: string): Promise<string>;
-    } {
-      const command = [process.execPath, join(ROOT, 'bin/svc.js'), 'operator', ...words].join(' ');
+    function terminal(...words: readonly string[]): Terminal {
       const env = { ...process.env, SVC_OPERATOR_DIR: join(home, 'operator'), NO_COLOR: '1' };
-      const child = spawn('script', ['-qefc', command, '/dev/null'], {
-        env,
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      terminals.push(child);
-      let said = '';
-      child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-      const until = async (text: string): Promise<string> => {
-        while (!said.includes(text)) await once(child.stdout, 'data');
-        return said;
-      };
-      return { child, until };
+      const opened = openTerminal([process.execPath, join(ROOT, 'bin/svc.js'), 'operator', ...words], env);
+      terminals.push(opened.child);
+      return opened;
     }
     const trust = async (): Promise<void> => {
       const files = operatorFiles({ SVC_OPERATOR_DIR: join(home, 'operator') });

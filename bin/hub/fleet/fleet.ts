@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { Presence } from '../../../shared/fleet/told.ts';
-import { inTransaction } from '../database.ts';
 import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
 
 type Json = Readonly<Record<string, unknown>>;

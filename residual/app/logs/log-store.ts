@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { inTransaction } from '../../../shared/files/transaction.ts';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
 import { Retention, type StoreLimits, sizeOf } from './retention.ts';
 
@@ -69,7 +70,7 @@ export class LogStore {
   append(shipper: string, records: readonly NumberedRecord[]): void {
     const last = records.at(-1);
     if (last === undefined) return;
-    this.#transaction(() => {
+    inTransaction(this.#db, () => {
       const session = this.#session;
       for (const { record } of records) {
         const { tsUs, source, level, message, fields } = record;
@@ -99,7 +100,7 @@ export class LogStore {
   /** Stores the values of one moment. */
   metrics(values: Readonly<Record<string, number>>): void {
     const at = this.#nowUs();
-    this.#transaction(() => {
+    inTransaction(this.#db, () => {
       for (const [name, value] of Object.entries(values))
         this.#insertMetric.run(this.#metricId(name), at, value, this.#session);
     });
@@ -107,7 +108,7 @@ export class LogStore {
 
   /** Opens a session. An open session of the same kind that was never closed (power cut) ends at its newest record. */
   beginSession(kind: SessionKind, reason: string, meta: Readonly<Record<string, unknown>> = {}): void {
-    this.#transaction(() => {
+    inTransaction(this.#db, () => {
       // A new boot also ends an open flight.
       const open = this.#db
         .prepare("SELECT id, started_us FROM sessions WHERE ended_us IS NULL AND (kind = ? OR ? = 'boot')")
@@ -201,16 +202,5 @@ export class LogStore {
     const id = Number(this.#db.prepare('SELECT id FROM metric_names WHERE name = ?').get(name)?.['id']);
     this.#metricIds.set(name, id);
     return id;
-  }
-
-  #transaction(work: () => void): void {
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK'); // a full disk has rolled it back already
-      throw error;
-    }
   }
 }
