@@ -45,6 +45,11 @@ export interface Paths {
   readonly videoSocket: string;
   /** The main encode as fragmented MP4, one stream a connection. */
   readonly liveSocket: string;
+  /** Raw pictures of svc-video, one a request (shared/video/frames.ts). */
+  readonly framesSocket: string;
+  readonly visionSocket: string;
+  /** Models of detectors, with what is known of each. */
+  readonly models: string;
   /** The folder for recordings and stored pictures, unless the config names another. */
   readonly recordings: string;
   /** The base profile, which survives a restart. */
@@ -125,6 +130,9 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     helperSocket: join(dirname(run), `${basename(run)}-helper.sock`),
     videoSocket: join(run, 'video.sock'),
     liveSocket: join(run, 'live.sock'),
+    framesSocket: join(run, 'frames.sock'),
+    visionSocket: join(run, 'vision.sock'),
+    models: join(state, 'models'),
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     maps: join(state, 'maps'),

@@ -35,6 +35,8 @@ const CEILINGS_MIB = {
   'svc-radio-sim': 256,
   'svc-link': 384,
   'svc-video': 448,
+  // With the most that `vision.memory_mb` may be by default, and what Node itself takes.
+  'svc-vision': 1280,
   'svc-residual': 384,
   'svc-fleet': 128,
   'svc-control': 320,
@@ -44,6 +46,7 @@ const CEILINGS_MIB = {
 export function planChildren(input: PlanInput): readonly ChildSpec[] {
   const { config, paths, extension, root } = input;
   const withVideo = input.withResidual && config.video.source !== 'none' && (config.features.video ?? true);
+  const withVision = withVideo && enabledFeatures(config).has('vision') && config.vision.detector !== '';
   const simulated = config.mavlink.source === 'sim';
   const simulatedRadio = input.env['SVC_RADIO_SIM'] !== undefined && config.radio.mode === 'external';
   const env = {
@@ -73,6 +76,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-radio-sim', simulatedRadio, 'bin/radio-sim/main'),
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
+    child('svc-vision', withVision, 'residual/vision/main'),
     child('svc-residual', input.withResidual, 'residual/app/main'),
     smaller(
       child(

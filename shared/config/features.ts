@@ -9,6 +9,7 @@ const CLASS = {
 /** The processes besides svc-control that depend on a feature. */
 const PROCESSES: Readonly<Partial<Record<Feature, readonly string[]>>> = {
   video: ['svc-video'],
+  vision: ['svc-vision'],
   fleet: ['svc-fleet'],
 };
 

@@ -16,6 +16,7 @@ import { pluginsConfig } from './plugins.ts';
 import { radioConfig } from './radio.ts';
 import { securityConfig } from './security.ts';
 import { videoConfig } from './video.ts';
+import { visionConfig } from './vision.ts';
 
 export const configSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -34,6 +35,7 @@ export const configSchema = {
     radio: radioConfig,
     security: securityConfig,
     video: videoConfig,
+    vision: visionConfig,
   },
   additionalProperties: false,
 } as const;

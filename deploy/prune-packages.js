@@ -1,0 +1,35 @@
+/**
+ * Run by npm after each change of node_modules: removes what packages bring for other machines, and what only a build needs.
+ * Plain JavaScript, for whatever Node runs npm. With `npm ci --os … --cpu …` the named machine counts.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const modules = join(import.meta.dirname, '..', 'node_modules');
+const os = process.env['npm_config_os'] || process.platform;
+const cpu = process.env['npm_config_cpu'] || process.arch;
+
+/** @returns the names in a folder; none if it is not there */
+function namesIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Keeps one name in a folder. */
+function keep(folder, name) {
+  for (const other of namesIn(folder)) if (other !== name) rmSync(join(folder, other), { recursive: true });
+}
+
+for (const name of namesIn(modules).filter((each) => each.startsWith('node-linux-')))
+  for (const part of ['include', 'share'])
+    rmSync(join(modules, name, part), { recursive: true, force: true });
+
+const onnxruntime = join(modules, 'onnxruntime-node/bin');
+for (const abi of namesIn(onnxruntime)) {
+  keep(join(onnxruntime, abi), os);
+  keep(join(onnxruntime, abi, os), cpu);
+}
