@@ -56,7 +56,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     SVC_STATE_DIR: paths.state,
     SVC_LOG_LEVEL: config.logging.level,
     SVC_SIM_PORT: String(input.simPort),
-    NODE_COMPILE_CACHE: join(paths.state, 'compile-cache'),
+    NODE_COMPILE_CACHE: input.env['NODE_COMPILE_CACHE'] ?? join(paths.state, 'compile-cache'),
   };
   const child = (
     name: keyof typeof CEILINGS_MIB,
