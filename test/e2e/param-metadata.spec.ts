@@ -54,13 +54,21 @@ class Flown implements AsyncDisposable {
     return this.send('GET', path);
   }
 
-  /** Resolves when the vehicle's own descriptions are here: they come after the parameters, in the background. */
-  async described(name: string): Promise<Json> {
+  /** Asks until the answer fits. What happens in between may be over too quickly to be seen. */
+  async until(path: string, fits: (body: Json) => boolean): Promise<Json> {
     for (;;) {
-      const { body } = await this.get(`/api/params/${name}`);
-      if (typeof body['metadata'] === 'object' && body['metadata'] !== null) return body;
+      const { body } = await this.get(path);
+      if (fits(body)) return body;
       await linkState(this.node, () => true);
     }
+  }
+
+  /** Resolves when the vehicle's own descriptions are here: they come after the parameters, in the background. */
+  async described(name: string): Promise<Json> {
+    return this.until(
+      `/api/params/${name}`,
+      ({ metadata }) => typeof metadata === 'object' && metadata !== null,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -168,9 +176,7 @@ describe('descriptions and defaults of parameters', () => {
     );
     expect((await flown.get('/api/params/FRAME_CLASS')).body['value']).to.equal(2);
     await flown.sim.fault({ reboot: true });
-    await linkState(flown.node, ({ params }) => params.priming);
-    await flown.primed();
-    expect((await flown.get('/api/params/FRAME_CLASS')).body['value']).to.equal(1);
+    await flown.until('/api/params/FRAME_CLASS', ({ value }) => value === 1);
   });
 
   it('PX4: both from the vehicle over MAVLink FTP; the file is kept for the next start', async () => {
@@ -196,9 +202,7 @@ describe('descriptions and defaults of parameters', () => {
     });
     const all = await flown.send('POST', '/api/params/reset');
     expect(all.body).to.include({ all: true, reboot_required: true });
-    await linkState(flown.node, ({ params }) => params.priming);
-    await flown.primed();
-    expect((await flown.get('/api/params/changed')).body).to.deep.include({ changed: [] });
+    await flown.until('/api/params/changed', ({ count, priming }) => count === 0 && priming === false);
 
     // The next svc-link does not read the file again: it would come in the background, and this is at once.
     await flown.node.killAndAwaitSuccessor('svc-link');
