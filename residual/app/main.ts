@@ -27,6 +27,7 @@ import { lookAround } from './setup/node-facts.ts';
 import { setupHandlers } from './setup/setup.ts';
 import { SetupMarks } from './setup/setup-marks.ts';
 import { openVideo } from './video/video.ts';
+import { DetectionFeed } from './vision/detection-feed.ts';
 
 type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
 
@@ -51,11 +52,13 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
   });
+  const detections = new DetectionFeed();
   const plugins = await openPlugins({
     config,
     paths,
     installed: import.meta.dirname.startsWith('/opt/svc/'),
     recording: video.recording,
+    detections,
     logs: async (call) => logs.handlers['logs.get'](call),
     log,
   });

@@ -13,6 +13,7 @@ import type { pluginsRows } from '../../../shared/routes/plugins.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { UpgradeHandler } from '../server.ts';
+import type { DetectionFeed } from '../vision/detection-feed.ts';
 import { pluginHandlers } from './handlers.ts';
 import { type PassedCall, PassThrough } from './http/pass-through.ts';
 import { Installer } from './install/installer.ts';
@@ -42,6 +43,7 @@ export interface PluginsOptions {
   /** Whether this node was installed, so that extensions are units of the machine. */
   readonly installed: boolean;
   readonly recording: Recording;
+  readonly detections: DetectionFeed;
   /** GET /api/logs. */
   readonly logs: Handler<(typeof logsRows)[0]>;
   readonly log: Logger;
@@ -53,6 +55,7 @@ export async function openPlugins({
   paths,
   installed,
   recording,
+  detections,
   logs,
   log,
 }: PluginsOptions): Promise<Plugins> {
@@ -85,7 +88,14 @@ export async function openPlugins({
       node: process.execPath,
       onProblem: (sentence) => log.warn(sentence),
     }),
-    services: { topics, vehicle, mavlinkSocket: paths.mavlinkSocket, recording, profile },
+    services: {
+      topics,
+      vehicle,
+      mavlinkSocket: paths.mavlinkSocket,
+      recording,
+      detectionFeed: detections,
+      profile,
+    },
     places: {
       data: paths.pluginData,
       sockets: paths.pluginSockets,
