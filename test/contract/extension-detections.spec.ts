@@ -49,10 +49,17 @@ describe('detections of extensions', function () {
   });
   after(async () => plugins.node.stop());
 
+  /** What it shows; undefined: not yet, or the node was asked too often. */
   const shown = async (id: string, name: string): Promise<unknown> => {
     const { body } = await plugins.call('GET', `/api/plugins/${id}/state`);
     return (body as Record<string, { payload?: unknown }>)[`plugin.${id}.${name}`]?.payload;
   };
+
+  const untilShown = async (
+    id: string,
+    name: string,
+    wanted = (value: unknown): boolean => value !== undefined,
+  ): Promise<unknown> => plugins.until(`${id} shows ${name}`, async () => shown(id, name), wanted);
 
   it('one publishes, another hears it in its name; without the grant neither does', async () => {
     await plugins.run({
@@ -60,11 +67,7 @@ describe('detections of extensions', function () {
       agent: agent('vision.detection.subscribe'),
       files: await withSdk(HEARER_CODE),
     });
-    await plugins.until(
-      'not granted',
-      async () => shown(HEARER, 'heard'),
-      (heard) => heard === 'capability_denied: vision.detection.subscribe',
-    );
+    await untilShown(HEARER, 'heard', (heard) => heard === 'capability_denied: vision.detection.subscribe');
     await plugins.done('DELETE', `/api/plugins/${HEARER}`);
     await plugins.run({
       id: HEARER,
@@ -82,9 +85,9 @@ describe('detections of extensions', function () {
       grants: ['vision.detection.publish', 'vision.detection.subscribe'],
       files: await withSdk(SEER_CODE),
     });
-    const heard = (await plugins.until(
+    const heard = (await untilShown(
+      HEARER,
       'heard',
-      async () => shown(HEARER, 'heard'),
       (value) => typeof value === 'object' && value !== null,
     )) as Record<string, unknown>;
     expect(compileValidator(createAjv(), batch)(heard)).to.equal(null);
@@ -102,20 +105,12 @@ describe('detections of extensions', function () {
   });
 
   it('what is wrong is refused with a sentence, and more than 30 a second too', async () => {
-    const errors = (await plugins.until(
-      'errors',
-      async () => shown(SEER, 'errors'),
-      (value) => value !== undefined,
-    )) as readonly string[];
+    const errors = (await untilShown(SEER, 'errors')) as readonly string[];
     expect(errors[0]).to.include('ts_ms');
     expect(errors[1]).to.include('/frame_width');
     expect(errors[2]).to.include('/detections');
     expect(errors[3]).to.include('/detections/0/class_label');
-    const many = (await plugins.until(
-      'many',
-      async () => shown(SEER, 'many'),
-      (value) => value !== undefined,
-    )) as readonly string[];
+    const many = (await untilShown(SEER, 'many')) as readonly string[];
     expect(many.length).to.be.above(0);
     expect(new Set(many)).to.deep.equal(new Set(['at most 30 batches a second']));
   });
@@ -123,17 +118,13 @@ describe('detections of extensions', function () {
   it('a revoked grant ends it at the next batch', async () => {
     await plugins.done('DELETE', `/api/plugins/${HEARER}/perms/vision.detection.subscribe`);
     const counted = async (more: number): Promise<void> => {
-      const from = Number(await shown(SEER, 'count'));
-      await plugins.until(
-        'publishes on',
-        async () => shown(SEER, 'count'),
-        (count) => Number(count) >= from + more,
-      );
+      const from = Number(await untilShown(SEER, 'count'));
+      await untilShown(SEER, 'count', (count) => Number(count) >= from + more);
     };
     await counted(2);
-    const last = await shown(HEARER, 'heard');
+    const last = await untilShown(HEARER, 'heard');
     await counted(4);
-    expect(await shown(HEARER, 'heard')).to.deep.equal(last);
+    expect(await untilShown(HEARER, 'heard')).to.deep.equal(last);
   });
 
   it('a batch that was heard can be given back, in one’s own name', () => {
