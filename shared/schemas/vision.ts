@@ -88,3 +88,98 @@ export const batch = {
 export type BBox = FromSchema<typeof bbox>;
 export type Detection = FromSchema<typeof detection>;
 export type Batch = FromSchema<typeof batch>;
+
+/** What a person says of a model that is given to the node. */
+const said = {
+  id: modelId,
+  name: { type: 'string', minLength: 1, maxLength: 128 },
+  classes: {
+    type: 'array',
+    maxItems: 1000,
+    items: { type: 'string', minLength: 1, maxLength: 64 },
+    description: 'by the number that the model gives; without a name here it is `class <n>`',
+  },
+  head: { enum: HEADS, description: 'how the output is read; yolov8 also for YOLO11' },
+  input_w: { type: 'integer', minimum: 16, maximum: 1920, description: 'pixels' },
+  input_h: { type: 'integer', minimum: 16, maximum: 1920, description: 'pixels' },
+  runtime: { const: 'onnx' },
+  board_match: { const: 'generic' },
+} as const;
+
+export const modelMetadata = {
+  type: 'object',
+  required: ['id', 'head', 'input_w', 'input_h'],
+  properties: said,
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** The shape of a tensor; null: a side that the model leaves open. */
+const tensorShape = { type: 'array', maxItems: 8, items: { type: ['integer', 'null'] } } as const;
+
+/** What the check of a model file has found. */
+const found = {
+  input: {
+    type: 'object',
+    required: ['name', 'width', 'height', 'layout', 'type'],
+    properties: {
+      name: { type: 'string', maxLength: 256 },
+      width: { type: 'integer', description: 'pixels' },
+      height: { type: 'integer', description: 'pixels' },
+      layout: { enum: ['nchw', 'nhwc'] },
+      type: { enum: ['float32', 'uint8'], description: 'float32: 0 to 1; uint8: 0 to 255' },
+    },
+    additionalProperties: false,
+  },
+  outputs: {
+    type: 'array',
+    maxItems: 16,
+    items: {
+      type: 'object',
+      required: ['name', 'shape'],
+      properties: { name: { type: 'string', maxLength: 256 }, shape: tensorShape },
+      additionalProperties: false,
+    },
+  },
+  inference_ms: nullable('number', 'one inference on one thread, when it was checked; null: not measured'),
+} as const;
+
+/** The file `<id>.json` beside a model. */
+export const modelMeta = {
+  type: 'object',
+  required: [
+    'id',
+    'name',
+    'classes',
+    'head',
+    'input_w',
+    'input_h',
+    'runtime',
+    'board_match',
+    'sha256',
+    'size_bytes',
+    'added_at',
+    'input',
+    'outputs',
+    'inference_ms',
+  ],
+  properties: {
+    ...said,
+    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    size_bytes: { type: 'integer', minimum: 1 },
+    added_at: { type: 'string', format: 'date-time' },
+    builtin: { type: 'boolean', description: 'part of the program, cannot be deleted' },
+    ...found,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export type ModelMetadata = FromSchema<typeof modelMetadata>;
+export type ModelMeta = FromSchema<typeof modelMeta>;
+
+/** What `residual/vision/check-model` prints, one line of JSON. Anything else that it does is a refusal too. */
+export type ModelCheck =
+  | ({ readonly ok: true; readonly classes: number; readonly memory_mb: number } & Pick<
+      ModelMeta,
+      'input' | 'outputs' | 'inference_ms'
+    >)
+  | { readonly ok: false; readonly reason: string };
