@@ -21,8 +21,6 @@ interface Track {
   at: number;
 }
 
-/** What is not seen for so long has gone, seconds. */
-export const FORGET_S = 2;
 const MAX_TRACKS = 256;
 /** How much of a surprise moves the place, and how much the speed (an alpha-beta filter). */
 const ALPHA = 0.85;
@@ -46,17 +44,12 @@ export class Tracker {
     this.#confidence = confidence;
   }
 
-  /** Whether it is still looked for. */
-  has(id: number): boolean {
-    return this.#tracks.some((track) => track.id === id);
-  }
-
   /**
-   * @param at time of the picture, monotonic, seconds
+   * @param at time of the picture, monotonic, seconds @param forget what is not seen for so long has gone, seconds
    * @returns the number of each detection in the same order; null for a weak one that belongs to nothing
    */
-  update(found: readonly Found[], at: number): readonly (number | null)[] {
-    this.#tracks = this.#tracks.filter(({ seen }) => at - seen <= FORGET_S);
+  update(found: readonly Found[], at: number, forget: number): readonly (number | null)[] {
+    this.#tracks = this.#tracks.filter(({ seen }) => at - seen <= forget);
     for (const track of this.#tracks) predict(track, at);
     const ids: (number | null)[] = found.map(() => null);
     const isSure = (index: number): boolean => (found[index]?.score ?? 0) >= this.#confidence;
