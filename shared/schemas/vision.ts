@@ -166,7 +166,7 @@ export const modelMeta = {
     ...said,
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     size_bytes: { type: 'integer', minimum: 1 },
-    added_at: { type: 'string', format: 'date-time' },
+    added_at: { type: ['string', 'null'], format: 'date-time', description: 'null: part of the program' },
     builtin: { type: 'boolean', description: 'part of the program, cannot be deleted' },
     ...found,
   },
