@@ -1,6 +1,6 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
@@ -28,6 +28,7 @@ import { setupHandlers } from './setup/setup.ts';
 import { SetupMarks } from './setup/setup-marks.ts';
 import { openVideo } from './video/video.ts';
 import { DetectionFeed } from './vision/detection-feed.ts';
+import { openVision } from './vision/vision.ts';
 
 type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
 
@@ -63,11 +64,22 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     log,
   });
   const store = new ConfigStore(paths);
+  const vision = openVision({
+    config,
+    paths,
+    store,
+    feed: detections,
+    lease: video.lease,
+    publish: plugins.publish,
+    checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
+    log,
+  });
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
     ...logs.handlers,
     ...video.handlers,
     ...plugins.handlers,
+    ...vision.handlers,
     ...mapHandlers(new Maps(paths.maps)),
     ...setupHandlers({
       marks: await SetupMarks.open(paths.setup, log),
@@ -82,7 +94,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     rows: ROWS,
     // Each handler is typed by its own row, and called only with input that passed the row's schemas.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    upgrades: plugins.upgrades,
+    upgrades: new Map([...plugins.upgrades, ...vision.upgrades]),
     proof: connectionProof(secret),
     end: async (ids) => video.end(ids),
     log,
@@ -94,6 +106,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('logs', logs),
     named('video', video),
     named('plugins', plugins),
+    named('vision', vision),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

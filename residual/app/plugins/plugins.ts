@@ -33,6 +33,8 @@ export interface Plugins {
   readonly handlers: HandlersOf<typeof pluginsRows, 'residual'>;
   /** By row id. */
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
+  /** An event of the node, to the extensions that hear it. */
+  readonly publish: (topic: string, payload: unknown) => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -129,6 +131,7 @@ export async function openPlugins({
           passThrough.upgrade(call as unknown as PassedCall, req, socket, head),
       ],
     ]),
+    publish: (topic, payload) => topics.publish(topic, payload),
     async start() {
       // Other users of this machine see neither the files nor the sockets.
       for (const folder of [paths.plugins, paths.pluginData, paths.pluginSockets])

@@ -12,6 +12,7 @@ import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
+import { RESERVED_HOLDER } from './leases.ts';
 import { LiveStreams } from './live-streams.ts';
 import { MavlinkCamera } from './mavlink-camera.ts';
 import { Recordings } from './recordings.ts';
@@ -25,6 +26,11 @@ export interface Video {
   status(): EngineStatus | null;
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
+  /** The profile lease of the node's own vision. */
+  readonly lease: {
+    readonly hold: (seconds: number) => Promise<unknown>;
+    readonly release: () => Promise<unknown>;
+  };
   start(): void;
   stop(): void;
 }
@@ -87,6 +93,10 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
+    },
+    lease: {
+      hold: async (seconds) => service.holdOwn(seconds),
+      release: async () => service.release(RESERVED_HOLDER),
     },
     end: async (ids) => [...live.endOf(ids), ...(await whep.endOf(ids))],
     start() {

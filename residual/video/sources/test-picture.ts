@@ -1,3 +1,4 @@
+import { markerBox } from '../../../shared/video/test-marker.ts';
 import { STRIP_CELLS, stripCells, stripHeight } from './clock-strip.ts';
 import { GLYPH_ADVANCE, GLYPH_HEIGHT, GLYPH_WIDTH, glyph } from './glyphs.ts';
 
@@ -24,7 +25,7 @@ const BARS: readonly (readonly [number, number, number])[] = [
   [16, 128, 128],
 ];
 
-/** Draws the moving test picture: colour bars, a sweeping bar, the time of day in UTC, the frame number and the clock strip. */
+/** Draws the moving test picture: colour bars, a white bar that moves, the time of day in UTC, the frame number and the clock strip. */
 export class TestPicture {
   readonly #width: number;
   readonly #height: number;
@@ -54,22 +55,22 @@ export class TestPicture {
     copyPlane(this.#background.u, this.#width / 2, planes.u, planes.strides[1], this.#height / 2);
     copyPlane(this.#background.v, this.#width / 2, planes.v, planes.strides[2], this.#height / 2);
     const stride = planes.strides[0];
-    const bar = Math.max(4, this.#width >> 5);
-    const step = Math.max(2, this.#width >> 7);
-    this.#fill(
-      luma,
-      stride,
-      (number * step) % (this.#width - bar),
-      this.#height >> 1,
-      bar,
-      this.#height >> 2,
-      WHITE,
-    );
+    this.#marker(planes, timeMs);
     const scale = this.#scale;
     const top = stripHeight(this.#height) + 4 * scale;
     this.#write(luma, stride, new Date(timeMs).toISOString().replace('T', ' '), 4 * scale, top, scale);
     this.#write(luma, stride, `TEST #${number}`, 4 * scale, top + this.#line, scale);
     this.#strip(luma, stride, timeMs);
+  }
+
+  /** White, not only bright: that tells it from the bars. */
+  #marker({ y: luma, u, v, strides }: Planes, timeMs: number): void {
+    const { x, y, width, height } = markerBox(timeMs, this.#width, this.#height);
+    this.#fill(luma, strides[0], x, y, width, height, WHITE);
+    for (let row = y / 2; row < (y + height) / 2; row++) {
+      u.fill(128, row * strides[1] + x / 2, row * strides[1] + (x + width) / 2);
+      v.fill(128, row * strides[2] + x / 2, row * strides[2] + (x + width) / 2);
+    }
   }
 
   #strip(luma: Buffer, stride: number, timeMs: number): void {
