@@ -50,6 +50,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     paths,
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+    detections: () => null,
   });
   const plugins = await openPlugins({
     config,
