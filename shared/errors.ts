@@ -57,6 +57,7 @@ export const ERRORS = {
   E_IDENTITY: [409, "This parameter is the vehicle's identity on the link and cannot be changed here."],
   E_RECORDING_ACTIVE: [409, 'A recording is under way already. Stop it first.'],
   E_RECORDING_NOT_ACTIVE: [409, 'No recording is under way.'],
+  E_NO_DETECTOR: [409, 'No detector is chosen, or it has seen no picture yet. See PUT /api/vision/detector.'],
   E_ROOT_ONLY: [403, 'This config key can only be changed by root on the node, not over the API.'],
   E_PRECONDITION: [412, 'The ETag in If-Match does not belong to this session.'],
   E_TOO_LARGE: [413, 'The request body is larger than this route accepts.'],

@@ -13,6 +13,7 @@ import type { Handler, HandlersOf } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { VISION } from '../../shared/rpc/vision.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { configHandlers } from './config/handlers.ts';
@@ -47,13 +48,15 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     profile: config.agent.profile,
     log,
   });
+  const detections = new DetectionFeed();
   const video = await openVideo({
     config,
     paths,
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+    // Only svc-vision looks at pictures of svc-video.
+    detections: () => detections.latest(VISION.server),
   });
-  const detections = new DetectionFeed();
   const plugins = await openPlugins({
     config,
     paths,

@@ -6,6 +6,7 @@ import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
+import type { Batch } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
@@ -40,10 +41,12 @@ export interface VideoOptions {
   readonly paths: Paths;
   readonly log: Logger;
   readonly cameras: () => CameraList;
+  /** The newest detections; null if there are none. */
+  readonly detections: () => Batch | null;
 }
 
 /** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
-export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
+export async function openVideo({ config, paths, log, cameras, detections }: VideoOptions): Promise<Video> {
   const { video } = config;
   const engine = new EngineClient(paths.videoSocket, (status, isNew) => {
     service.heard(status, isNew);
@@ -84,6 +87,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         recordings,
         cameras,
         live,
+        detections,
         maxViewers,
         off: video.source === 'none',
       }),

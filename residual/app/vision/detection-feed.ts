@@ -8,7 +8,8 @@ const FRESH_MS = 2000;
 export class DetectionFeed {
   readonly #listeners = new Set<(batch: Batch) => void>();
   readonly #now: () => number;
-  #newest: { readonly batch: Batch; readonly at: number } | null = null;
+  /** By source, the newest last. */
+  readonly #newest = new Map<string, { readonly batch: Batch; readonly at: number }>();
 
   /** @param now monotonic, ms */
   constructor(now: () => number = () => performance.now()) {
@@ -17,7 +18,8 @@ export class DetectionFeed {
 
   /** @param batch already checked. A listener that throws does not keep it from the others */
   publish(batch: Batch): void {
-    this.#newest = { batch, at: this.#now() };
+    this.#newest.delete(batch.source);
+    this.#newest.set(batch.source, { batch, at: this.#now() });
     for (const listener of this.#listeners) {
       try {
         listener(batch);
@@ -27,10 +29,10 @@ export class DetectionFeed {
     }
   }
 
-  /** The newest batch; null if it came more than 2 s ago. */
-  latest(): Batch | null {
-    if (this.#newest === null || this.#now() - this.#newest.at > FRESH_MS) return null;
-    return this.#newest.batch;
+  /** The newest batch, of one source or of all; null if it came more than 2 s ago. */
+  latest(source?: string): Batch | null {
+    const newest = source === undefined ? [...this.#newest.values()].at(-1) : this.#newest.get(source);
+    return newest === undefined || this.#now() - newest.at > FRESH_MS ? null : newest.batch;
   }
 
   /** @returns how to unsubscribe */

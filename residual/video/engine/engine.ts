@@ -7,6 +7,7 @@ import {
   type Profile,
   type RecordingStatus,
   type Snapshot,
+  type SnapshotBox,
   VIDEO,
 } from '../../../shared/rpc/video.ts';
 import { FrameServer } from '../frames/frame-server.ts';
@@ -105,7 +106,7 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
-        snapshot: async () => this.#snapshot(),
+        snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.
           if (options.outputs.follow(addresses)) {
@@ -196,14 +197,19 @@ export class Engine {
     return this.#recorder.start(hint);
   }
 
-  /** Uses the raw picture if there is one; an encoded one is decoded. */
-  async #snapshot(): Promise<Snapshot> {
-    if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
+  /** The raw picture if there is one; an encoded one is decoded. The frame is for the caller to free. */
+  async #newest(): Promise<Picture | null> {
     const raw = this.#pipeline.latest;
-    const picture = raw === null ? await this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
-    if (picture === null) throw new ApiError('E_NO_FRAME');
+    return raw === null ? this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
+  }
+
+  async #snapshot(number: number | null, boxes: readonly SnapshotBox[]): Promise<Snapshot> {
+    if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
+    const picture = number === null ? await this.#newest() : this.#frames.had(number);
+    if (picture === null)
+      throw new ApiError('E_NO_FRAME', number === null ? undefined : 'That picture is not kept any more.');
     try {
-      const jpeg = await encodeJpeg(picture.frame);
+      const jpeg = await encodeJpeg(picture.frame, boxes);
       return {
         jpeg_base64: jpeg.toString('base64'),
         captured_at: new Date(picture.capturedAt).toISOString(),
