@@ -1,11 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import { ApiError } from '../shared/errors.ts';
 import { plainText } from '../shared/plain-text.ts';
 import type { RequestedPermission } from '../shared/plugins/manifest.ts';
-import type { OnProgress } from '../shared/routes/handler.ts';
+import { formUpload } from './form-upload.ts';
 import { NodeCommand } from './node-command.ts';
 import { failureOf, successOf } from './plugin-exit.ts';
 
@@ -40,33 +36,10 @@ export abstract class PluginNodeCommand extends NodeCommand {
     return (await this.api('GET', `/api/plugins/${encodeURIComponent(id)}`)) as Detail;
   }
 
-  /** Sends an archive as a multipart form (RFC 7578), and shows how far it is, then what the node does with it. */
+  /** Sends an archive, and shows how far it is, then what the node does with it. */
   protected async upload(path: string, archive: string): Promise<unknown> {
-    const boundary = `svc-${randomBytes(12).toString('hex')}`;
-    const head = Buffer.from(
-      `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="extension.svcplug"\r\ncontent-type: application/zip\r\n\r\n`,
-    );
-    const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-    const { size } = await stat(archive);
-    const chunks = async function* (show: OnProgress): AsyncGenerator<Buffer> {
-      let done = 0;
-      yield head;
-      for await (const chunk of createReadStream(archive) as AsyncIterable<Buffer>) {
-        yield chunk;
-        done += chunk.length;
-        show({ done, total: size, text: 'sending' });
-      }
-      yield tail;
-    };
-    return this.work({
-      method: 'POST',
-      path,
-      upload: (show) => ({
-        type: `multipart/form-data; boundary=${boundary}`,
-        length: head.length + size + tail.length,
-        content: Readable.from(chunks(show), { objectMode: false }),
-      }),
-    });
+    const file = { path: archive, name: 'extension.svcplug', type: 'application/zip' };
+    return this.work({ method: 'POST', path, upload: await formUpload(file) });
   }
 
   /** One line for each permission, with its risk in words. */

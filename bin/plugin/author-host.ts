@@ -3,10 +3,13 @@ import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
 import { mayPublish, maySubscribe } from '../../shared/plugins/capabilities.ts';
+import { batchOf, publishedBatch } from '../../shared/plugins/detections.ts';
 import { encodeFrame, FrameReader, type IpcMessage } from '../../shared/plugins/frames.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
 import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import type { Batch } from '../../shared/schemas/vision.ts';
 
 export interface AuthorHostOptions {
   readonly manifest: Manifest;
@@ -32,6 +35,7 @@ export class AuthorHost {
   readonly #server: Server;
   readonly #hello = Promise.withResolvers<void>();
   readonly #topics = new Set<string>();
+  readonly #batchProblems = compileValidator(createAjv(), publishedBatch);
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #socket: Socket | null = null;
   #telemetryTimer: NodeJS.Timeout | null = null;
@@ -160,6 +164,11 @@ export class AuthorHost {
       case 'event.subscribe':
         this.#subscribe(memberOf(args, 'topics'));
         return { topics: [...this.#topics] };
+      case 'vision.publish_detection':
+        onEvent(`detections ${show(this.#batch(args).detections)}`);
+        return { published: true };
+      case 'vision.subscribe_detections':
+        return { subscribed: true }; // nothing is seen here
       case 'telemetry.subscribe':
         this.#telemetry(memberOf(args, 'rate_hz'), memberOf(args, 'fields'));
         return { subscribed: true };
@@ -168,6 +177,15 @@ export class AuthorHost {
       default:
         throw new Error(`not_available: ${method} needs a node`);
     }
+  }
+
+  #batch(args: unknown): Batch {
+    const wrong = this.#batchProblems(args);
+    if (wrong !== null)
+      throw new Error(
+        `vision.publish_detection: ${wrong.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`,
+      );
+    return batchOf(this.#options.manifest.id, args as object);
   }
 
   #subscribe(topics: unknown): void {

@@ -9,6 +9,7 @@ import { payloadTools } from './payload.ts';
 import { statusTools } from './status.ts';
 import { classOf, type Tool } from './tool.ts';
 import { videoTools } from './video.ts';
+import { visionTools } from './vision.ts';
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -25,6 +26,7 @@ export function compileCatalogue(): ReadonlyMap<string, Tool> {
     ...nodeTools,
     ...logTools,
     ...videoTools,
+    ...visionTools,
     ...flightLogTools,
   ]) {
     if (!NAME.test(tool.name) || tools.has(tool.name))

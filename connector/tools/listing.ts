@@ -9,7 +9,7 @@ import { classOf, isRaisable, type Tool } from './tool.ts';
 /** A larger description of the answer costs more than it tells. */
 const MAX_OUTPUT_CHARS = 160;
 
-const NODE: JsonSchema = { type: 'string', maxLength: 128, description: 'id of the node' };
+const NODE: JsonSchema = { type: 'string', description: 'id of the node' };
 const CONFIRM_ID: JsonSchema = { type: 'string', description: "code of a person's signature" };
 
 const AGREED: JsonSchema = { type: 'boolean', description: 'true once the user agreed' };
@@ -65,7 +65,7 @@ export function checked(tool: Tool): JsonSchema {
     type: 'object',
     properties: {
       ...(tool.contributed === true ? unchecked(tool.input.properties) : tool.input.properties),
-      ...(hasNode(tool) ? { node: NODE } : {}),
+      ...(hasNode(tool) ? { node: { ...NODE, maxLength: 128 } } : {}),
       ...(asks
         ? {
             confirm: { type: ['boolean', 'string'], maxLength: 64 },

@@ -164,10 +164,6 @@ export const statusTools: readonly Tool[] = [
     { name: 'services_list', title: 'Services', description: 'The processes of the node and their states.' },
     'services.get',
   ),
-  reading(
-    { name: 'vision_status', title: 'Vision', description: 'State of the vision pipeline.' },
-    'vision.status.get',
-  ),
   {
     name: 'fleet_list_nodes',
     title: 'Nodes',

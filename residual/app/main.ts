@@ -1,6 +1,6 @@
 /** svc-residual: the composition root of the residual. The only file of the residual that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
@@ -13,6 +13,7 @@ import type { Handler, HandlersOf } from '../../shared/routes/handler.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
+import { VISION } from '../../shared/rpc/vision.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { configHandlers } from './config/handlers.ts';
@@ -27,6 +28,8 @@ import { lookAround } from './setup/node-facts.ts';
 import { setupHandlers } from './setup/setup.ts';
 import { SetupMarks } from './setup/setup-marks.ts';
 import { openVideo } from './video/video.ts';
+import { DetectionFeed } from './vision/detection-feed.ts';
+import { openVision } from './vision/vision.ts';
 
 type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
 
@@ -45,26 +48,41 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     profile: config.agent.profile,
     log,
   });
+  const detections = new DetectionFeed();
   const video = await openVideo({
     config,
     paths,
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+    // Only svc-vision looks at pictures of svc-video.
+    detections: () => detections.latest(VISION.server),
   });
   const plugins = await openPlugins({
     config,
     paths,
     installed: import.meta.dirname.startsWith('/opt/svc/'),
     recording: video.recording,
+    detections,
     logs: async (call) => logs.handlers['logs.get'](call),
     log,
   });
   const store = new ConfigStore(paths);
+  const vision = openVision({
+    config,
+    paths,
+    store,
+    feed: detections,
+    lease: video.lease,
+    publish: plugins.publish,
+    checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
+    log,
+  });
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
     ...logs.handlers,
     ...video.handlers,
     ...plugins.handlers,
+    ...vision.handlers,
     ...mapHandlers(new Maps(paths.maps)),
     ...setupHandlers({
       marks: await SetupMarks.open(paths.setup, log),
@@ -79,7 +97,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     rows: ROWS,
     // Each handler is typed by its own row, and called only with input that passed the row's schemas.
     handlers: new Map(Object.entries(handlers) as unknown as [string, Handler<Row>][]),
-    upgrades: plugins.upgrades,
+    upgrades: new Map([...plugins.upgrades, ...vision.upgrades]),
     proof: connectionProof(secret),
     end: async (ids) => video.end(ids),
     log,
@@ -91,6 +109,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('logs', logs),
     named('video', video),
     named('plugins', plugins),
+    named('vision', vision),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

@@ -63,6 +63,7 @@ async function build(log: Logger): Promise<Program> {
       (await import('./viewers/viewer.ts')).Viewer.open(offer, hooks, Math.random),
     socketPath: paths.videoSocket,
     liveSocketPath: paths.liveSocket,
+    framesSocketPath: paths.framesSocket,
     clock,
     log,
   });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
 import secureJson from 'secure-json-parse';
@@ -43,19 +43,34 @@ export function parseBody(req: IncomingMessage, raw: Buffer, media: string | nul
 }
 
 /** @throws ApiError E_MEDIA_TYPE if the Content-Type is another one; its parameters are ignored */
-export function checkType(req: IncomingMessage, wanted: string): void {
+export function checkType(req: Pick<IncomingMessage, 'headers'>, wanted: string): void {
   if (typeOf(req) !== wanted) throw new ApiError('E_MEDIA_TYPE', `Send the body as ${wanted}.`);
 }
 
-function typeOf(req: IncomingMessage): string | undefined {
+/** The media type of the body, without parameters. */
+export function typeOf(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /** The body's bytes. @param limit bytes @throws ApiError E_TOO_LARGE, E_BAD_REQUEST */
 export async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
-  const length = req.headers['content-length'];
+  return bytesOf(req, req.headers, limit);
+}
+
+/** As `readJson`, of the streamed body of a row that takes JSON besides. */
+export async function readStreamedJson(
+  body: Readable,
+  headers: IncomingHttpHeaders,
+  limit: number,
+): Promise<JsonBody> {
+  checkType({ headers }, 'application/json');
+  return parsed(await bytesOf(body, headers, limit), false);
+}
+
+async function bytesOf(body: Readable, headers: IncomingHttpHeaders, limit: number): Promise<Buffer> {
+  const length = headers['content-length'];
   try {
-    return await getRawBody(req, { limit, length: length ?? null });
+    return await getRawBody(body, { limit, length: length ?? null });
   } catch (error) {
     const kind = typeof error === 'object' && error !== null && 'type' in error ? error.type : null;
     if (kind === 'entity.too.large')

@@ -193,6 +193,7 @@ const OF_THE_NODE: ReadonlySet<string> = new Set([
   'mission.started',
   'mission.completed',
   'mission.aborted',
+  'vision.seen',
   'agent.ready',
   'agent.shutdown',
 ]);

@@ -16,4 +16,6 @@ export const METHOD_CAPABILITIES: Readonly<Record<string, string | null>> = {
   'mission.read': 'mission.read',
   'recording.start': 'recording.write',
   'recording.stop': 'recording.write',
+  'vision.publish_detection': 'vision.detection.publish',
+  'vision.subscribe_detections': 'vision.detection.subscribe',
 };

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** How much it may write, 1 MiB unless given; beyond that it is killed. */
   readonly maxBytes?: number;
+  /** Kills it; the error is E_UPSTREAM then. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -20,11 +22,11 @@ export async function runProgram(
   program: string,
   args: readonly string[],
   ms: number,
-  { env, maxBytes = MAX_OUTPUT_BYTES }: RunOptions = {},
+  { env, maxBytes = MAX_OUTPUT_BYTES, signal }: RunOptions = {},
 ): Promise<string> {
   const name = basename(program);
   // SIGKILL: a program that ignores SIGTERM would keep the caller waiting.
-  const options = { timeout: ms, maxBuffer: maxBytes, killSignal: 'SIGKILL', env } as const;
+  const options = { timeout: ms, maxBuffer: maxBytes, killSignal: 'SIGKILL', env, signal } as const;
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);

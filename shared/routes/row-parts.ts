@@ -24,10 +24,12 @@ export const LIMITS = {
   network: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 150_000 },
   /** A flight command that is waited for (at most 600 s). */
   flight: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 640_000 },
-  /** An archive or a model. */
+  /** An archive. */
   upload: { bodyBytes: 64 * MIB, bodyMs: UPLOAD_MS, timeoutMs: 120_000 },
   /** Something that the node fetches itself, for at most 300 s. */
   download: { bodyBytes: 64 * KIB, bodyMs: BODY_MS, timeoutMs: 330_000 },
+  /** A model, with its form; or its address: fetched for at most 300 s. Then it is tried, for at most 60 s. */
+  model: { bodyBytes: 201 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 390_000 },
   /** A whole version of the node. */
   bundle: { bodyBytes: 200 * MIB, bodyMs: 2 * UPLOAD_MS, timeoutMs: 120_000 },
   /** The map of a country; over Wi-Fi of 10 Mbit/s it takes two hours. */

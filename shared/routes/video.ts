@@ -48,7 +48,8 @@ export const videoRows = [
   videoStatusRow,
   row('video.snapshot.get', 'GET /api/video/snapshot', 'key read ok -', 'one live JPEG', {
     readTicket: 'query',
-    fails: ['E_NO_FRAME'],
+    query: video.snapshotQuery,
+    fails: ['E_NO_FRAME', 'E_NO_DETECTOR'],
     responses: media('the picture; X-Captured-At says when it was taken', 'image/jpeg'),
   }),
   row(

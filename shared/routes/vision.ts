@@ -1,51 +1,68 @@
+import * as vision from '../schemas/vision.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { LIMITS } from './row-parts.ts';
+import { json, LIMITS } from './row-parts.ts';
 
-const { later } = domain({ lane: 'residual', feature: 'vision', profiles: 'D' });
+const { row } = domain({ lane: 'residual', feature: 'vision', profiles: 'D' });
+
+const status = { responses: json('measured values; null where nothing was measured', vision.visionStatus) };
 
 export const visionRows = [
-  later('vision.status.get', 'GET /api/vision/status', 'key read ok -', 'engine status'),
-  later('vision.get', 'GET /api/vision', 'key read ok -', 'the same as /api/vision/status'),
-  later(
-    'vision.models.get',
-    'GET /api/vision/models',
-    'key read ok -',
-    'models: registry, installed, active',
-  ),
-  later('vision.models.post', 'POST /api/vision/models', 'key admin ok - config', 'upload a model', {
-    limits: LIMITS.upload,
-    bodyKind: 'stream',
+  row('vision.status.get', 'GET /api/vision/status', 'key read ok -', 'engine status', status),
+  row('vision.get', 'GET /api/vision', 'key read ok -', 'the same as /api/vision/status', status),
+  row('vision.models.get', 'GET /api/vision/models', 'key read ok -', 'models: registry, installed, active', {
+    responses: json('models, and the space for them', vision.models),
   }),
-  later(
+  row('vision.models.post', 'POST /api/vision/models', 'key admin ok - config', 'upload a model', {
+    limits: LIMITS.model,
+    bodyKind: 'stream',
+    long: true,
+    fails: [
+      'E_BAD_REQUEST',
+      'E_INVALID_VALUE',
+      'E_MODEL',
+      'E_MODEL_EXISTS',
+      'E_BUSY',
+      'E_DISK_FULL',
+      'E_UPSTREAM',
+    ],
+    responses: json(
+      'stored, and it works; multipart, the file as `file` and its metadata as `metadata`, or JSON `{url, sha256, metadata}`',
+      vision.modelMeta,
+    ),
+  }),
+  row(
     'vision.models.id.delete',
     'DELETE /api/vision/models/{id}',
     'key destructive ok - config',
     'delete a model',
+    { fails: ['E_MODEL_IN_USE'], responses: json('it is gone', vision.modelDeleted) },
   ),
-  later('vision.detector.put', 'PUT /api/vision/detector', 'key admin ok - config', 'choose the detector', {
-    bodyKind: 'json',
+  row('vision.detector.put', 'PUT /api/vision/detector', 'key admin ok - config', 'choose the detector', {
+    limits: LIMITS.slow,
+    body: vision.detectorChoice,
+    responses: json('stored, and svc-vision restarted', vision.detectorChosen),
   }),
-  later(
-    'vision.detector.delete',
-    'DELETE /api/vision/detector',
-    'key admin ok - config',
-    'stop the detector',
-  ),
-  later(
+  row('vision.detector.delete', 'DELETE /api/vision/detector', 'key admin ok - config', 'stop the detector', {
+    limits: LIMITS.slow,
+    responses: json('stored, and svc-vision stopped', vision.detectorChosen),
+  }),
+  row(
     'vision.designate.post',
     'POST /api/vision/designate',
     'key safe_write ok - config',
     'designate a target',
-    { bodyKind: 'json' },
+    { body: vision.designateRequest, responses: json('what is followed', vision.designated) },
   ),
-  later(
+  row(
     'vision.detections.latest.get',
     'GET /api/vision/detections/latest',
     'key read ok -',
     'latest detections',
+    { responses: json('the newest batch, if it is of the last 2 s', vision.latestDetections) },
   ),
-  later('vision.detections.ws.ws', 'WS /api/vision/detections/ws', 'ws read ok -', 'detections', {
+  row('vision.detections.ws.ws', 'WS /api/vision/detections/ws', 'ws read ok -', 'detections', {
     ticket: 'vision',
+    responses: json('a batch a message', vision.batch),
   }),
 ] as const satisfies readonly Row[];

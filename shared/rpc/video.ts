@@ -1,5 +1,7 @@
+import type { FromSchema } from 'json-schema-to-ts';
 import { PRINCIPAL_KINDS, type Principal } from '../auth/principal.ts';
 import { SCOPES } from '../auth/scopes.ts';
+import { bbox, MAX_DETECTIONS } from '../schemas/vision.ts';
 import { type Contract, method, shape } from './contract.ts';
 
 /** The settings of the encoder. */
@@ -115,6 +117,14 @@ export interface Snapshot {
   readonly captured_at: string;
 }
 
+/** What is drawn into a snapshot: a rectangle in pixels of the camera's picture, and a word. */
+const snapshotBox = {
+  ...bbox,
+  required: [...bbox.required, 'text'],
+  properties: { ...bbox.properties, text: { type: 'string', maxLength: 96 } },
+} as const;
+export type SnapshotBox = FromSchema<typeof snapshotBox>;
+
 /** The answer of a success without data. */
 export interface Done {
   readonly done: true;
@@ -153,8 +163,19 @@ export const VIDEO = {
       shape<Done>(),
       CALL_MS,
     ),
-    /** Errors: E_NO_FRAME. */
-    snapshot: method(NOTHING, shape<Snapshot>(), CALL_MS),
+    /** `frame_id`: this picture, which went over `frames.sock` just now, instead of the newest. Errors: E_NO_FRAME. */
+    snapshot: method(
+      {
+        type: 'object',
+        properties: {
+          frame_id: { type: 'integer', minimum: 1 },
+          boxes: { type: 'array', maxItems: MAX_DETECTIONS, items: snapshotBox },
+        },
+        additionalProperties: false,
+      },
+      shape<Snapshot>(),
+      CALL_MS,
+    ),
     /** `hint` goes into the file's name. Errors: E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE. */
     record_start: method(
       {

@@ -35,6 +35,17 @@ export const releaseQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+export const snapshotQuery = {
+  type: 'object',
+  properties: {
+    boxes: {
+      enum: ['0', '1'],
+      description: 'with the newest detections, drawn on the picture that they belong to',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 export const profileAnswer = {
   type: 'object',
   required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],

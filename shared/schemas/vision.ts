@@ -88,3 +88,276 @@ export const batch = {
 export type BBox = FromSchema<typeof bbox>;
 export type Detection = FromSchema<typeof detection>;
 export type Batch = FromSchema<typeof batch>;
+
+/** What a person says of a model that is given to the node. */
+const said = {
+  id: modelId,
+  name: { type: 'string', minLength: 1, maxLength: 128 },
+  classes: {
+    type: 'array',
+    maxItems: 1000,
+    items: { type: 'string', minLength: 1, maxLength: 64 },
+    description: 'by the number that the model gives; without a name here it is `class <n>`',
+  },
+  head: { enum: HEADS, description: 'how the output is read; yolov8 also for YOLO11' },
+  input_w: { type: 'integer', minimum: 16, maximum: 1920, description: 'pixels' },
+  input_h: { type: 'integer', minimum: 16, maximum: 1920, description: 'pixels' },
+  runtime: { const: 'onnx' },
+  board_match: { const: 'generic' },
+} as const;
+
+export const modelMetadata = {
+  type: 'object',
+  required: ['id', 'head', 'input_w', 'input_h'],
+  properties: said,
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** The shape of a tensor; null: a side that the model leaves open. */
+const tensorShape = { type: 'array', maxItems: 8, items: { type: ['integer', 'null'] } } as const;
+
+/** What the check of a model file has found. */
+const found = {
+  input: {
+    type: 'object',
+    required: ['name', 'width', 'height', 'layout', 'type'],
+    properties: {
+      name: { type: 'string', maxLength: 256 },
+      width: { type: 'integer', description: 'pixels' },
+      height: { type: 'integer', description: 'pixels' },
+      layout: { enum: ['nchw', 'nhwc'] },
+      type: { enum: ['float32', 'uint8'], description: 'float32: 0 to 1; uint8: 0 to 255' },
+    },
+    additionalProperties: false,
+  },
+  outputs: {
+    type: 'array',
+    maxItems: 16,
+    items: {
+      type: 'object',
+      required: ['name', 'shape'],
+      properties: { name: { type: 'string', maxLength: 256 }, shape: tensorShape },
+      additionalProperties: false,
+    },
+  },
+  inference_ms: nullable('number', 'one inference on one thread, when it was checked; null: not measured'),
+} as const;
+
+/** The file `<id>.json` beside a model. */
+export const modelMeta = {
+  type: 'object',
+  required: [
+    'id',
+    'name',
+    'classes',
+    'head',
+    'input_w',
+    'input_h',
+    'runtime',
+    'board_match',
+    'sha256',
+    'size_bytes',
+    'added_at',
+    'input',
+    'outputs',
+    'inference_ms',
+  ],
+  properties: {
+    ...said,
+    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    size_bytes: { type: 'integer', minimum: 1 },
+    added_at: { type: ['string', 'null'], format: 'date-time', description: 'null: part of the program' },
+    builtin: { type: 'boolean', description: 'part of the program, cannot be deleted' },
+    ...found,
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export type ModelMetadata = FromSchema<typeof modelMetadata>;
+export type ModelMeta = FromSchema<typeof modelMeta>;
+
+/** What `residual/vision/check-model` prints, one line of JSON. Anything else that it does is a refusal too. */
+export type ModelCheck =
+  | ({ readonly ok: true; readonly classes: number; readonly memory_mb: number } & Pick<
+      ModelMeta,
+      'input' | 'outputs' | 'inference_ms'
+    >)
+  | { readonly ok: false; readonly reason: string };
+
+/** The largest file of a model. */
+export const MODEL_BYTES = 200 * 1024 * 1024;
+
+const address = { type: 'string', minLength: 1, maxLength: 2048 } as const;
+const sha256 = { type: 'string', pattern: '^[0-9A-Fa-f]{64}$', description: 'of the file' } as const;
+
+/** The body of POST /api/vision/models that is JSON instead of a multipart form. */
+export const modelDownload = {
+  type: 'object',
+  required: ['url', 'sha256', 'metadata'],
+  properties: { url: address, sha256, metadata: modelMetadata },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+/** What is at the address `vision.registry`. Other members are ignored. */
+export const registryList = {
+  type: 'object',
+  required: ['models'],
+  properties: {
+    models: {
+      type: 'array',
+      maxItems: 500,
+      items: {
+        type: 'object',
+        required: ['id', 'url', 'sha256', 'metadata'],
+        properties: {
+          id: modelId,
+          name: { type: 'string', maxLength: 128 },
+          url: { ...address, description: "against the list's own" },
+          sha256,
+          metadata: modelMetadata,
+        },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const models = {
+  type: 'object',
+  required: ['registry', 'registry_error', 'installed', 'custom', 'active', 'cache'],
+  properties: {
+    registry: { ...registryList.properties.models, description: "what the operator's list offers" },
+    registry_error: nullable('string', 'why there is no list; null: there is, or none is configured'),
+    installed: { type: 'array', items: modelMeta },
+    custom: { type: 'array', items: modelId, description: 'those that did not come with the program' },
+    active: nullable('string', 'the detector that is chosen'),
+    cache: {
+      type: 'object',
+      required: ['used_bytes', 'max_bytes', 'used_mb', 'max_mb'],
+      properties: {
+        used_bytes: { type: 'integer' },
+        max_bytes: { type: 'integer' },
+        used_mb: { type: 'number' },
+        max_mb: { type: 'number' },
+      },
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const modelDeleted = {
+  type: 'object',
+  required: ['id', 'deleted'],
+  properties: { id: modelId, deleted: { const: true } },
+} as const satisfies JsonSchema;
+
+export const visionStatus = {
+  type: 'object',
+  required: [
+    'state',
+    'model_id',
+    'fps',
+    'latency_ms',
+    'inference_ms',
+    'threads',
+    'rate_hz',
+    'frames',
+    'dropped',
+    'memory_mb',
+    'designated',
+    'last_error',
+  ],
+  properties: {
+    state: {
+      enum: ['off', 'down', 'loading', 'measuring', 'running', 'waiting', 'failed'],
+      description:
+        'off: no detector is chosen; down: its process does not run; measuring: how much the node can bear; waiting: no pictures come',
+    },
+    model_id: nullable('string', 'the model; null: none is chosen'),
+    fps: nullable('number', 'pictures a second that were looked at, over the last seconds'),
+    latency_ms: nullable('number', 'from the picture to its detections, median of the last ones'),
+    inference_ms: nullable('number', 'the inference alone'),
+    threads: nullable('integer', 'of the inference'),
+    rate_hz: nullable('number', 'pictures a second that it looks at, at most'),
+    frames: nullable('integer', 'pictures that were looked at, since it started'),
+    dropped: nullable('integer', 'pictures that were due while it was busy, since it started'),
+    memory_mb: nullable('number', 'of its process'),
+    designated: {
+      type: ['object', 'null'],
+      required: ['track_id', 'lock_state'],
+      properties: {
+        track_id: { type: 'integer' },
+        lock_state: { enum: ['locked', 'uncertain', 'lost'] },
+      },
+    },
+    last_error: nullable('string', 'why it does not run, or did not'),
+  },
+} as const satisfies JsonSchema;
+
+export const detectorChoice = {
+  type: 'object',
+  required: ['model_id'],
+  properties: { model_id: modelId },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const pid = nullable('integer', 'null: it did not run');
+
+export const detectorChosen = {
+  type: 'object',
+  required: ['model_id', 'enabled', 'restart'],
+  properties: {
+    model_id: nullable('string', 'null: none'),
+    enabled: {
+      type: 'boolean',
+      description: 'whether svc-vision runs now; false with a model: there is no video',
+    },
+    restart: {
+      type: 'object',
+      required: ['pid_before', 'pid_after'],
+      properties: { pid_before: pid, pid_after: pid },
+      description: 'of svc-vision',
+    },
+  },
+} as const satisfies JsonSchema;
+
+export const designateRequest = {
+  type: 'object',
+  oneOf: [
+    { properties: { bbox: true }, required: ['bbox'] },
+    { properties: { track_id: true }, required: ['track_id'] },
+    { properties: { release: true }, required: ['release'] },
+  ],
+  properties: {
+    bbox: { ...bbox, description: 'what is there in the newest picture; pixels of the camera' },
+    track_id: { type: 'integer', minimum: 1, description: 'the number that a detection has' },
+    release: { const: true, description: 'nothing in particular is followed any more' },
+    camera_id: { const: CAMERA_ID },
+    class_label: { type: 'string', maxLength: 64, description: 'only something of this class' },
+    confidence: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'what the caller saw; for the record',
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+export const designated = {
+  type: 'object',
+  required: ['designated', 'track_id', 'camera_id', 'lock_state'],
+  properties: {
+    designated: { type: 'boolean', description: 'false: released' },
+    track_id: nullable('integer', 'what is followed'),
+    camera_id: { const: CAMERA_ID },
+    lock_state: { enum: ['locked', 'uncertain', 'lost', null] },
+  },
+} as const satisfies JsonSchema;
+
+/** The newest batch, or nothing but an empty list where there is none of the last two seconds. */
+export const latestDetections = {
+  ...batch,
+  required: ['detections'],
+} as const satisfies JsonSchema;
+
+export type ModelDownload = FromSchema<typeof modelDownload>;
+export type RegistryModel = FromSchema<typeof registryList>['models'][number];

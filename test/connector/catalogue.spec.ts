@@ -8,7 +8,7 @@ import { createAjv } from '../../shared/schemas/validator.ts';
 
 /** The tools that a client may rely on. */
 const WANTED =
-  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail mission_pause mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_status';
+  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail mission_pause mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_designate vision_detections vision_status';
 
 describe('the catalogue of tools', () => {
   const tools = compileCatalogue();
@@ -93,6 +93,8 @@ describe('the catalogue of tools', () => {
   const hints: readonly [string, Record<string, boolean>][] = [
     ['status_get', { readOnlyHint: true, openWorldHint: false }],
     ['video_snapshot', { readOnlyHint: true, openWorldHint: true }],
+    ['vision_detections', { readOnlyHint: true, openWorldHint: true }],
+    ['vision_designate', { readOnlyHint: false, destructiveHint: false, openWorldHint: true }],
     ['video_record_start', { readOnlyHint: false, destructiveHint: false, openWorldHint: false }],
     ['plugins_install', { destructiveHint: false, openWorldHint: true }],
     ['config_set', { destructiveHint: true, idempotentHint: true, openWorldHint: false }],
@@ -150,6 +152,8 @@ describe('the catalogue of tools', () => {
     ['wait_until', { altitude_above_m: 5 }, 'read'],
     ['flight_takeoff', { altitude_m: 5 }, 'flight'],
     ['video_snapshot', {}, 'read'],
+    ['vision_detections', {}, 'read'],
+    ['vision_designate', { track_id: 3 }, 'safe_write'],
   ];
   for (const [name, args, scope] of escalations) {
     it(`${name} ${JSON.stringify(args)} is ${scope}`, () => {

@@ -113,7 +113,6 @@ describe('the connector and a real node', function () {
       };
       const notHere: Readonly<Record<string, string>> = {
         plugins_info: 'not_found',
-        vision_status: 'not_supported',
       };
       const reads = [...compileCatalogue().values()].filter((tool) => classOf(tool) === 'read');
       expect(reads.length).to.be.above(20);

@@ -18,7 +18,11 @@ function look(frame: Frame): Seen {
   return { width, height, clock: readStrip(white, width, height, Date.now()) };
 }
 
-async function decode(codecId: AVCodecID, packets: readonly Buffer[]): Promise<Seen[]> {
+async function decode<T>(
+  codecId: AVCodecID,
+  packets: readonly Buffer[],
+  view: (frame: Frame) => T,
+): Promise<T[]> {
   const codec = Codec.findDecoder(codecId);
   if (codec === null) throw new Error('no decoder');
   const context = new CodecContext();
@@ -28,13 +32,13 @@ async function decode(codecId: AVCodecID, packets: readonly Buffer[]): Promise<S
   const frame = new Frame();
   packet.alloc();
   frame.alloc();
-  const seen: Seen[] = [];
+  const seen: T[] = [];
   try {
     for (const data of [...packets, null]) {
       if (data !== null) packet.data = data;
       const sent = await context.sendPacket(data === null ? null : packet);
       if (sent < 0) throw new Error(`decoder: ${sent}`);
-      while ((await context.receiveFrame(frame)) >= 0) seen.push(look(frame));
+      while ((await context.receiveFrame(frame)) >= 0) seen.push(view(frame));
     }
     return seen;
   } finally {
@@ -45,14 +49,26 @@ async function decode(codecId: AVCodecID, packets: readonly Buffer[]): Promise<S
 }
 
 export async function decodeJpeg(jpeg: Buffer): Promise<Seen> {
-  const [seen] = await decode(AV_CODEC_ID_MJPEG, [jpeg]);
+  const [seen] = await decode(AV_CODEC_ID_MJPEG, [jpeg], look);
   if (seen === undefined) throw new Error('no picture in it');
   return seen;
 }
 
+/** The colours of a JPEG, as Y, U, V at a pixel of it. */
+export async function coloursOf(jpeg: Buffer): Promise<(x: number, y: number) => readonly number[]> {
+  const [planes] = await decode(AV_CODEC_ID_MJPEG, [jpeg], ({ data, linesize }) =>
+    (data ?? []).map((bytes, index) => ({ bytes: Buffer.from(bytes), stride: linesize[index] ?? 0 })),
+  );
+  return (x, y) =>
+    (planes ?? []).slice(0, 3).map(({ bytes, stride }, index) => {
+      const shift = index === 0 ? 0 : 1;
+      return bytes[(y >> shift) * stride + (x >> shift)] ?? 0;
+    });
+}
+
 /** @param units access units in Annex B, from a key frame on */
 export async function decodeH264(units: readonly Buffer[]): Promise<Seen[]> {
-  return decode(AV_CODEC_ID_H264, units);
+  return decode(AV_CODEC_ID_H264, units, look);
 }
 
 export interface Film {

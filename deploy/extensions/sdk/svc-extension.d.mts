@@ -51,6 +51,47 @@ export interface Telemetry {
   readonly [group: string]: unknown;
 }
 
+export interface SeenThing {
+  /** Pixels of the picture, from its upper left corner. */
+  readonly bbox: {
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+    readonly height: number;
+  };
+  /** At most 64 characters. */
+  readonly class_label: string;
+  /** 0 to 1. */
+  readonly confidence: number;
+  /** The same thing has the same number from picture to picture. */
+  readonly track_id?: number | null;
+}
+
+/** What was seen in one picture. */
+export interface SeenPicture {
+  /** Unix time at which it was taken, ms. */
+  readonly ts_ms: number;
+  readonly frame_width: number;
+  readonly frame_height: number;
+  /** At most 100. */
+  readonly detections: readonly SeenThing[];
+  readonly model_id?: string | null;
+  readonly camera_id?: string;
+  readonly frame_id?: number;
+  readonly latency_ms?: number | null;
+}
+
+/** As `WS /api/vision/detections/ws` tells it. */
+export interface Detections extends Required<SeenPicture> {
+  readonly v: 1;
+  /** `svc-vision`, or the id of an extension. */
+  readonly source: string;
+  readonly detections: readonly (Required<SeenThing> & {
+    /** Of the target that was designated; null: it is not it. */
+    readonly lock_state: 'locked' | 'uncertain' | 'lost' | null;
+  })[];
+}
+
 export type Part = 'mission' | 'fence' | 'rally';
 
 /** A connection to the node. Every method that asks it throws `NodeError` when it refuses. */
@@ -97,6 +138,10 @@ export interface Extension {
   startRecording(): Promise<Value>;
   /** Needs `recording.write`. */
   stopRecording(): Promise<Value>;
+  /** At most 30 times a second. Needs `vision.detection.publish`. */
+  publishDetections(batch: SeenPicture): Promise<Value>;
+  /** What others have seen: the node's detector, other extensions. Needs `vision.detection.subscribe`. */
+  detections(listener: (batch: Detections) => unknown): Promise<Value>;
   /** Answers a tool of the manifest; AI clients see it with `mcp.expose`. */
   tool(name: string, handler: (args: { readonly [name: string]: unknown }) => unknown): this;
   /** Serves `/api/plugins/{id}/x/…`; the request's path is what follows `x`. Needs `http: true` in the manifest. */

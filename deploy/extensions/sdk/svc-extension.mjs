@@ -80,7 +80,7 @@ class Extension {
     return this.#client.call(method, args, timeoutMs);
   }
 
-  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `config`, `grants`. */
+  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `vision.detection`, `config`, `grants`. */
   on(name, listener) {
     this.#client.on(name, listener);
     return this;
@@ -152,6 +152,15 @@ class Extension {
 
   stopRecording() {
     return this.call('recording.stop');
+  }
+
+  publishDetections(batch) {
+    return this.call('vision.publish_detection', batch);
+  }
+
+  detections(listener) {
+    this.on('vision.detection', listener);
+    return this.call('vision.subscribe_detections');
   }
 
   /** Answers a tool of the manifest. What the handler returns, or the promise of it, is the result. */

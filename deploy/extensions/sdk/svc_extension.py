@@ -146,6 +146,15 @@ class Extension:
         """part: mission, fence or rally; needs mission.read."""
         return self.call("mission.read", {"part": part})
 
+    def publish_detections(self, batch):
+        """batch: {ts_ms, frame_width, frame_height, detections}; needs vision.detection.publish."""
+        return self.call("vision.publish_detection", batch)
+
+    def detections(self, handler):
+        """handler(batch) of others, as WS /api/vision/detections/ws tells it; needs vision.detection.subscribe."""
+        self.on("vision.detection", handler)
+        return self.call("vision.subscribe_detections")
+
     def _topic(self, name):
         return name if "." in name else "plugin.%s.%s" % (self.id, name)
 

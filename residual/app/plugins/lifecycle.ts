@@ -9,6 +9,7 @@ import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { Extension } from './extension.ts';
 import { integrityProblem } from './install/attestation.ts';
 import type { Checked, Installer } from './install/installer.ts';
+import { ExtensionDetections } from './ipc/extension-detections.ts';
 import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
@@ -343,6 +344,7 @@ export class Lifecycle {
       denied: (capability) => log.warn(`${id} was refused ${capability}`, { plugin: id }),
       settings: this.settingsOf(id),
       published,
+      detections: new ExtensionDetections(id, services.detectionFeed, now, wall),
     };
   }
 

@@ -13,6 +13,7 @@ import type { pluginsRows } from '../../../shared/routes/plugins.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { UpgradeHandler } from '../server.ts';
+import type { DetectionFeed } from '../vision/detection-feed.ts';
 import { pluginHandlers } from './handlers.ts';
 import { type PassedCall, PassThrough } from './http/pass-through.ts';
 import { Installer } from './install/installer.ts';
@@ -32,6 +33,8 @@ export interface Plugins {
   readonly handlers: HandlersOf<typeof pluginsRows, 'residual'>;
   /** By row id. */
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
+  /** An event of the node, to the extensions that hear it. */
+  readonly publish: (topic: string, payload: unknown) => void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -42,6 +45,7 @@ export interface PluginsOptions {
   /** Whether this node was installed, so that extensions are units of the machine. */
   readonly installed: boolean;
   readonly recording: Recording;
+  readonly detections: DetectionFeed;
   /** GET /api/logs. */
   readonly logs: Handler<(typeof logsRows)[0]>;
   readonly log: Logger;
@@ -53,6 +57,7 @@ export async function openPlugins({
   paths,
   installed,
   recording,
+  detections,
   logs,
   log,
 }: PluginsOptions): Promise<Plugins> {
@@ -85,7 +90,14 @@ export async function openPlugins({
       node: process.execPath,
       onProblem: (sentence) => log.warn(sentence),
     }),
-    services: { topics, vehicle, mavlinkSocket: paths.mavlinkSocket, recording, profile },
+    services: {
+      topics,
+      vehicle,
+      mavlinkSocket: paths.mavlinkSocket,
+      recording,
+      detectionFeed: detections,
+      profile,
+    },
     places: {
       data: paths.pluginData,
       sockets: paths.pluginSockets,
@@ -119,6 +131,7 @@ export async function openPlugins({
           passThrough.upgrade(call as unknown as PassedCall, req, socket, head),
       ],
     ]),
+    publish: (topic, payload) => topics.publish(topic, payload),
     async start() {
       // Other users of this machine see neither the files nor the sockets.
       for (const folder of [paths.plugins, paths.pluginData, paths.pluginSockets])

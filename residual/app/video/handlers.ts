@@ -2,6 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import { FileReply, type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
+import { type Batch, CAMERA_ID } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { EngineClient } from './engine-client.ts';
 import { LEASE_SECONDS } from './leases.ts';
@@ -15,10 +16,14 @@ export interface VideoDeps {
   readonly recordings: Recordings;
   readonly live: LiveStreams;
   readonly cameras: () => CameraList;
+  /** The newest detections; null if there are none. */
+  readonly detections: () => Batch | null;
   readonly maxViewers: number;
   /** Video is disabled in the config. */
   readonly off: boolean;
 }
+
+type SnapshotParams = Parameters<EngineClient['calls']['snapshot']>[0];
 
 /** The status of a pipeline that does not answer: all unknown. */
 const UNKNOWN = {
@@ -55,8 +60,9 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
       };
     },
 
-    'video.snapshot.get': async () => {
-      const { jpeg, capturedAt } = await snapshot(engine);
+    'video.snapshot.get': async ({ query }) => {
+      const boxes = parseQuery(query)?.['boxes'] === '1';
+      const { jpeg, capturedAt } = await snapshot(engine, boxes ? boxesOf(deps.detections()) : {});
       return new Reply(200, jpeg, 'image/jpeg', { 'x-captured-at': capturedAt });
     },
 
@@ -112,14 +118,28 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
 }
 
 /**
- * One picture. @throws ApiError E_NO_FRAME, E_TIMEOUT: without a pipeline there is no picture either, so the code is the one
+ * The picture of these detections, with what is drawn into it.
+ * @throws ApiError E_NO_DETECTOR without detections, or for those of another camera
+ */
+function boxesOf(batch: Batch | null): SnapshotParams {
+  if (batch === null || batch.camera_id !== CAMERA_ID) throw new ApiError('E_NO_DETECTOR');
+  const boxes = batch.detections.map(({ bbox, class_label: label, confidence, track_id: track }) => ({
+    ...bbox,
+    text: `${label} ${Math.round(confidence * 100)}%${track === null ? '' : ` #${track}`}`,
+  }));
+  return { frame_id: batch.frame_id, boxes };
+}
+
+/**
+ * One picture, the newest unless `params` says which. @throws ApiError E_NO_FRAME, E_TIMEOUT: without a pipeline there is no picture either, so the code is the one
  * for pictures
  */
 export async function snapshot(
   engine: EngineClient,
+  params: SnapshotParams = {},
 ): Promise<{ readonly jpeg: Buffer; readonly capturedAt: string }> {
   try {
-    const { jpeg_base64, captured_at } = await engine.calls.snapshot({});
+    const { jpeg_base64, captured_at } = await engine.calls.snapshot(params);
     return { jpeg: Buffer.from(jpeg_base64, 'base64'), capturedAt: captured_at };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'E_NO_PIPELINE')

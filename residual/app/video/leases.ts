@@ -55,6 +55,21 @@ export class LeaseBook {
       this.release(holder);
       return;
     }
+    this.#checkRoom(holder);
+    this.#set(holder, profile, seconds);
+  }
+
+  /** The node's own lease, which nobody outside can create, renew or release. @param seconds counted from now */
+  holdOwn(seconds: number): void {
+    this.#set(RESERVED_HOLDER, 'hero', seconds);
+  }
+
+  #set(holder: string, profile: 'hero', seconds: number): void {
+    const expiresAt = this.#now() + seconds * 1000;
+    this.#leases.set(holder, { holder, profile, lease_s: seconds, expiresAt });
+  }
+
+  #checkRoom(holder: string): void {
     const live = this.live();
     const first = live[0];
     if (live.length >= MAX_LEASES && first !== undefined && !this.#leases.has(holder)) {
@@ -66,8 +81,6 @@ export class LeaseBook {
         { 'retry-after': String(wait) },
       );
     }
-    const expiresAt = this.#now() + seconds * 1000;
-    this.#leases.set(holder, { holder, profile, lease_s: seconds, expiresAt });
   }
 
   /** Does nothing if there is none. */

@@ -95,6 +95,13 @@ export class VideoService {
     return this.#apply();
   }
 
+  /** The lease of the node's own vision; `release` ends it. @throws ApiError E_NO_PIPELINE, E_TIMEOUT */
+  async holdOwn(seconds: number): Promise<AppliedProfile> {
+    this.#check();
+    this.#leases.holdOwn(seconds);
+    return this.#apply();
+  }
+
   /** @throws ApiError E_NO_PIPELINE, E_TIMEOUT */
   async release(holder: string): Promise<AppliedProfile> {
     this.#leases.release(holder);

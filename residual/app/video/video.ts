@@ -6,12 +6,14 @@ import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import type { whepRows } from '../../../shared/routes/whep.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
+import type { Batch } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
 import { videoHandlers } from './handlers.ts';
+import { RESERVED_HOLDER } from './leases.ts';
 import { LiveStreams } from './live-streams.ts';
 import { MavlinkCamera } from './mavlink-camera.ts';
 import { Recordings } from './recordings.ts';
@@ -25,6 +27,11 @@ export interface Video {
   status(): EngineStatus | null;
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
+  /** The profile lease of the node's own vision. */
+  readonly lease: {
+    readonly hold: (seconds: number) => Promise<unknown>;
+    readonly release: () => Promise<unknown>;
+  };
   start(): void;
   stop(): void;
 }
@@ -34,10 +41,12 @@ export interface VideoOptions {
   readonly paths: Paths;
   readonly log: Logger;
   readonly cameras: () => CameraList;
+  /** The newest detections; null if there are none. */
+  readonly detections: () => Batch | null;
 }
 
 /** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
-export async function openVideo({ config, paths, log, cameras }: VideoOptions): Promise<Video> {
+export async function openVideo({ config, paths, log, cameras, detections }: VideoOptions): Promise<Video> {
   const { video } = config;
   const engine = new EngineClient(paths.videoSocket, (status, isNew) => {
     service.heard(status, isNew);
@@ -78,6 +87,7 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
         recordings,
         cameras,
         live,
+        detections,
         maxViewers,
         off: video.source === 'none',
       }),
@@ -87,6 +97,10 @@ export async function openVideo({ config, paths, log, cameras }: VideoOptions): 
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
+    },
+    lease: {
+      hold: async (seconds) => service.holdOwn(seconds),
+      release: async () => service.release(RESERVED_HOLDER),
     },
     end: async (ids) => [...live.endOf(ids), ...(await whep.endOf(ids))],
     start() {

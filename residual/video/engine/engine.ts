@@ -7,17 +7,20 @@ import {
   type Profile,
   type RecordingStatus,
   type Snapshot,
+  type SnapshotBox,
   VIDEO,
 } from '../../../shared/rpc/video.ts';
+import { FrameServer } from '../frames/frame-server.ts';
 import { LiveStreams } from '../live/live-streams.ts';
 import type { Outputs } from '../outputs/outputs.ts';
 import { Recorder } from '../recorder/recorder.ts';
 import type { VideoSource } from '../sources/source.ts';
 import { type OpenViewer, Viewers } from '../viewers/viewers.ts';
 import { cloneFrame } from './av.ts';
+import { Decoding } from './decoding.ts';
 import type { EncoderChoice } from './encoder.ts';
 import { encodeJpeg } from './jpeg.ts';
-import type { AccessUnit, VideoClock } from './picture.ts';
+import type { AccessUnit, Picture, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
 import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
@@ -31,6 +34,7 @@ export interface EngineOptions {
   readonly openViewer: OpenViewer;
   readonly socketPath: string;
   readonly liveSocketPath: string;
+  readonly framesSocketPath: string;
   readonly clock: VideoClock;
   readonly log: Logger;
 }
@@ -44,6 +48,8 @@ export class Engine {
   readonly #viewers: Viewers;
   readonly #recorder: Recorder;
   readonly #small: SmallEncode;
+  readonly #frames: FrameServer;
+  readonly #decoding: Decoding;
   readonly #live: LiveStreams;
   readonly #units = new UnitBuffer();
   readonly #server: Server<typeof VIDEO>;
@@ -60,13 +66,25 @@ export class Engine {
       clock,
       log,
       onUnit: (unit) => this.#spread(unit),
-      onPicture: (picture) => this.#small.offer(picture),
+      onPicture: (picture, number) => this.#show(picture, number),
+      onReceived: (unit, number) => this.#decoding.offer(unit, number),
       onState: () => this.#tell(),
     });
     this.#small = new SmallEncode({
       log,
       onUnit: (unit) => this.#viewers.push('small', unit),
       now: () => clock.micros() / 1000,
+    });
+    this.#frames = new FrameServer({
+      socketPath: options.framesSocketPath,
+      now: () => clock.micros() / 1000,
+      log,
+    });
+    this.#decoding = new Decoding({
+      wanted: () => this.#small.wanted || this.#frames.wanted,
+      onPicture: (picture, number) => this.#show(picture, number),
+      now: () => clock.micros() / 1000,
+      log,
     });
     this.#viewers = new Viewers({
       open: options.openViewer,
@@ -88,7 +106,7 @@ export class Engine {
           if (key) requestKey();
           return { done: true };
         },
-        snapshot: async () => this.#snapshot(),
+        snapshot: async ({ frame_id: number, boxes }) => this.#snapshot(number ?? null, boxes ?? []),
         follow: ({ addresses }) => {
           // Told only when there is news: whoever calls this does so at each status.
           if (options.outputs.follow(addresses)) {
@@ -117,6 +135,7 @@ export class Engine {
   async start(): Promise<void> {
     await this.#server.start();
     await this.#live.start();
+    await this.#frames.start();
     this.#pipeline.start();
     this.#ticker = every(STATUS_MS, 'video status', () => this.#tell());
   }
@@ -127,6 +146,8 @@ export class Engine {
     if (this.#recorder.status() !== null) await this.#recorder.stop();
     await this.#pipeline.stop();
     await this.#small.stop();
+    await this.#frames.stop();
+    await this.#decoding.stop();
     await this.#live.stop();
     await this.#server.stop();
     await this.#options.outputs.stop();
@@ -146,9 +167,14 @@ export class Engine {
     };
   }
 
+  /** A raw picture, for those who need one. */
+  #show(picture: Picture, number: number): void {
+    this.#small.offer(picture);
+    this.#frames.offer(picture, number);
+  }
+
   #spread(unit: AccessUnit): void {
     this.#viewers.push('main', unit);
-    if (this.#pipeline.latest === null) this.#small.offerUnit(unit);
     this.#options.outputs.send(unit);
     this.#recorder.push(unit);
     this.#live.push(unit);
@@ -171,14 +197,19 @@ export class Engine {
     return this.#recorder.start(hint);
   }
 
-  /** Uses the raw picture if there is one; an encoded one is decoded. */
-  async #snapshot(): Promise<Snapshot> {
-    if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
+  /** The raw picture if there is one; an encoded one is decoded. The frame is for the caller to free. */
+  async #newest(): Promise<Picture | null> {
     const raw = this.#pipeline.latest;
-    const picture = raw === null ? await this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
-    if (picture === null) throw new ApiError('E_NO_FRAME');
+    return raw === null ? this.#units.decode() : { ...raw, frame: cloneFrame(raw.frame) };
+  }
+
+  async #snapshot(number: number | null, boxes: readonly SnapshotBox[]): Promise<Snapshot> {
+    if (this.#pipeline.status().state !== 'running') throw new ApiError('E_NO_FRAME');
+    const picture = number === null ? await this.#newest() : this.#frames.had(number);
+    if (picture === null)
+      throw new ApiError('E_NO_FRAME', number === null ? undefined : 'That picture is not kept any more.');
     try {
-      const jpeg = await encodeJpeg(picture.frame);
+      const jpeg = await encodeJpeg(picture.frame, boxes);
       return {
         jpeg_base64: jpeg.toString('base64'),
         captured_at: new Date(picture.capturedAt).toISOString(),

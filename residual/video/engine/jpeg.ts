@@ -1,13 +1,15 @@
 import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P, FF_ENCODER_MJPEG } from 'node-av/constants';
-import { must } from './av.ts';
+import type { SnapshotBox } from '../../../shared/rpc/video.ts';
+import { drawBoxes } from '../drawing/boxes.ts';
+import { cloneFrame, must } from './av.ts';
 import { Scaler } from './scaler.ts';
 
 // FFmpeg's scale from 2 (best) to 31; at 3 a picture of 1280x720 is about 100 kB.
 const QUALITY = 3;
 
-/** One picture as a JPEG in full range. @throws Error when FFmpeg cannot */
-export async function encodeJpeg(frame: Frame): Promise<Buffer> {
+/** One picture as a JPEG in full range, with boxes drawn into it. @throws Error when FFmpeg cannot */
+export async function encodeJpeg(frame: Frame, boxes: readonly SnapshotBox[] = []): Promise<Buffer> {
   const codec = Codec.findEncoderByName(FF_ENCODER_MJPEG);
   if (codec === null) throw new Error('this build of FFmpeg has no JPEG encoder');
   const scaler = new Scaler();
@@ -19,6 +21,11 @@ export async function encodeJpeg(frame: Frame): Promise<Buffer> {
   try {
     // The camera's limited range would come out grey in a JPEG.
     picture = await scaler.scale(frame, frame.width, frame.height, AV_PIX_FMT_YUVJ420P);
+    if (boxes.length > 0) {
+      if (picture === frame) picture = cloneFrame(frame);
+      must(picture.makeWritable(), 'JPEG'); // others may hold the same pixels
+      drawBoxes(picture, boxes);
+    }
     context.width = frame.width;
     context.height = frame.height;
     context.pixelFormat = AV_PIX_FMT_YUVJ420P;

@@ -19,8 +19,13 @@ export interface PipelineOptions {
   readonly clock: VideoClock;
   readonly log: Logger;
   readonly onUnit: (unit: AccessUnit) => void;
-  /** Called with each raw picture, also with those that are not encoded; the pipeline keeps it. */
-  readonly onPicture: (picture: Picture) => void;
+  /**
+   * Called with each raw picture of the source, also with those that are not encoded; the pipeline keeps it.
+   * @param number counts the pictures of the source since the process started, from 1, as in `onReceived`
+   */
+  readonly onPicture: (picture: Picture, number: number) => void;
+  /** Called with each picture of a source that encodes itself, before `onUnit`. */
+  readonly onReceived: (unit: AccessUnit, number: number) => void;
   /** Called when pictures begin or stop to come. */
   readonly onState: () => void;
 }
@@ -58,6 +63,8 @@ export class Pipeline {
   #keyAt = 0;
   #dueAt = 0;
   #lastAt: number | null = null;
+  /** Pictures of the source so far. */
+  #taken = 0;
   #frames = 0;
   #dropped = 0;
   #restarts = 0;
@@ -195,12 +202,13 @@ export class Pipeline {
           onPicture: (picture) => {
             if (attempt.signal.aborted) return;
             hear(picture.at);
-            this.#options.onPicture(picture);
+            this.#options.onPicture(picture, ++this.#taken);
             this.#offer(picture, end);
           },
           onUnit: (unit) => {
             if (attempt.signal.aborted) return;
             hear(unit.at);
+            this.#options.onReceived(unit, ++this.#taken);
             this.#emit(unit);
           },
         },

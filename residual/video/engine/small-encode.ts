@@ -6,7 +6,6 @@ import { cloneFrame } from './av.ts';
 import { H264Encoder } from './encoder.ts';
 import type { AccessUnit, Picture } from './picture.ts';
 import { Scaler } from './scaler.ts';
-import { UnitDecoder } from './unit-decoder.ts';
 
 /** Two sizes; below some rate the larger one is only noise. */
 const LARGE = { width: 640, height: 360, fps: 15 } as const;
@@ -17,8 +16,6 @@ const HYSTERESIS = 0.05;
 /** A key frame on request only, and at last each minute; none is larger than what its path carries in this time. */
 const SHAPE = { seconds: 60, bufferMs: 250 } as const;
 const KEY_INTERVAL_US = 300_000;
-/** Received pictures that wait for the decoder. */
-const MAX_WAITING = 8;
 const AGAIN_MS = 5000;
 
 export interface SmallEncodeOptions {
@@ -28,17 +25,13 @@ export interface SmallEncodeOptions {
   readonly now: () => number;
 }
 
-/** The second, small encode for viewers on thin paths. It works while one is wanted, from raw or from received pictures. */
+/** The second, small encode for viewers on thin paths. It works while one is wanted. */
 export class SmallEncode {
   readonly #options: SmallEncodeOptions;
   readonly #scaler = new Scaler();
   #wantedKbps: number | null = null;
   #size: typeof LARGE | typeof SMALL = LARGE;
   #encoder: H264Encoder | null = null;
-  #decoder: UnitDecoder | null = null;
-  #waiting: AccessUnit[] = [];
-  /** Pictures are missing: the decoder goes on with the next key frame. */
-  #gap = true;
   #working: Promise<void> | null = null;
   #keyWanted = false;
   #keyAt = 0;
@@ -68,30 +61,20 @@ export class SmallEncode {
     this.#keyWanted = true;
   }
 
-  /** A raw picture of the source; the caller keeps it. */
-  offer({ frame, capturedAt, at }: Picture): void {
-    if (!this.#isWanted() || this.#working !== null || !this.#isDue(at)) return;
-    this.#work(this.#encode({ frame: cloneFrame(frame), capturedAt, at }));
+  /** Whether pictures are of use now. */
+  get wanted(): boolean {
+    return this.#wantedKbps !== null && this.#options.now() - this.#failedAt >= AGAIN_MS;
   }
 
-  /** A picture that came encoded. */
-  offerUnit(unit: AccessUnit): void {
-    if (!this.#isWanted()) return;
-    if (unit.key)
-      this.#waiting = []; // what came before it is not needed any more
-    else if (this.#gap) return;
-    this.#gap = this.#waiting.push(unit) > MAX_WAITING;
-    if (this.#gap) this.#waiting = [];
-    else if (this.#working === null) this.#work(this.#decode());
+  /** A raw picture, of the source or decoded; the caller keeps it. */
+  offer({ frame, capturedAt, at }: Picture): void {
+    if (!this.wanted || this.#working !== null || !this.#isDue(at)) return;
+    this.#work(this.#encode({ frame: cloneFrame(frame), capturedAt, at }));
   }
 
   async stop(): Promise<void> {
     this.want(null);
     await this.#working;
-  }
-
-  #isWanted(): boolean {
-    return this.#wantedKbps !== null && this.#options.now() - this.#failedAt >= AGAIN_MS;
   }
 
   #isDue(at: number): boolean {
@@ -110,18 +93,8 @@ export class SmallEncode {
       })
       .finally(() => {
         this.#working = null;
-        if (!this.#isWanted()) this.#close();
+        if (!this.wanted) this.#close();
       });
-  }
-
-  async #decode(): Promise<void> {
-    this.#decoder ??= await UnitDecoder.open();
-    for (let unit = this.#waiting.shift(); unit !== undefined; unit = this.#waiting.shift()) {
-      for (const picture of await this.#decoder.decode(unit)) {
-        if (this.#isDue(picture.at)) await this.#encode(picture);
-        else picture.frame.free();
-      }
-    }
   }
 
   /** Frees the picture. */
@@ -170,10 +143,6 @@ export class SmallEncode {
   #close(): void {
     this.#encoder?.close();
     this.#encoder = null;
-    this.#decoder?.close();
-    this.#decoder = null;
-    this.#waiting = [];
-    this.#gap = true;
     this.#scaler.close();
     this.#dueAt = 0;
   }

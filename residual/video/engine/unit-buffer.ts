@@ -31,9 +31,9 @@ export class UnitBuffer {
     let newest: Picture | null = null;
     try {
       for (const unit of [...units, null]) {
-        for (const picture of await decoder.decode(unit)) {
+        for (const { frame, unit: from } of await decoder.decode(unit)) {
           newest?.frame.free();
-          newest = picture;
+          newest = { frame, capturedAt: from.capturedAt, at: from.at };
         }
       }
       return newest;

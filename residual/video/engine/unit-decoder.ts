@@ -1,18 +1,25 @@
 import { Codec, CodecContext, Frame, Packet } from 'node-av';
 import { AV_CODEC_ID_H264 } from 'node-av/constants';
 import { cloneFrame, must } from './av.ts';
-import type { AccessUnit, Picture } from './picture.ts';
+import type { AccessUnit } from './picture.ts';
 
 // More pictures than a decoder holds back.
 const MAX_INSIDE = 16;
 
+/** A picture and the unit that it came in. */
+export interface Decoded<Unit> {
+  /** For the caller to free. */
+  readonly frame: Frame;
+  readonly unit: Unit;
+}
+
 /** An H.264 decoder: access units in, pictures out. After a damaged unit the picture before it stays. */
-export class UnitDecoder {
+export class UnitDecoder<Unit extends AccessUnit = AccessUnit> {
   readonly #context: CodecContext;
   readonly #packet = new Packet();
   readonly #frame = new Frame();
   /** Units inside the decoder, by presentation time. */
-  readonly #inside = new Map<bigint, AccessUnit>();
+  readonly #inside = new Map<bigint, Unit>();
 
   private constructor(context: CodecContext) {
     this.#context = context;
@@ -21,7 +28,7 @@ export class UnitDecoder {
   }
 
   /** @throws Error if this build of FFmpeg has no H.264 decoder */
-  static async open(): Promise<UnitDecoder> {
+  static async open<Unit extends AccessUnit = AccessUnit>(): Promise<UnitDecoder<Unit>> {
     const codec = Codec.findDecoder(AV_CODEC_ID_H264);
     if (codec === null) throw new Error('this build of FFmpeg has no H.264 decoder');
     const context = new CodecContext();
@@ -33,11 +40,11 @@ export class UnitDecoder {
       context.freeContext();
       throw error;
     }
-    return new UnitDecoder(context);
+    return new UnitDecoder<Unit>(context);
   }
 
-  /** @param unit null at the end, for what is still inside. @returns the pictures that are ready, for the caller to free */
-  async decode(unit: AccessUnit | null): Promise<Picture[]> {
+  /** @param unit null at the end, for what is still inside. @returns the pictures that are ready */
+  async decode(unit: Unit | null): Promise<Decoded<Unit>[]> {
     if (unit !== null) {
       const pts = BigInt(Math.round(unit.at));
       this.#packet.data = unit.data;
@@ -50,12 +57,11 @@ export class UnitDecoder {
     }
     await this.#context.sendPacket(unit === null ? null : this.#packet);
     this.#packet.unref();
-    const pictures: Picture[] = [];
+    const pictures: Decoded<Unit>[] = [];
     while ((await this.#context.receiveFrame(this.#frame)) >= 0) {
       const from = this.#inside.get(this.#frame.pts);
       this.#inside.delete(this.#frame.pts);
-      if (from !== undefined)
-        pictures.push({ frame: cloneFrame(this.#frame), capturedAt: from.capturedAt, at: from.at });
+      if (from !== undefined) pictures.push({ frame: cloneFrame(this.#frame), unit: from });
       this.#frame.unref();
     }
     return pictures;

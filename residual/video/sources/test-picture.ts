@@ -1,5 +1,7 @@
+import { markerBox } from '../../../shared/video/test-marker.ts';
+import { GLYPH_HEIGHT } from '../drawing/glyphs.ts';
+import { Plane } from '../drawing/plane.ts';
 import { STRIP_CELLS, stripCells, stripHeight } from './clock-strip.ts';
-import { GLYPH_ADVANCE, GLYPH_HEIGHT, GLYPH_WIDTH, glyph } from './glyphs.ts';
 
 /** The planes of a picture in planar YUV 4:2:0, limited range. */
 export interface Planes {
@@ -24,7 +26,7 @@ const BARS: readonly (readonly [number, number, number])[] = [
   [16, 128, 128],
 ];
 
-/** Draws the moving test picture: colour bars, a sweeping bar, the time of day in UTC, the frame number and the clock strip. */
+/** Draws the moving test picture: colour bars, a white bar that moves, the time of day in UTC, the frame number and the clock strip. */
 export class TestPicture {
   readonly #width: number;
   readonly #height: number;
@@ -53,60 +55,33 @@ export class TestPicture {
     copyPlane(this.#background.y, this.#width, luma, planes.strides[0], this.#height);
     copyPlane(this.#background.u, this.#width / 2, planes.u, planes.strides[1], this.#height / 2);
     copyPlane(this.#background.v, this.#width / 2, planes.v, planes.strides[2], this.#height / 2);
-    const stride = planes.strides[0];
-    const bar = Math.max(4, this.#width >> 5);
-    const step = Math.max(2, this.#width >> 7);
-    this.#fill(
-      luma,
-      stride,
-      (number * step) % (this.#width - bar),
-      this.#height >> 1,
-      bar,
-      this.#height >> 2,
-      WHITE,
-    );
+    const plane = new Plane(luma, this.#width, this.#height, planes.strides[0]);
+    this.#marker(planes, plane, timeMs);
     const scale = this.#scale;
     const top = stripHeight(this.#height) + 4 * scale;
-    this.#write(luma, stride, new Date(timeMs).toISOString().replace('T', ' '), 4 * scale, top, scale);
-    this.#write(luma, stride, `TEST #${number}`, 4 * scale, top + this.#line, scale);
-    this.#strip(luma, stride, timeMs);
+    const clock = new Date(timeMs).toISOString().replace('T', ' ');
+    for (const [line, text] of [clock, `TEST #${number}`].entries())
+      plane.label(text, 3 * scale, top - scale + line * this.#line, scale, { ink: WHITE, paper: BLACK });
+    this.#strip(plane, timeMs);
   }
 
-  #strip(luma: Buffer, stride: number, timeMs: number): void {
+  /** White, not only bright: that tells it from the bars. */
+  #marker({ u, v, strides }: Planes, plane: Plane, timeMs: number): void {
+    const { x, y, width, height } = markerBox(timeMs, this.#width, this.#height);
+    plane.fill(x, y, width, height, WHITE);
+    for (let row = y / 2; row < (y + height) / 2; row++) {
+      u.fill(128, row * strides[1] + x / 2, row * strides[1] + (x + width) / 2);
+      v.fill(128, row * strides[2] + x / 2, row * strides[2] + (x + width) / 2);
+    }
+  }
+
+  #strip(plane: Plane, timeMs: number): void {
     const height = stripHeight(this.#height);
     stripCells(timeMs).forEach((white, cell) => {
       const from = Math.round((cell * this.#width) / STRIP_CELLS);
       const to = Math.round(((cell + 1) * this.#width) / STRIP_CELLS);
-      this.#fill(luma, stride, from, 0, to - from, height, white ? WHITE : BLACK);
+      plane.fill(from, 0, to - from, height, white ? WHITE : BLACK);
     });
-  }
-
-  #write(luma: Buffer, stride: number, text: string, left: number, top: number, scale: number): void {
-    const width = text.length * GLYPH_ADVANCE * scale;
-    this.#fill(luma, stride, left - scale, top - scale, width + scale, (GLYPH_HEIGHT + 2) * scale, BLACK);
-    for (const [index, character] of [...text].entries()) {
-      glyph(character).forEach((dots, row) => {
-        for (let column = 0; column < GLYPH_WIDTH; column++) {
-          if (((dots >> (GLYPH_WIDTH - 1 - column)) & 1) === 0) continue;
-          const x = left + (index * GLYPH_ADVANCE + column) * scale;
-          this.#fill(luma, stride, x, top + row * scale, scale, scale, WHITE);
-        }
-      });
-    }
-  }
-
-  #fill(
-    luma: Buffer,
-    stride: number,
-    x: number,
-    y: number,
-    width: number,
-    height: number,
-    value: number,
-  ): void {
-    const right = Math.min(this.#width, x + width);
-    const bottom = Math.min(this.#height, y + height);
-    for (let row = y; row < bottom; row++) luma.fill(value, row * stride + x, row * stride + right);
   }
 }
 

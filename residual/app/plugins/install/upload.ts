@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import busboy from 'busboy';
 import { ApiError, messageOf } from '../../../../shared/errors.ts';
 import { ARCHIVE_LIMITS } from '../../../../shared/plugins/archive-directory.ts';
 import { PluginRefusal } from '../../../../shared/plugins/refusal.ts';
-
-/** The name of the part that holds the archive. */
-const PART = 'file';
+import { BadForm, receiveForm } from '../../form-upload.ts';
 
 /** Where archives wait until they are installed or refused. What a killed process left there is removed at the next start. */
 export const INCOMING = '.incoming';
@@ -41,45 +36,21 @@ export async function receiveArchive(
   headers: IncomingHttpHeaders,
   path: string,
 ): Promise<void> {
-  const form = formOf(headers);
-  const stored: Promise<void>[] = [];
-  let tooLarge = false;
-  form.on('file', (name, part) => {
-    part.once('limit', () => {
-      tooLarge = true;
-    });
-    if (name === PART && stored.length === 0) {
-      const storing = pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-      stored.push(storing);
-      storing.catch((error: unknown) => form.destroy(error instanceof Error ? error : undefined));
-    } else part.resume();
-  });
   try {
-    await pipeline(body, form);
-    await stored[0];
+    await receiveForm(body, headers, path, {
+      maxBytes: ARCHIVE_LIMITS.archiveBytes,
+      fieldBytes: 4096,
+      tooLarge: tooLargeArchive,
+    });
   } catch (error) {
+    if (error instanceof BadForm)
+      throw new PluginRefusal(
+        'usage_error',
+        `Send the archive as the part "file" of multipart/form-data: ${error.message}.`,
+      );
     if (error instanceof ApiError && error.code === 'E_TOO_LARGE') throw tooLargeArchive();
-    if (error instanceof ApiError) throw error;
-    if ((error as NodeJS.ErrnoException).syscall !== undefined)
-      throw new PluginRefusal('host_io_error', `The archive could not be stored: ${messageOf(error)}.`);
-    throw new PluginRefusal('usage_error', `The body is not a complete multipart form: ${messageOf(error)}.`);
-  }
-  if (tooLarge) throw tooLargeArchive();
-  if (stored.length === 0)
-    throw new PluginRefusal('usage_error', `Send the archive as the part "${PART}" of a multipart form.`);
-}
-
-function formOf(headers: IncomingHttpHeaders): busboy.Busboy {
-  try {
-    return busboy({
-      headers,
-      limits: { files: 1, fields: 8, parts: 9, fieldSize: 4096, fileSize: ARCHIVE_LIMITS.archiveBytes + 1 },
-    });
-  } catch (error) {
-    throw new PluginRefusal(
-      'usage_error',
-      `Send multipart/form-data with the archive as "${PART}": ${messageOf(error)}.`,
-    );
+    if (error instanceof ApiError || error instanceof PluginRefusal) throw error;
+    throw new PluginRefusal('host_io_error', `The archive could not be stored: ${messageOf(error)}.`);
   }
 }
 

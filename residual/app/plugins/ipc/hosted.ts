@@ -1,4 +1,6 @@
+import type { DetectionFeed } from '../../vision/detection-feed.ts';
 import type { PluginSettings } from '../settings.ts';
+import type { ExtensionDetections } from './extension-detections.ts';
 import type { Published } from './published.ts';
 import type { Topics } from './topics.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -15,6 +17,7 @@ export interface NodeServices {
   readonly vehicle: Vehicle;
   readonly mavlinkSocket: string;
   readonly recording: Recording;
+  readonly detectionFeed: DetectionFeed;
   readonly profile: string;
 }
 
@@ -28,4 +31,5 @@ export interface Hosted extends NodeServices {
   readonly denied: (capability: string) => void;
   readonly settings: PluginSettings;
   readonly published: Published;
+  readonly detections: ExtensionDetections;
 }

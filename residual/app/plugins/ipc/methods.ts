@@ -1,5 +1,6 @@
 import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
 import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
+import { publishedBatch } from '../../../../shared/plugins/detections.ts';
 import { METHOD_CAPABILITIES } from '../../../../shared/plugins/methods.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { compileValidator, createAjv, type Validator } from '../../../../shared/schemas/validator.ts';
@@ -89,6 +90,20 @@ const METHODS: Readonly<Record<string, Method>> = {
   'recording.stop': {
     schema: object({}),
     run: async ({ host }) => host.recording.stop(),
+  },
+  'vision.publish_detection': {
+    schema: publishedBatch,
+    run: ({ host }, args) => {
+      host.detections.publish(args);
+      return { published: true };
+    },
+  },
+  'vision.subscribe_detections': {
+    schema: object({}),
+    run: (session) => {
+      session.followDetections();
+      return { subscribed: true };
+    },
   },
   'config.get': {
     schema: object({ key: { type: 'string', maxLength: 128 } }),

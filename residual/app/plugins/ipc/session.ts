@@ -11,6 +11,7 @@ export class Session {
   readonly #connection: Connection;
   readonly #topics = new Map<string, () => void>();
   #telemetry: (() => void) | null = null;
+  #detections: (() => void) | null = null;
   #reading: Feed | null = null;
   #writing: Feed | null = null;
 
@@ -57,6 +58,14 @@ export class Session {
     });
   }
 
+  /** Each batch of detections that others make. */
+  followDetections(): void {
+    this.#detections ??= this.host.detections.subscribe((batch) => {
+      if (this.host.grants().has('vision.detection.subscribe'))
+        this.#connection.tell('vision.detection', batch);
+    });
+  }
+
   /** @param messages ids; null: all */
   followMavlink(messages: readonly number[] | null): void {
     this.#reading?.end();
@@ -96,6 +105,7 @@ export class Session {
   end(): void {
     this.#unsubscribe();
     this.#telemetry?.();
+    this.#detections?.();
     this.#reading?.end();
     this.#writing?.end();
     this.#connection.end();

@@ -5,19 +5,21 @@ import { type Answer, ROW } from '../api/rows.ts';
 
 /**
  * Sends a file to a row; only XMLHttpRequest says how far it is. It may take as long as it moves.
+ * @param file its bytes; or a form with it
  * @param onProgress share that is sent, 0 to 1
  * @throws Refused
  */
 export async function upload<Id extends RowId>(
   id: Id,
   ask: Pick<Ask, 'params' | 'query' | 'signal'>,
-  file: Blob,
+  file: Blob | FormData,
   onProgress: (share: number) => void,
 ): Promise<Answer<Id>> {
   const request = new XMLHttpRequest();
   request.open(ROW[id].method, pathOf(id, ask));
   for (const [name, value] of Object.entries(credentialHeaders())) request.setRequestHeader(name, value);
-  request.setRequestHeader('content-type', 'application/octet-stream');
+  // Of a form it is the browser that knows the boundary.
+  if (file instanceof Blob) request.setRequestHeader('content-type', 'application/octet-stream');
   request.upload.addEventListener('progress', ({ loaded, total }) =>
     onProgress(total === 0 ? 1 : loaded / total),
   );

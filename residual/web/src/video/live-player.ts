@@ -63,7 +63,11 @@ export async function playLive(video: HTMLVideoElement): Promise<Playback> {
       stopper.abort();
       URL.revokeObjectURL(url);
     });
-  return { ended, stop, delayMs };
+  const takenAt = (): number | null => {
+    const delay = delayMs();
+    return delay === null ? null : performance.timeOrigin + performance.now() - delay;
+  };
+  return { ended, stop, delayMs, takenAt };
 }
 
 async function keepLive(video: HTMLVideoElement, buffer: SourceBuffer): Promise<void> {

@@ -5,4 +5,6 @@ export interface Playback {
   readonly stop: () => void;
   /** How old the shown picture is, ms; null: not known. */
   readonly delayMs: () => number | null;
+  /** When the shown picture was taken, Unix ms of this page's clock; null: not known. */
+  readonly takenAt: () => number | null;
 }

@@ -51,6 +51,28 @@ export class Watching {
     this.#playback?.stop();
   }
 
+  /** When the shown picture was taken, Unix ms of this page's clock; null: not known. */
+  takenAt(): number | null {
+    const still = this.still.value;
+    if (still !== null) return performance.timeOrigin + still.at;
+    return this.#playback?.takenAt() ?? null;
+  }
+
+  /** Calls with each picture of the film, where the browser tells. @returns how to end it */
+  onPicture(listener: () => void): () => void {
+    const video = this.#video;
+    if (!('requestVideoFrameCallback' in video)) return () => undefined;
+    let handle = 0;
+    const next = (): void => {
+      handle = video.requestVideoFrameCallback(() => {
+        listener();
+        next();
+      });
+    };
+    next();
+    return () => video.cancelVideoFrameCallback(handle);
+  }
+
   /** Asks for the state of recording and pictures, for example after a change. */
   async look(): Promise<void> {
     try {

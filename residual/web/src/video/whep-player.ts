@@ -9,6 +9,7 @@ const ASK_AGAIN_MS = 1500;
 // One that stood still for so long is a broken one.
 const STALL_MS = 5000;
 const LOOK_MS = 250;
+const BELIEVED_MS = 10_000;
 
 /** Why this browser cannot; null if it can. */
 export function lacksWebRtc(): 'webrtc' | 'h264' | null {
@@ -94,7 +95,30 @@ export async function play(
     if (['failed', 'closed', 'disconnected'].includes(peer.connectionState)) finish();
   });
   addEventListener('pagehide', finish);
-  return { ended, stop: finish, delayMs: () => null, peer };
+  return { ended, stop: finish, delayMs: () => null, takenAt: captureTimes(video, ended), peer };
+}
+
+/** When the picture that is shown was taken, as the sender's reports tell it to the browser; not every browser says it. */
+function captureTimes(video: HTMLVideoElement, ended: Promise<void>): () => number | null {
+  let takenAt: number | null = null;
+  let over = false;
+  const next = (): void => {
+    if (over || !('requestVideoFrameCallback' in video)) return;
+    video.requestVideoFrameCallback((_now, { captureTime }) => {
+      // Before the first report of the sender it is no time at all.
+      const age = performance.now() - (captureTime ?? Number.NaN);
+      takenAt =
+        captureTime !== undefined && Math.abs(age) < BELIEVED_MS
+          ? performance.timeOrigin + captureTime
+          : null;
+      next();
+    });
+  };
+  next();
+  void ended.then(() => {
+    over = true;
+  });
+  return () => takenAt;
 }
 
 /** All our candidates, once they are known. */

@@ -42,6 +42,10 @@ export const METHODS: Readonly<Record<string, Method>> = {
         ? call('video.record.stop.post', { body: {} })
         : call('video.record.start.post', { body: {} }),
   },
+  'perception.read': {
+    needs: 'perception.read',
+    run: async () => call('vision.detections.latest.get'),
+  },
   'command.send': {
     needs: 'command.send',
     confirm: ({ cmd, args }) =>

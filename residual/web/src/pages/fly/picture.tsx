@@ -9,6 +9,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Watching } from '../../video/watching.ts';
+import { Boxes } from './boxes.tsx';
 
 // A phone's browser that shows no other element than a film over the whole screen.
 type PhoneVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void };
@@ -46,6 +47,7 @@ export function Picture({
       {still === null ? null : <img src={still.url} alt={t.fly.video.label} />}
       {watching === null ? null : (
         <>
+          <Boxes watching={watching} large={large} />
           <Words watching={watching} large={large} />
           {large ? <Tools watching={watching} video={video} stage={stage} /> : null}
         </>

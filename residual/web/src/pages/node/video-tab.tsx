@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
+import { may } from '../../api/node.ts';
 import type { Answer, Body } from '../../api/rows.ts';
 import { number } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
@@ -8,6 +9,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Recordings } from './recordings.tsx';
+import { Vision } from './vision.tsx';
 
 const EVERY_MS = 3000;
 const TONES = {
@@ -105,6 +107,7 @@ export function VideoTab(): JSX.Element {
         </ul>
         <p class="hint">{text.sourceHint}</p>
       </Card>
+      {may('vision.status.get') ? <Vision /> : null}
       <Recordings key={stored} />
     </div>
   );

@@ -1,0 +1,32 @@
+import { Args, Flags } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { detectorChosen } from '../../../shared/schemas/vision.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+type Chosen = FromSchema<typeof detectorChosen>;
+
+export default class VisionDetectorCommand extends NodeCommand {
+  static override summary = 'Choose the model that looks at the pictures, or none.';
+  static override examples = [
+    '<%= config.bin %> vision detector marker',
+    '<%= config.bin %> vision detector --off',
+  ];
+  static override args = { id: Args.string({ description: 'of `svc vision models`' }) };
+  static override flags = { off: Flags.boolean({ summary: 'nothing looks at the pictures any more' }) };
+
+  async run(): Promise<Chosen> {
+    const { args, flags } = await this.parse(VisionDetectorCommand);
+    if ((args.id === undefined) !== (flags.off === true))
+      this.error('Name a model of `svc vision models`, or --off.', { exit: EXIT.usage });
+    const chosen = (
+      args.id === undefined
+        ? await this.api('DELETE', '/api/vision/detector')
+        : await this.api('PUT', '/api/vision/detector', { model_id: args.id })
+    ) as Chosen;
+    if (chosen.model_id === null) this.log('Nothing looks at the pictures any more.');
+    else if (chosen.enabled) this.log(`${chosen.model_id} is the detector.`);
+    else this.log(`${chosen.model_id} is chosen, but does not run: there is no video.`);
+    return chosen;
+  }
+}

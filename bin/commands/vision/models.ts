@@ -1,0 +1,28 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import type { models } from '../../../shared/schemas/vision.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+type Models = FromSchema<typeof models>;
+
+export default class VisionModelsCommand extends NodeCommand {
+  static override summary = 'List the models that a detector can be made of.';
+  static override examples = ['<%= config.bin %> vision models'];
+
+  async run(): Promise<Models> {
+    await this.parse(VisionModelsCommand);
+    const answer = (await this.api('GET', '/api/vision/models')) as Models;
+    for (const { id, head, input_w: width, input_h: height, classes, size_bytes: size } of answer.installed) {
+      const mark = id === answer.active ? '*' : ' ';
+      this.log(
+        `${mark} ${id.padEnd(32)} ${head.padEnd(7)} ${width}x${height}  ${classes.length} classes  ${size} bytes`,
+      );
+    }
+    if (answer.installed.length === 0) this.log('No model is installed.');
+    const missing = answer.registry.filter((model) => answer.installed.every(({ id }) => id !== model.id));
+    for (const { id, name } of missing) this.log(`- ${id.padEnd(32)} offered by the list: ${name ?? id}`);
+    if (answer.registry_error !== null) this.warn(`The list of models: ${answer.registry_error}`);
+    const { used_mb: used, max_mb: most } = answer.cache;
+    this.log(`${used.toFixed(1)} of ${most.toFixed(0)} MB are used.`);
+    return answer;
+  }
+}

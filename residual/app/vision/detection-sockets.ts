@@ -1,0 +1,132 @@
+import { type WebSocket, WebSocketServer } from 'ws';
+import { every } from '../../../shared/async/every.ts';
+import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { failureOf, rawFailure } from '../../../shared/http/answer.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Batch } from '../../../shared/schemas/vision.ts';
+import type { UpgradeHandler } from '../server.ts';
+import type { DetectionFeed } from './detection-feed.ts';
+
+const MAX_SOCKETS = 32;
+const TICK_MS = 500;
+const PING_TICKS = 30;
+/** A detector that is restarted is back before this, unless its model is large. */
+const AWAY_MS = 2500;
+const CLOSE = { goingAway: 1001, policy: 1008, noDetector: 1011 } as const;
+
+interface Open {
+  readonly socket: WebSocket;
+  answered: boolean;
+}
+
+export interface DetectionSocketsOptions {
+  readonly feed: DetectionFeed;
+  /** Whether batches may come: a detector runs. */
+  readonly running: () => boolean;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/**
+ * The WebSockets that show batches. A client that is slow gets the newest batch when it has taken the one before, so nothing
+ * queues up. svc-control closes the connection when its principal ends.
+ */
+export class DetectionSockets {
+  readonly #options: DetectionSocketsOptions;
+  readonly #open = new Set<Open>();
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1024,
+    perMessageDeflate: false,
+    handleProtocols: (protocols) => (protocols.has(TICKET_PROTOCOL) ? TICKET_PROTOCOL : false),
+  });
+  #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
+  /** When there was last a detector. */
+  #runAt = -Infinity;
+
+  constructor(options: DetectionSocketsOptions) {
+    this.#options = options;
+    this.#server.on('wsClientError', (error, socket) => {
+      socket.end(rawFailure(failureOf(new ApiError('E_BAD_REQUEST', `${messageOf(error)}.`))));
+    });
+  }
+
+  readonly upgrade: UpgradeHandler = (_call, req, socket, head) => {
+    if (this.#open.size >= MAX_SOCKETS)
+      throw new ApiError('E_DRAINING', 'No more WebSockets at the moment. Try again shortly.');
+    this.#server.handleUpgrade(req, socket, head, (ws) => this.#accept(ws));
+  };
+
+  stop(): void {
+    for (const { socket } of this.#open) {
+      socket.close(CLOSE.goingAway, 'the node is stopping');
+      setTimeout(() => socket.terminate(), TICK_MS).unref();
+    }
+    this.#server.close();
+  }
+
+  #accept(socket: WebSocket): void {
+    const { feed, now, log } = this.#options;
+    const entry: Open = { socket, answered: true };
+    if (this.#open.size === 0) {
+      this.#runAt = now(); // it has the same time as one that goes away
+      this.#timer = every(TICK_MS, 'detection sockets', () => this.#tick());
+    }
+    this.#open.add(entry);
+    const unsubscribe = feed.subscribe(newestTo(socket, feed.latest()));
+    socket.on('pong', () => {
+      entry.answered = true;
+    });
+    socket.on('message', () => socket.close(CLOSE.policy, 'this stream takes no messages'));
+    socket.on('error', (error) => log.debug(`detection socket: ${messageOf(error)}`));
+    socket.on('close', () => {
+      unsubscribe();
+      this.#open.delete(entry);
+      if (this.#open.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    });
+  }
+
+  #tick(): void {
+    const { feed, running, now } = this.#options;
+    if (running() || feed.latest() !== null) this.#runAt = now();
+    const away = now() - this.#runAt > AWAY_MS;
+    const ping = ++this.#ticks % PING_TICKS === 0;
+    for (const entry of this.#open) {
+      const { socket } = entry;
+      if (away) socket.close(CLOSE.noDetector, 'no detector is running');
+      if (!ping) continue;
+      if (!entry.answered) {
+        socket.terminate();
+        continue;
+      }
+      entry.answered = false;
+      socket.ping();
+    }
+  }
+}
+
+/** Sends a batch when the one before is out of this process; of those that come meanwhile, the last. */
+function newestTo(socket: WebSocket, first: Batch | null): (batch: Batch) => void {
+  let next: Batch | null = first;
+  let sending = false;
+  const send = (): void => {
+    if (sending || next === null || socket.readyState !== socket.OPEN) return;
+    const text = JSON.stringify(next);
+    next = null;
+    sending = true;
+    socket.send(text, () => {
+      sending = false;
+      send();
+    });
+  };
+  send();
+  return (batch) => {
+    next = batch;
+    send();
+  };
+}
