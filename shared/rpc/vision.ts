@@ -48,7 +48,10 @@ export const VISION = {
     designate: method(
       {
         type: 'object',
-        oneOf: [{ required: ['bbox'] }, { required: ['track_id'] }],
+        oneOf: [
+          { properties: { bbox: true }, required: ['bbox'] },
+          { properties: { track_id: true }, required: ['track_id'] },
+        ],
         properties: {
           bbox,
           track_id: { type: 'integer', minimum: 1 },
