@@ -10,7 +10,7 @@ import { startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
 const PICTURES = 40;
 
 describe('the built-in detector on the test camera', function () {
-  this.timeout(120_000);
+  this.timeout(60_000);
   let node: TestNode;
   const batches: Batch[] = [];
   const states: DetectorStatus[] = [];
@@ -65,7 +65,6 @@ describe('the built-in detector on the test camera', function () {
   it('says what it measured', async () => {
     await until(() => states.at(-1)?.fps !== null && states.at(-1)?.state === 'running');
     const status = await vision.calls.status({});
-    console.log(status);
     expect(status).to.include({ state: 'running', model_id: 'marker', last_error: null, designated: null });
     expect(status.rate_hz).to.be.within(0.2, 5);
     expect(status.fps).to.be.within(0.1, 6);
