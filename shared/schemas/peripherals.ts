@@ -1,3 +1,4 @@
+import type { FromSchema } from 'json-schema-to-ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Bodies and answers of the peripherals. */
@@ -232,3 +233,9 @@ export const peripheralManifest = {
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+/** A manifest as it is written. */
+export type PeripheralManifest = Frozen<FromSchema<typeof peripheralManifest>>;
+export type PeripheralAction = NonNullable<PeripheralManifest['actions']>[number];

@@ -4,8 +4,8 @@ import { ApiError } from '../../../shared/errors.ts';
 import { type NamedKind, raisedBy } from '../../../shared/routes/classes.ts';
 import type { Calls } from '../../../shared/rpc/contract.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { PeripheralAction } from '../../../shared/schemas/peripherals.ts';
 import type { ConfigStore } from '../config/store.ts';
-import type { ManifestAction } from './manifests.ts';
 import type { Entry, Peripherals } from './peripherals.ts';
 
 export interface ActionParts {
@@ -16,7 +16,7 @@ export interface ActionParts {
 
 type Act = (
   parts: ActionParts,
-  action: ManifestAction,
+  action: PeripheralAction,
   entry: Entry,
   principal: Principal,
 ) => Promise<string>;
@@ -56,13 +56,13 @@ const ACTS: ReadonlyMap<string, Act> = new Map([
 ]);
 
 /** What does it; null if this version cannot. */
-function actOf({ does, service = '' }: ManifestAction, { found }: Entry): Act | null {
+function actOf({ does, service = '' }: PeripheralAction, { found }: Entry): Act | null {
   if (does === 'restart_service' && !SERVICES.includes(service)) return null;
   if (does === 'use_as_flight_controller' && found.kind !== 'serial') return null;
   return ACTS.get(does) ?? null;
 }
 
-export function isAvailable(action: ManifestAction, entry: Entry): boolean {
+export function isAvailable(action: PeripheralAction, entry: Entry): boolean {
   return actOf(action, entry) !== null;
 }
 
@@ -73,7 +73,7 @@ export function isAvailable(action: ManifestAction, entry: Entry): boolean {
  */
 export async function runAction(
   parts: ActionParts,
-  action: ManifestAction,
+  action: PeripheralAction,
   entry: Entry,
   { principal, confirm }: { readonly principal: Principal; readonly confirm: boolean },
 ): Promise<string> {

@@ -54,7 +54,10 @@ export function peripheralHandlers(
   return {
     'peripherals.get': list,
 
-    'peripherals.scan.post': list,
+    'peripherals.scan.post': async () => {
+      users.forget();
+      return list();
+    },
 
     'peripherals.id.get': async ({ params }) => {
       await peripherals.scan();

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import type { FromSchema } from 'json-schema-to-ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
 import { readManifestText } from '../../../shared/plugins/manifest-text.ts';
-import { peripheralManifest } from '../../../shared/schemas/peripherals.ts';
+import {
+  type PeripheralAction,
+  type PeripheralManifest,
+  peripheralManifest,
+} from '../../../shared/schemas/peripherals.ts';
 import {
   compileValidator,
   createAjv,
@@ -14,17 +17,12 @@ import { SHIPPED } from './shipped-manifests.ts';
 import type { Found } from './sources/found.ts';
 import { namesIn } from './sources/sysfs.ts';
 
-type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
-/** A manifest as it is written. */
-export type ManifestText = Frozen<FromSchema<typeof peripheralManifest>>;
-export type ManifestAction = NonNullable<ManifestText['actions']>[number];
-
 export interface Manifest {
   readonly id: string;
   readonly display_name: string;
   readonly capabilities: readonly string[];
-  readonly actions: readonly ManifestAction[];
-  readonly config_schema: ManifestText['config_schema'] | null;
+  readonly actions: readonly PeripheralAction[];
+  readonly config_schema: PeripheralManifest['config_schema'] | null;
   /** Its file, or `shipped`. */
   readonly origin: string;
   /** Of the configuration; null: it takes none. */
@@ -83,7 +81,7 @@ export class Manifests {
     const wrong = violations.length > 0 ? violations : this.#valid(value);
     if (wrong !== null) return new Error(sentence(wrong));
     try {
-      return compile(value as ManifestText, name);
+      return compile(value as PeripheralManifest, name);
     } catch (error) {
       return new Error(messageOf(error));
     }
@@ -96,7 +94,7 @@ export function sentence(violations: readonly Violation[]): string {
 }
 
 /** @throws Error for what no schema of ours can say: a regular expression, a schema of the operator, ids that occur twice */
-function compile(text: ManifestText, origin: string): Manifest {
+function compile(text: PeripheralManifest, origin: string): Manifest {
   const { id, display_name, match, capabilities = [], actions = [], config_schema: schema = null } = text;
   const ids = actions.map((action) => action.id);
   if (new Set(ids).size !== ids.length) throw new Error('/actions has an id twice');

@@ -1,4 +1,4 @@
-import type { ManifestText } from './manifests.ts';
+import type { PeripheralManifest } from '../../../shared/schemas/peripherals.ts';
 
 /** USB ids of flight controllers: the firmware's own, and those of makers who have one. */
 const FLIGHT_CONTROLLERS = [
@@ -14,7 +14,7 @@ const FLIGHT_CONTROLLERS = [
 ] as const;
 
 /** What this version knows of, without a file of the operator. Nothing here has settings that nobody would read. */
-export const SHIPPED: readonly ManifestText[] = [
+export const SHIPPED: readonly PeripheralManifest[] = [
   {
     id: 'flight-controller-usb',
     display_name: 'Flight controller over USB',

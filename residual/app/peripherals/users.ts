@@ -53,6 +53,11 @@ export class Users {
     return found.length > 0 || complete ? found : null;
   }
 
+  /** The next question is answered by a new look. */
+  forget(): void {
+    this.#look = null;
+  }
+
   async #fresh(): Promise<Look> {
     const now = this.#options.now();
     if (this.#look === null || now - this.#lookedAt > KEPT_MS) {
