@@ -58,6 +58,8 @@ export interface Paths {
   readonly maps: string;
   /** What a person said about the steps of the set-up. */
   readonly setup: string;
+  /** Manifests of peripherals that the operator wrote, and the configurations of peripherals. */
+  readonly peripherals: string;
   /** A ground station: the slot of the active drone. */
   readonly activeDrone: string;
   /** A ground station: its screens and buttons. */
@@ -137,6 +139,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     videoProfile: join(state, 'video-profile.json'),
     maps: join(state, 'maps'),
     setup: join(state, 'setup.json'),
+    peripherals: join(etc, 'peripherals'),
     activeDrone: join(state, 'active-drone.json'),
     groundUi: join(state, 'ground-station-ui.json'),
     factoryReset: join(state, 'factory-reset.json'),

@@ -203,7 +203,7 @@ describe('architecture', () => {
   it('what runs imports its dependencies and nothing else; each of them is imported', () => {
     const used = packagesOf(
       files,
-      /^(?!import type\b|export type\b).*\bfrom '([^'.][^']*)'|\bimport[( ]'([^'.][^']*)'\)?/,
+      /^(?!import type\b|export type\b).*\bfrom '([^'.][^']*)'|\bimport(?:[( ]|\.meta\.resolve\()'([^'.][^']*)'\)?/,
     );
     expect([...used].toSorted()).to.deep.equal(
       Object.keys(packageJson.dependencies)

@@ -22,6 +22,7 @@ import { pageHandlers } from './dashboard/page.ts';
 import { openLogService } from './logs/log-service.ts';
 import { mapHandlers } from './maps/handlers.ts';
 import { Maps } from './maps/maps.ts';
+import { openPeripherals } from './peripherals/open-peripherals.ts';
 import { openPlugins } from './plugins/plugins.ts';
 import { createResidualServer } from './server.ts';
 import { lookAround } from './setup/node-facts.ts';
@@ -77,12 +78,25 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
     log,
   });
+  const peripherals = openPeripherals({
+    trees: {
+      sys: process.env['SVC_SYS_DIR'] ?? '/sys',
+      dev: process.env['SVC_DEV_DIR'] ?? '/dev',
+      proc: process.env['SVC_PROC_DIR'] ?? '/proc',
+    },
+    udev: process.env['SVC_UDEV_DIR'] ?? '/run/udev',
+    paths,
+    config: store,
+    publish: plugins.publish,
+    log,
+  });
   const handlers: ResidualHandlers = {
     ...configHandlers(store),
     ...logs.handlers,
     ...video.handlers,
     ...plugins.handlers,
     ...vision.handlers,
+    ...peripherals.handlers,
     ...mapHandlers(new Maps(paths.maps)),
     ...setupHandlers({
       marks: await SetupMarks.open(paths.setup, log),
@@ -110,6 +124,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     named('video', video),
     named('plugins', plugins),
     named('vision', vision),
+    named('peripherals', peripherals),
     {
       name: 'server',
       start: async () => listenUnix(server, paths.residualSocket),

@@ -182,7 +182,18 @@ const OWN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const TOPIC = /^[a-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+$/;
 const MAX_TOPIC = 256;
 
-const RESERVED = ['vehicle', 'mavlink', 'mission', 'safety', 'agent', 'swarm', 'gps', 'vision', 'plugin'];
+const RESERVED = [
+  'vehicle',
+  'mavlink',
+  'mission',
+  'safety',
+  'agent',
+  'swarm',
+  'gps',
+  'vision',
+  'peripheral',
+  'plugin',
+];
 
 const OF_THE_NODE: ReadonlySet<string> = new Set([
   'vehicle.armed',
@@ -196,6 +207,8 @@ const OF_THE_NODE: ReadonlySet<string> = new Set([
   'vision.seen',
   'agent.ready',
   'agent.shutdown',
+  'peripheral.added',
+  'peripheral.removed',
 ]);
 
 /** `plugin.<id>.<name>`: the topics that are an extension's own. */

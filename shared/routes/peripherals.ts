@@ -1,26 +1,50 @@
+import {
+  peripheralActed,
+  peripheralAction,
+  peripheralConfig,
+  peripheralConfigured,
+  peripheralDetail,
+  peripheralList,
+} from '../schemas/peripherals.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
+import { json, LIMITS } from './row-parts.ts';
 
-const { later } = domain({ lane: 'residual', feature: 'peripherals', profiles: 'DG' });
+const { row } = domain({ lane: 'residual', feature: 'peripherals', profiles: 'DG' });
+
+const LIST = json('what is there, what was unplugged, and which sources failed', peripheralList);
 
 export const peripheralsRows = [
-  later('peripherals.get', 'GET /api/peripherals', 'key read ok -', 'connected hardware'),
-  later('peripherals.scan.post', 'POST /api/peripherals/scan', 'key safe_write ok - config', 'scan now', {
-    bodyKind: 'json',
+  row('peripherals.get', 'GET /api/peripherals', 'key read ok -', 'connected hardware', { responses: LIST }),
+  row('peripherals.scan.post', 'POST /api/peripherals/scan', 'key safe_write ok - config', 'scan now', {
+    body: { type: 'object', additionalProperties: false },
+    responses: LIST,
   }),
-  later('peripherals.id.get', 'GET /api/peripherals/{id}', 'key read ok -', 'one peripheral'),
-  later(
+  row('peripherals.id.get', 'GET /api/peripherals/{id}', 'key read ok -', 'one peripheral', {
+    fails: ['E_STORE'],
+    responses: json('with its manifest and its configuration', peripheralDetail),
+  }),
+  row(
     'peripherals.id.config.put',
     'PUT /api/peripherals/{id}/config',
     'key admin ok - config',
     'its configuration',
-    { bodyKind: 'json' },
+    {
+      body: peripheralConfig,
+      fails: ['E_STORE'],
+      responses: json('it is in the file', peripheralConfigured),
+    },
   ),
-  later(
+  row(
     'peripherals.id.action.post',
     'POST /api/peripherals/{id}/action',
     'key admin ok - config',
     'a declared action',
-    { bodyKind: 'json' },
+    {
+      limits: LIMITS.slow,
+      body: peripheralAction,
+      fails: ['E_SCOPE', 'E_NOT_IMPLEMENTED', 'E_STORE', 'E_UPSTREAM_DOWN', 'E_TIMEOUT', 'E_UPSTREAM'],
+      responses: json('it was done', peripheralActed),
+    },
   ),
 ] as const satisfies readonly Row[];

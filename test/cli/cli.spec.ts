@@ -40,6 +40,17 @@ describe('svc on the command line', function () {
     expect(unknown.stderr).to.include('There is no service');
   });
 
+  it('peripherals: what is connected, one kind of it', async () => {
+    const { peripherals, count } = await json('peripherals');
+    expect((peripherals as { connected: boolean }[]).filter(({ connected }) => connected)).to.have.length(
+      Number(count),
+    );
+    expect((await run('peripherals', '--kind', 'network')).stdout).to.match(
+      /^(?:network +\S|Nothing is connected)/,
+    );
+    expect((await run('peripherals', '--kind', 'toaster')).code).to.equal(2);
+  });
+
   it('params: get, set, list, save, diff, load', async () => {
     const file = join(dir, 'all.param');
     expect((await json('params', 'set', 'RTL_ALT', '1700'))['cached_value']).to.equal(1700);

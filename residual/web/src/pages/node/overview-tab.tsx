@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { info } from '../../api/node.ts';
+import { info, may } from '../../api/node.ts';
 import { number, span } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../../parts/parts.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { Peripherals } from './peripherals.tsx';
 import { Services } from './services.tsx';
 
 const EVERY_MS = 5000;
@@ -18,6 +19,7 @@ export function OverviewTab(): JSX.Element {
       <Health />
       <Problems />
       <Services />
+      {may('peripherals.get') ? <Peripherals /> : null}
       <Power />
     </div>
   );

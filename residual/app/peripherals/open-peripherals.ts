@@ -1,0 +1,95 @@
+import { messageOf } from '../../../shared/errors.ts';
+import type { Paths } from '../../../shared/paths.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { HandlersOf } from '../../../shared/routes/handler.ts';
+import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
+import { clientOf } from '../../../shared/rpc/contract.ts';
+import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { ConfigStore } from '../config/store.ts';
+import { ConfigFiles } from './config-files.ts';
+import { peripheralHandlers } from './handlers.ts';
+import { HotPlug } from './hot-plug.ts';
+import { Manifests } from './manifests.ts';
+import { Peripherals } from './peripherals.ts';
+import { fingerprint } from './sources/sources.ts';
+import type { Trees } from './sources/sysfs.ts';
+import { Users } from './users.ts';
+
+export interface PeripheralPart {
+  readonly handlers: HandlersOf<typeof peripheralsRows, 'residual'>;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export interface PeripheralPartOptions {
+  readonly trees: Trees;
+  /** `/run/udev`. */
+  readonly udev: string;
+  readonly paths: Pick<Paths, 'peripherals' | 'supervisorSocket'>;
+  readonly config: ConfigStore;
+  readonly publish: (topic: string, payload: unknown) => void;
+  readonly log: Logger;
+}
+
+/** The peripheral part of the residual: what is connected, who uses it, what is known of it. */
+export function openPeripherals({
+  trees,
+  udev,
+  paths,
+  config,
+  publish,
+  log,
+}: PeripheralPartOptions): PeripheralPart {
+  let own: ReadonlyMap<number, string> = new Map();
+  const supervisor = clientOf(SUPERVISOR, {
+    path: paths.supervisorSocket,
+    listeners: {
+      services: (services) => {
+        own = new Map(services.flatMap(({ pid, name }) => (pid === null ? [] : [[pid, name]])));
+      },
+    },
+  });
+  const manifests = new Manifests(paths.peripherals);
+  const peripherals = new Peripherals({ trees, manifests, wall: Date.now, publish, log });
+  const hotPlug = new HotPlug({
+    udev,
+    fingerprint: async () => fingerprint(trees),
+    changed: async () => peripherals.scan(),
+    log,
+  });
+  let started: Promise<void> = Promise.resolve();
+  const begin = async (): Promise<void> => {
+    // Before the scan: what changes in between is found by the next look.
+    const seen = await fingerprint(trees);
+    await peripherals.scan();
+    hotPlug.start(seen);
+  };
+  return {
+    handlers: peripheralHandlers({
+      peripherals,
+      manifests,
+      users: new Users({
+        proc: trees.proc,
+        dev: trees.dev,
+        own: () => own,
+        now: () => performance.now(),
+      }),
+      configs: new ConfigFiles(paths.peripherals),
+      config,
+      supervisor: supervisor.calls,
+      wall: Date.now,
+    }),
+    start() {
+      supervisor.start();
+      // Not awaited: the node is ready before a slow bus is.
+      started = begin().catch((error: unknown) => {
+        log.error(`peripherals: ${messageOf(error)}`);
+      });
+    },
+    async stop() {
+      supervisor.stop();
+      await started;
+      await hotPlug.stop();
+    },
+  };
+}
