@@ -30,8 +30,6 @@ const SIGNERS_MS = 10_000;
 const INTEGRITY_MS = 10 * 60_000;
 
 export interface Plugins {
-  /** Tells the extensions that have subscribed to a topic of the node. */
-  readonly publish: (topic: string, payload: unknown) => void;
   readonly handlers: HandlersOf<typeof pluginsRows, 'residual'>;
   /** By row id. */
   readonly upgrades: ReadonlyMap<string, UpgradeHandler>;
@@ -117,7 +115,6 @@ export async function openPlugins({
   let watcher: FSWatcher | null = null;
   let resuming: Promise<void> = Promise.resolve();
   return {
-    publish: (topic, payload) => topics.publish(topic, payload),
     handlers: pluginHandlers({
       store,
       installer,
