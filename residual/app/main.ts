@@ -14,6 +14,7 @@ import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
+import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
@@ -45,11 +46,13 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     profile: config.agent.profile,
     log,
   });
+  const csi = new CsiCameras(() => performance.now());
   const video = await openVideo({
     config,
     paths,
     log,
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+    csi: async (inUse) => csi.list(inUse),
     detections: () => null,
   });
   const plugins = await openPlugins({

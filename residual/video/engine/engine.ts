@@ -26,7 +26,7 @@ import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
 export interface EngineOptions {
-  readonly open: () => VideoSource | null;
+  readonly open: () => Promise<VideoSource | null>;
   readonly encoder: EncoderChoice;
   readonly profile: Profile;
   readonly outputs: Outputs;

@@ -13,7 +13,7 @@ import { Scaler } from './scaler.ts';
 
 export interface PipelineOptions {
   /** The source for one attempt; null when there is no camera at the moment. */
-  readonly open: () => VideoSource | null;
+  readonly open: () => Promise<VideoSource | null>;
   readonly encoder: EncoderChoice;
   readonly profile: Profile;
   readonly clock: VideoClock;
@@ -149,7 +149,8 @@ export class Pipeline {
     const { signal } = this.#stopped;
     const backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
     while (!signal.aborted) {
-      const source = this.#options.open();
+      const source = await this.#options.open();
+      if (signal.aborted) return;
       this.#source = source?.name ?? null;
       if (source === null) {
         this.#state = 'searching';
