@@ -11,6 +11,7 @@ import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
 import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
+import { Encoders } from './engine/encoders.ts';
 import { Engine } from './engine/engine.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
@@ -45,7 +46,11 @@ async function build(log: Logger): Promise<Program> {
         cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
         csi: async () => csi.list(),
       }),
-    encoder: video.encoder,
+    encoders: new Encoders({
+      choice: video.encoder,
+      sys: process.env['SVC_SYS_DIR'],
+      dev: process.env['SVC_DEV_DIR'],
+    }),
     profile: video.hero,
     outputs: new Outputs({
       radio: sends ? started('video.radio', video.radio, parseHostPort) : null,

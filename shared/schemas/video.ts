@@ -111,6 +111,15 @@ export const videoStatus = {
     problem: nullable('string', 'why it is lost'),
     source: nullable('string', 'where the pictures come from'),
     encoder: nullable('string', 'null if the pictures are already encoded'),
+    encoder_reasons: {
+      type: ['array', 'null'],
+      description: 'hardware encoders that `video.encoder: auto` did not take; null before the first picture',
+      items: {
+        type: 'object',
+        required: ['encoder', 'reason'],
+        properties: { encoder: { type: 'string' }, reason: { type: 'string' } },
+      },
+    },
     profile: { type: ['object', 'null'], description: 'what the encoder does' },
     fps: nullable('number', 'measured over two seconds'),
     bitrate_kbps: nullable('integer', 'measured over two seconds'),

@@ -52,6 +52,16 @@ export function findCameras(sys = '/sys', dev = '/dev'): CameraList {
   return { cameras, problem: null };
 }
 
+/** Whether the kernel has a V4L2 device that encodes, or may. @param sys as for `findCameras` */
+export function hasCodec(sys = '/sys'): boolean {
+  const folder = join(sys, 'class/video4linux');
+  try {
+    return readdirSync(folder).some((name) => /codec|enc/i.test(read(join(folder, name, 'name')) ?? ''));
+  } catch {
+    return false; // no camera driver is loaded, or sysfs cannot be read
+  }
+}
+
 function read(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim();

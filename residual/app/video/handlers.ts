@@ -33,6 +33,7 @@ const UNKNOWN = {
   problem: null,
   source: null,
   encoder: null,
+  encoder_reasons: null,
   profile: null,
   fps: null,
   bitrate_kbps: null,
