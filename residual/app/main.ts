@@ -15,6 +15,7 @@ import { ROWS } from '../../shared/routes/table.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
 import { VISION } from '../../shared/rpc/vision.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
+import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
 import { configHandlers } from './config/handlers.ts';
 import { ConfigStore } from './config/store.ts';
@@ -50,6 +51,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     log,
   });
   const detections = new DetectionFeed();
+  const csi = new CsiCameras(() => performance.now());
   const video = await openVideo({
     config,
     paths,
@@ -57,6 +59,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
     // Only svc-vision looks at pictures of svc-video.
     detections: () => detections.latest(VISION.server),
+    csi: async (inUse) => csi.list(inUse),
   });
   const plugins = await openPlugins({
     config,

@@ -9,7 +9,9 @@ import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
 import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
 import { findCameras } from '../../shared/video/cameras.ts';
+import { CsiCameras } from '../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../shared/video/recordings-directory.ts';
+import { Encoders } from './engine/encoders.ts';
 import { Engine } from './engine/engine.ts';
 import { systemVideoClock } from './engine/picture.ts';
 import { quietFfmpeg } from './engine/quiet.ts';
@@ -32,17 +34,23 @@ async function build(log: Logger): Promise<Program> {
   const recordings = recordingsDirectory(config, paths);
   await mendNewest(recordings, (sentence) => log.error(sentence));
   const clock = systemVideoClock();
+  const csi = new CsiCameras(() => performance.now());
   // A ground station receives video from the radio and does not send it back.
   const sends = agent.profile === 'drone' && video.radio !== '';
   const engine = new Engine({
-    open: () =>
+    open: async () =>
       openVideoSource(spec, {
         clock,
         size: video.hero,
         login: video,
         cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
+        csi: async () => csi.list(),
       }),
-    encoder: video.encoder,
+    encoders: new Encoders({
+      choice: video.encoder,
+      sys: process.env['SVC_SYS_DIR'],
+      dev: process.env['SVC_DEV_DIR'],
+    }),
     profile: video.hero,
     outputs: new Outputs({
       radio: sends ? started('video.radio', video.radio, parseHostPort) : null,

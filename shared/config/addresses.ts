@@ -26,6 +26,7 @@ export interface MavlinkEndpoint {
 export type VideoSource =
   | { readonly kind: 'none' | 'auto' | 'test' }
   | { readonly kind: 'v4l2'; readonly device: string }
+  | { readonly kind: 'libcamera'; readonly index: number }
   | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
   | { readonly kind: 'rtp'; readonly host: string; readonly port: number };
 
@@ -108,6 +109,9 @@ export function parseVideoSource(text: string): VideoSource | null {
     case 'auto':
     case 'test':
       return text === kind ? { kind } : null;
+    case 'libcamera':
+      // Without an index the first one.
+      return text === kind || /^\d$/.test(rest) ? { kind, index: Number(rest) } : null;
     case 'v4l2':
       return DEVICE.test(rest) ? { kind, device: rest } : null;
     case 'rtsp':
@@ -153,7 +157,8 @@ export const FORMATS = {
     fits: (text: string) => parseMavlinkEndpoint(text) !== null,
   },
   'video-source': {
-    forms: 'auto, none, test, v4l2:/dev/…, rtsp://host/path (without a login), rtp:IP-address:port',
+    forms:
+      'auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port',
     fits: (text: string) => parseVideoSource(text) !== null,
   },
   'video-output': {

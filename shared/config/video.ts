@@ -55,7 +55,7 @@ export const videoConfig = section({
     maxLength: 256,
     default: 'auto',
     description:
-      'auto (a drone: the first V4L2 camera; a ground station: rtp:0.0.0.0:5600), none, test, v4l2:/dev/video0, rtsp://host/path or rtp:address:port',
+      'auto (a drone: the first V4L2 camera, else the first CSI camera; a ground station: rtp:0.0.0.0:5600), none, test, v4l2:/dev/video0, libcamera or libcamera:1 (a CSI camera by its number; needs rpicam-vid or libcamera-vid), rtsp://host/path or rtp:address:port',
     'x-sends': ['video.username', 'video.password'],
     'x-restart': ['svc-video', 'svc-residual'],
   },
@@ -77,7 +77,7 @@ export const videoConfig = section({
   encoder: {
     enum: ['auto', 'libx264', 'h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'],
     default: 'auto',
-    description: 'H.264 encoder; auto: the hardware encoder if it opens, else libx264',
+    description: 'H.264 encoder; auto: the first hardware encoder that gives a picture, else libx264',
     ...VIDEO,
   },
   hero: encoded(1280, 720, 30, 4000, 'the full picture'),

@@ -77,7 +77,7 @@ export const videoRows = [
     responses: json('what the encoder does', video.profileAnswer),
   }),
   row('video.cameras.get', 'GET /api/video/cameras', 'key read ok -', 'cameras found', {
-    responses: json('V4L2 devices that capture', video.cameras),
+    responses: json('V4L2 devices that capture, and CSI cameras', video.cameras),
   }),
   recordStartRow,
   recordStopRow,

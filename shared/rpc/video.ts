@@ -12,6 +12,12 @@ export interface Profile {
   readonly bitrate_kbps: number;
 }
 
+/** A hardware encoder that was not taken, and why. */
+export interface PassedEncoder {
+  readonly encoder: string;
+  readonly reason: string;
+}
+
 /** `searching`: no camera was found; `lost`: it failed and is tried again; `off`: disabled in the config. */
 export type PipelineState = 'off' | 'searching' | 'starting' | 'running' | 'lost';
 
@@ -22,6 +28,8 @@ export interface PipelineStatus {
   readonly source: string | null;
   /** Null if the source sends H.264 itself, and before the first frame. */
   readonly encoder: string | null;
+  /** Those that `auto` did not take; null as for `encoder`. */
+  readonly encoder_reasons: readonly PassedEncoder[] | null;
   /** The present settings of the encoder; null as for `encoder`. */
   readonly profile: Profile | null;
   /** Measured over two seconds; null when nothing comes. */

@@ -111,6 +111,15 @@ export const videoStatus = {
     problem: nullable('string', 'why it is lost'),
     source: nullable('string', 'where the pictures come from'),
     encoder: nullable('string', 'null if the pictures are already encoded'),
+    encoder_reasons: {
+      type: ['array', 'null'],
+      description: 'hardware encoders that `video.encoder: auto` did not take; null before the first picture',
+      items: {
+        type: 'object',
+        required: ['encoder', 'reason'],
+        properties: { encoder: { type: 'string' }, reason: { type: 'string' } },
+      },
+    },
     profile: { type: ['object', 'null'], description: 'what the encoder does' },
     fps: nullable('number', 'measured over two seconds'),
     bitrate_kbps: nullable('integer', 'measured over two seconds'),
@@ -165,24 +174,40 @@ export const videoStatus = {
 
 export const cameras = {
   type: 'object',
-  required: ['cameras', 'source', 'problem'],
+  required: ['cameras', 'source', 'problem', 'csi_problem'],
   properties: {
     cameras: {
       type: 'array',
       items: {
         type: 'object',
-        required: ['device_path', 'type', 'label', 'width', 'height'],
+        required: ['source', 'device_path', 'type', 'label', 'width', 'height'],
         properties: {
+          source: { type: 'string', description: 'what video.source says for it' },
           device_path: { type: 'string' },
-          type: { const: 'v4l2' },
-          label: { type: ['string', 'null'] },
-          width: { type: ['integer', 'null'] },
-          height: { type: ['integer', 'null'] },
+          type: { enum: ['v4l2', 'csi'] },
+          label: nullable('string', 'the name of its driver; of a CSI camera, the sensor'),
+          width: nullable('integer', 'of the sensor; null: not known'),
+          height: nullable('integer', 'as `width`'),
+          modes: {
+            type: 'array',
+            description: 'of a CSI camera: what its sensor can give',
+            items: {
+              type: 'object',
+              required: ['format', 'width', 'height', 'fps'],
+              properties: {
+                format: { type: 'string' },
+                width: { type: 'integer' },
+                height: { type: 'integer' },
+                fps: nullable('number', 'at most'),
+              },
+            },
+          },
         },
       },
     },
     source: { type: ['string', 'null'], description: 'the one in use' },
-    problem: { type: ['string', 'null'] },
+    problem: nullable('string', 'why V4L2 cameras may be missing'),
+    csi_problem: nullable('string', 'why CSI cameras are not listed'),
   },
 } as const satisfies JsonSchema;
 

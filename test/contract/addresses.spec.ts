@@ -24,6 +24,8 @@ describe('the addresses of the config', () => {
     expect(parseMavlinkEndpoint('tcp:[::1]:5790?force=1')).to.deep.include({ host: '::1', force: true });
     expect(parseVideoSource('rtp:0.0.0.0:5600')).to.deep.equal({ kind: 'rtp', host: '0.0.0.0', port: 5600 });
     expect(parseVideoSource('rtsp://10.0.0.9:8554/live')).to.deep.include({ host: '10.0.0.9:8554' });
+    expect(parseVideoSource('libcamera')).to.deep.equal({ kind: 'libcamera', index: 0 });
+    expect(parseVideoSource('libcamera:1')).to.deep.equal({ kind: 'libcamera', index: 1 });
     expect(parseVideoSource('v4l2:/dev/video0')).to.deep.equal({ kind: 'v4l2', device: '/dev/video0' });
     const output = { kind: 'mpegts', host: 'gcs.local', port: 5000 };
     expect(parseVideoOutput('mpegts://gcs.local:5000')).to.deep.equal(output);
@@ -59,6 +61,9 @@ describe('the addresses of the config', () => {
       'rtp:drone.local:5600',
       'rtsp://u:p@10.0.0.9/live',
       'rtsp:///live',
+      'libcamera:',
+      'libcamera:-1',
+      'libcamera:0 --output /x',
       'v4l2:video0',
     ],
     'video-output': [

@@ -149,6 +149,7 @@ describe('a snapshot with boxes', function () {
       paths: node.paths,
       log: silentLog,
       cameras: () => ({ cameras: [], problem: null }),
+      csi: async () => Promise.resolve({ cameras: [], problem: null }),
       detections: () => batch,
     });
     video.start();

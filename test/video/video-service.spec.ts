@@ -81,6 +81,7 @@ class FakeEngine {
       problem: null,
       source: 'test',
       encoder: this.encoder,
+      encoder_reasons: this.encoder === null ? null : [],
       profile: this.encoder === null || this.state !== 'running' ? null : PROFILES.hero,
       fps: null,
       bitrate_kbps: null,

@@ -4,6 +4,7 @@ import { parseQuery } from '../../../shared/routes/query.ts';
 import type { videoRows } from '../../../shared/routes/video.ts';
 import { type Batch, CAMERA_ID } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
+import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import type { EngineClient } from './engine-client.ts';
 import { LEASE_SECONDS } from './leases.ts';
 import type { LiveStreams } from './live-streams.ts';
@@ -16,6 +17,8 @@ export interface VideoDeps {
   readonly recordings: Recordings;
   readonly live: LiveStreams;
   readonly cameras: () => CameraList;
+  /** @param inUse one of them gives pictures */
+  readonly csi: (inUse: boolean) => Promise<CsiList>;
   /** The newest detections; null if there are none. */
   readonly detections: () => Batch | null;
   readonly maxViewers: number;
@@ -30,6 +33,7 @@ const UNKNOWN = {
   problem: null,
   source: null,
   encoder: null,
+  encoder_reasons: null,
   profile: null,
   fps: null,
   bitrate_kbps: null,
@@ -83,7 +87,12 @@ export function videoHandlers(deps: VideoDeps): HandlersOf<typeof videoRows, 're
 
     'video.profile.delete': async ({ query }) => service.release(parseQuery(query)?.['holder'] ?? ''),
 
-    'video.cameras.get': () => ({ ...deps.cameras(), source: engine.status?.source ?? null }),
+    'video.cameras.get': async () => {
+      const { cameras, problem } = deps.cameras();
+      const source = engine.status?.source ?? null;
+      const csi = await deps.csi(source?.startsWith('libcamera:') ?? false);
+      return { cameras: [...cameras, ...csi.cameras], source, problem, csi_problem: csi.problem };
+    },
 
     'video.record.start.post': async ({ body }) => service.startRecording(body.name ?? null),
 

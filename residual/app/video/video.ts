@@ -8,6 +8,7 @@ import type { whepRows } from '../../../shared/routes/whep.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { Batch } from '../../../shared/schemas/vision.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
+import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import { recordingsDirectory } from '../../../shared/video/recordings-directory.ts';
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
@@ -41,12 +42,21 @@ export interface VideoOptions {
   readonly paths: Paths;
   readonly log: Logger;
   readonly cameras: () => CameraList;
+  /** @param inUse one of them gives pictures */
+  readonly csi: (inUse: boolean) => Promise<CsiList>;
   /** The newest detections; null if there are none. */
   readonly detections: () => Batch | null;
 }
 
 /** The video part of the residual: svc-video's client, profiles and leases, viewers, files. */
-export async function openVideo({ config, paths, log, cameras, detections }: VideoOptions): Promise<Video> {
+export async function openVideo({
+  config,
+  paths,
+  log,
+  cameras,
+  csi,
+  detections,
+}: VideoOptions): Promise<Video> {
   const { video } = config;
   const engine = new EngineClient(paths.videoSocket, (status, isNew) => {
     service.heard(status, isNew);
@@ -86,6 +96,7 @@ export async function openVideo({ config, paths, log, cameras, detections }: Vid
         service,
         recordings,
         cameras,
+        csi,
         live,
         detections,
         maxViewers,

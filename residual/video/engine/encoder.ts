@@ -1,6 +1,11 @@
 import { Codec, CodecContext, type Frame, Packet, Rational } from 'node-av';
-import { AV_PICTURE_TYPE_I, AV_PICTURE_TYPE_NONE, AV_PIX_FMT_YUV420P } from 'node-av/constants';
-import { messageOf } from '../../../shared/errors.ts';
+import {
+  AV_PICTURE_TYPE_I,
+  AV_PICTURE_TYPE_NONE,
+  AV_PIX_FMT_NV12,
+  AV_PIX_FMT_YUV420P,
+  type AVPixelFormat,
+} from 'node-av/constants';
 import type { Profile } from '../../../shared/rpc/video.ts';
 import { dictionary, isDrained, must } from './av.ts';
 import { parameterSets } from './h264.ts';
@@ -19,7 +24,6 @@ const X264 = {
   'forced-idr': 1,
   'x264-params': 'repeat-headers=1:annexb=1:scenecut=0',
 } as const;
-const HARDWARE = ['h264_v4l2m2m', 'h264_nvenc', 'h264_qsv'] as const;
 /** How the encode is cut up. */
 export interface Shape {
   /** Pictures from one regular key frame to the next. */
@@ -55,28 +59,14 @@ export class H264Encoder {
   }
 
   /**
-   * Opens the first encoder that works: for `auto` the hardware ones, then libx264. @throws Error with the reason of each if
-   * none opens
+   * @param name FFmpeg's. @throws Error with the reason if it does not open
    * @param shape without it a key frame a second, and bursts of half a second: a larger one would fill the radio's queue
    */
   static async open(
-    choice: EncoderChoice,
+    name: string,
     profile: Profile,
     shape: Shape = { gop: profile.fps, bufferMs: 500 },
   ): Promise<H264Encoder> {
-    const names = choice === 'auto' ? [...HARDWARE, 'libx264'] : [choice];
-    const reasons: string[] = [];
-    for (const name of names) {
-      try {
-        return await H264Encoder.#openOne(name, profile, shape);
-      } catch (error) {
-        reasons.push(messageOf(error));
-      }
-    }
-    throw new Error(`no H.264 encoder opens (${reasons.join('; ')})`);
-  }
-
-  static async #openOne(name: string, profile: Profile, shape: Shape): Promise<H264Encoder> {
     const codec = Codec.findEncoderByName(name as Parameters<typeof Codec.findEncoderByName>[0]);
     if (codec === null) throw new Error(`${name} is not in this build of FFmpeg`);
     const context = new CodecContext();
@@ -84,7 +74,7 @@ export class H264Encoder {
     try {
       context.width = profile.width;
       context.height = profile.height;
-      context.pixelFormat = AV_PIX_FMT_YUV420P;
+      context.pixelFormat = formatOf(codec);
       context.timeBase = MICROSECONDS;
       context.framerate = new Rational(profile.fps, 1);
       context.gopSize = shape.gop;
@@ -102,6 +92,11 @@ export class H264Encoder {
     return this.#profile;
   }
 
+  /** Of the pictures that it takes, YUV 4:2:0. */
+  get format(): AVPixelFormat {
+    return this.#context.pixelFormat;
+  }
+
   /** Applies the settings that can change without a new stream. @returns false if a new encoder is needed */
   adapt(profile: Profile): boolean {
     const { width, height, fps } = this.#profile;
@@ -114,7 +109,7 @@ export class H264Encoder {
     return true;
   }
 
-  /** @param frame in YUV 4:2:0 of the profile's size. @throws Error if the encoder fails; it must not be used afterwards */
+  /** @param frame of its `format` and the profile's size. @throws Error if the encoder fails; it must not be used afterwards */
   async encode(
     frame: Frame,
     { capturedAt, at }: Omit<Picture, 'frame'>,
@@ -161,6 +156,12 @@ export class H264Encoder {
     this.#parameterSets ??= this.#context.extraData === null ? null : parameterSets(this.#context.extraData);
     return this.#parameterSets === null ? unit : Buffer.concat([this.#parameterSets, unit]);
   }
+}
+
+/** h264_qsv takes only colours that are interleaved. */
+function formatOf({ pixelFormats }: Codec): AVPixelFormat {
+  const isPlanar = pixelFormats === null || pixelFormats.includes(AV_PIX_FMT_YUV420P);
+  return isPlanar ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NV12;
 }
 
 function setRate(context: CodecContext, kbps: number, bufferMs: number): void {

@@ -18,7 +18,7 @@ import type { VideoSource } from '../sources/source.ts';
 import { type OpenViewer, Viewers } from '../viewers/viewers.ts';
 import { cloneFrame } from './av.ts';
 import { Decoding } from './decoding.ts';
-import type { EncoderChoice } from './encoder.ts';
+import type { Encoders } from './encoders.ts';
 import { encodeJpeg } from './jpeg.ts';
 import type { AccessUnit, Picture, VideoClock } from './picture.ts';
 import { Pipeline } from './pipeline.ts';
@@ -26,8 +26,8 @@ import { SmallEncode } from './small-encode.ts';
 import { UnitBuffer } from './unit-buffer.ts';
 
 export interface EngineOptions {
-  readonly open: () => VideoSource | null;
-  readonly encoder: EncoderChoice;
+  readonly open: () => Promise<VideoSource | null>;
+  readonly encoders: Encoders;
   readonly profile: Profile;
   readonly outputs: Outputs;
   readonly recordings: { readonly directory: string; readonly reserveBytes: number };
@@ -61,7 +61,7 @@ export class Engine {
     const requestKey = (): void => this.#pipeline.requestKey();
     this.#pipeline = new Pipeline({
       open: options.open,
-      encoder: options.encoder,
+      encoders: options.encoders,
       profile: options.profile,
       clock,
       log,

@@ -6,15 +6,16 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { PipelineState, PipelineStatus, Profile } from '../../../shared/rpc/video.ts';
 import type { VideoSource } from '../sources/source.ts';
 import { cloneFrame } from './av.ts';
-import { type EncoderChoice, H264Encoder } from './encoder.ts';
+import type { H264Encoder } from './encoder.ts';
+import type { Encoders } from './encoders.ts';
 import { Meter } from './meter.ts';
 import type { AccessUnit, Picture, VideoClock } from './picture.ts';
 import { Scaler } from './scaler.ts';
 
 export interface PipelineOptions {
   /** The source for one attempt; null when there is no camera at the moment. */
-  readonly open: () => VideoSource | null;
-  readonly encoder: EncoderChoice;
+  readonly open: () => Promise<VideoSource | null>;
+  readonly encoders: Encoders;
   readonly profile: Profile;
   readonly clock: VideoClock;
   readonly log: Logger;
@@ -94,6 +95,7 @@ export class Pipeline {
       problem: this.#problem,
       source: this.#source,
       encoder: this.#encoder?.name ?? null,
+      encoder_reasons: this.#encoder === null ? null : this.#options.encoders.passed,
       profile: this.#encoder?.profile ?? null,
       fps: measured?.fps ?? null,
       bitrate_kbps: measured?.kbps ?? null,
@@ -149,7 +151,8 @@ export class Pipeline {
     const { signal } = this.#stopped;
     const backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
     while (!signal.aborted) {
-      const source = this.#options.open();
+      const source = await this.#options.open();
+      if (signal.aborted) return;
       this.#source = source?.name ?? null;
       if (source === null) {
         this.#state = 'searching';
@@ -250,7 +253,7 @@ export class Pipeline {
     const wanted = this.#wanted;
     const limited = { ...wanted, bitrate_kbps: Math.min(wanted.bitrate_kbps, this.#limit) };
     const encoder = await this.#encoderFor(limited);
-    const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height);
+    const scaled = await this.#scaler.scale(frame, wanted.width, wanted.height, encoder.format);
     try {
       const key = this.#keyWanted && at - this.#keyAt > LIMITS.keyIntervalUs;
       if (key) {
@@ -258,6 +261,9 @@ export class Pipeline {
         this.#keyAt = at;
       }
       for (const unit of await encoder.encode(scaled, { capturedAt, at }, key)) this.#emit(unit);
+    } catch (error) {
+      this.#options.encoders.failed(encoder.name, messageOf(error));
+      throw error;
     } finally {
       if (scaled !== frame) scaled.free();
     }
@@ -271,7 +277,7 @@ export class Pipeline {
     // Until the next encoder is open, the status shows the old one.
     this.#encoder?.close();
     try {
-      this.#encoder = await H264Encoder.open(this.#options.encoder, wanted);
+      this.#encoder = await this.#options.encoders.open(wanted);
     } catch (error) {
       this.#encoder = null;
       throw error;

@@ -5,8 +5,10 @@ import {
 } from '../../../shared/config/addresses.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
+import type { CsiList } from '../../../shared/video/csi-cameras.ts';
 import type { VideoClock } from '../engine/picture.ts';
 import { AvSource } from './av-source.ts';
+import { LibcameraSource } from './libcamera-source.ts';
 import { RtpSource } from './rtp-source.ts';
 import type { VideoSource } from './source.ts';
 import { TestSource } from './test-source.ts';
@@ -15,6 +17,7 @@ export interface SourceDeps {
   readonly clock: VideoClock;
   readonly size: { readonly width: number; readonly height: number; readonly fps: number };
   readonly cameras: () => CameraList;
+  readonly csi: () => Promise<CsiList>;
   /** For an RTSP camera; an empty name is none. */
   readonly login: { readonly username: string; readonly password: string };
 }
@@ -36,8 +39,8 @@ export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>, 
 }
 
 /** The source for one attempt; null if there is none at the moment. */
-export function openVideoSource(spec: VideoAddress, deps: SourceDeps): VideoSource | null {
-  const { clock, size, cameras } = deps;
+export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Promise<VideoSource | null> {
+  const { clock, size } = deps;
   switch (spec.kind) {
     case 'none':
       return null;
@@ -61,9 +64,12 @@ export function openVideoSource(spec: VideoAddress, deps: SourceDeps): VideoSour
       });
     case 'v4l2':
       return v4l2(clock, spec.device, size);
+    case 'libcamera':
+      return new LibcameraSource(clock, spec.index, size);
     case 'auto': {
-      const camera = cameras().cameras[0];
-      return camera === undefined ? null : v4l2(clock, camera.device_path, size);
+      const camera = deps.cameras().cameras[0] ?? (await deps.csi()).cameras[0];
+      const found = camera === undefined ? null : parseVideoSource(camera.source);
+      return found === null ? null : openVideoSource(found, deps);
     }
   }
 }

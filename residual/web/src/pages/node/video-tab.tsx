@@ -99,9 +99,7 @@ export function VideoTab(): JSX.Element {
                   {camera.device_path} · {camera.width ?? t.app.none} × {camera.height ?? t.app.none}
                 </p>
               </div>
-              {cameras.data?.source === `v4l2:${camera.device_path}` ? (
-                <Badge tone="good">{text.inUse}</Badge>
-              ) : null}
+              {cameras.data?.source === camera.source ? <Badge tone="good">{text.inUse}</Badge> : null}
             </li>
           ))}
         </ul>

@@ -14,8 +14,8 @@ export function CameraStep({ reload }: StepProps): JSX.Element {
   const { data } = useAsk('video.cameras.get', {}, LOOK_MS * 2);
   const options = [
     { value: 'auto', label: t.setup.camera.auto },
-    ...(data?.cameras ?? []).map(({ device_path: path, label, width, height }) => ({
-      value: `v4l2:${path}`,
+    ...(data?.cameras ?? []).map(({ source, device_path: path, label, width, height }) => ({
+      value: source,
       label: t.setup.camera.found(
         label ?? path,
         width === null || height === null ? '' : `${width}×${height}`,
