@@ -138,7 +138,7 @@ async function runOf(
 ): Promise<Outputs> {
   const run = fetches === null ? session.run(feeds) : session.run(feeds, fetches);
   // All tensors: sequences and maps are refused by `readingOf`, as they have no sides.
-  return (await run.catch((error: unknown) => refuse('The model cannot be run', error))) as Outputs;
+  return run.catch((error: unknown) => refuse('The model cannot be run', error));
 }
 
 function refuse(what: string, error: unknown): never {
