@@ -1,9 +1,12 @@
 /// <reference lib="dom" />
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
+import { DeviceTree } from '../support/device-tree.ts';
 import { KEY } from '../support/edge.ts';
 import type { TestNode } from '../support/node.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
 
 describe('the page of the node itself', function () {
@@ -11,9 +14,20 @@ describe('the page of the node itself', function () {
   let browser: Browser;
   let node: TestNode;
   let page: Page;
+  let base = '';
+  let tree: DeviceTree;
   before(async function () {
     if (noBrowser() !== null) this.skip();
-    node = await startVideoNode({ simulated: true });
+    base = await tempDir();
+    tree = new DeviceTree(base);
+    const usb = await tree.usb('1-1', {
+      idVendor: '1209',
+      idProduct: '5740',
+      product: 'Pixhawk1',
+      serial: '7',
+    });
+    await tree.usbSerial('ttyACM0', usb, null);
+    node = await startVideoNode({ simulated: true, env: tree.env });
     browser = await openBrowser();
     page = await browser.newPage();
     await signIn(page, node.url, KEY);
@@ -21,6 +35,7 @@ describe('the page of the node itself', function () {
   after(async () => {
     await browser?.close();
     await node?.stop();
+    if (base !== '') await removeDir(base);
   });
 
   const text = async (): Promise<string> => page.$eval('main', (main) => main.innerText);
@@ -36,6 +51,20 @@ describe('the page of the node itself', function () {
     expect(await text()).to.include(
       `svc-video has restarted: process ${before} has ended, process ${after} runs.`,
     );
+    seen.check();
+  });
+
+  it('shows what is connected and who uses it, and what was unplugged', async () => {
+    const seen = watch(page, node.url);
+    await visit(page, 'node/overview');
+    const shows = async (words: string): Promise<unknown> =>
+      page.waitForFunction((wanted) => document.body.innerText.includes(wanted), {}, words);
+    await shows('Serial port ttyACM0 of Generic Pixhawk1');
+    await shows('Flight controller over USB');
+    await shows(`${join(tree.dev, 'ttyACM0')} · driver cdc_acm`);
+    await tree.unplugSerial('ttyACM0', null);
+    await page.locator('::-p-aria(Scan now)').click();
+    await shows('Unplugged: 1');
     seen.check();
   });
 

@@ -22,6 +22,8 @@ const POLL_MS = 1000;
 const MONITORED_POLLS = 10;
 /** One plug is several events. */
 const GATHER_MS = 150;
+/** A monitor that ends sooner each time is started less and less often. */
+const STEADY_MS = 30_000;
 const MAX_LINE_CHARS = 16_384;
 const STOP_MS = 1000;
 const ARGS = ['monitor', '--udev', ...SUBSYSTEMS.map((name) => `--subsystem-match=${name}`)];
@@ -88,12 +90,14 @@ export class HotPlug {
     const child = spawn('udevadm', ARGS, { stdio: ['ignore', 'pipe', 'ignore'] });
     this.#child = child;
     const lines = new LineSplitter(MAX_LINE_CHARS);
+    const startedAt = performance.now();
     let failure: string | null = null;
     child.once('error', (error) => {
       failure = messageOf(error); // 'close' follows
     });
     child.once('close', (code, signal) => {
       this.#child = null;
+      if (performance.now() - startedAt > STEADY_MS) this.#retry.worked();
       this.#ended(failure ?? `udevadm monitor ended with ${signal ?? `code ${String(code)}`}`);
     });
     child.stdout.on('data', (chunk: Buffer) => {
@@ -111,12 +115,11 @@ export class HotPlug {
     if (!this.#monitored) {
       this.#monitored = true;
       this.#problem = '';
-      this.#retry.worked();
       this.#options.log.info('udev says what is plugged in and out');
       // What changed before it listened.
       this.#polls = MONITORED_POLLS - 1;
     }
-    if (!line.startsWith('UDEV ')) return;
+    if (!/^UDEV +\[/.test(line)) return;
     this.#gather ??= setTimeout(() => {
       this.#gather = undefined;
       this.#options.changed().catch((error: unknown) => {

@@ -12,7 +12,6 @@ export interface User {
 }
 
 interface Look {
-  readonly at: number;
   /** By the path of the device itself. */
   readonly users: ReadonlyMap<string, readonly User[]>;
   /** Whether every process could be read in time. */
@@ -73,7 +72,9 @@ export class Users {
     const ours = own();
     let complete = true;
     const below = join(await realpath(dev).catch(() => dev), '/');
-    for (const name of pidsIn(proc)) {
+    const processes = pidsIn(proc);
+    if (processes === null) complete = false;
+    for (const name of processes ?? []) {
       if (now() - at > MAX_MS) {
         complete = false;
         break;
@@ -81,20 +82,28 @@ export class Users {
       const folder = join(proc, name);
       const opened = devicesOf(folder, below);
       if (opened === null) complete = false;
-      for (const device of opened ?? []) {
+      if (opened !== null && opened.size > 0) {
         const pid = Number(name);
         const user = { pid, process: commOf(folder), ours: ours.get(pid) ?? null };
-        users.set(device, [...(users.get(device) ?? []), user]);
+        for (const device of opened) {
+          const others = users.get(device);
+          if (others === undefined) users.set(device, [user]);
+          else others.push(user);
+        }
       }
       await setImmediate(); // requests come between two processes
     }
-    return { at, users, complete };
+    return { users, complete };
   }
 }
 
-/** None if there is no such tree. */
-function pidsIn(proc: string): readonly string[] {
-  return readdirSync(proc).filter((name) => /^\d+$/.test(name));
+/** Null if there is no such tree, or none that may be read. */
+function pidsIn(proc: string): readonly string[] | null {
+  try {
+    return readdirSync(proc).filter((name) => /^\d+$/.test(name));
+  } catch {
+    return null;
+  }
 }
 
 /** The device files that a process has open; empty if it has ended, null if it may not be read. */
@@ -118,12 +127,12 @@ function devicesOf(folder: string, below: string): ReadonlySet<string> | null {
   return devices;
 }
 
+/** Empty if it has ended meanwhile. */
 function commOf(folder: string): string {
   try {
     return plainText(readFileSync(join(folder, 'comm'), 'utf8')).trim();
-  } catch (error) {
-    if (isGone(error)) return '';
-    throw error;
+  } catch {
+    return '';
   }
 }
 

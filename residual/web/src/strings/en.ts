@@ -671,7 +671,7 @@ export const en = {
     },
     peripherals: {
       title: 'Peripherals',
-      scan: 'Look again',
+      scan: 'Scan now',
       kinds: {
         serial: 'serial port',
         usb: 'USB',
