@@ -176,7 +176,7 @@ describe('descriptions and defaults of parameters', () => {
     );
     expect((await flown.get('/api/params/FRAME_CLASS')).body['value']).to.equal(2);
     await flown.sim.fault({ reboot: true });
-    await flown.until('/api/params/FRAME_CLASS', (body) => body['value'] === 1);
+    await flown.until('/api/params/FRAME_CLASS', (param) => param['value'] === 1);
   });
 
   it('PX4: both from the vehicle over MAVLink FTP; the file is kept for the next start', async () => {
