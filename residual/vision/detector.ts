@@ -239,7 +239,7 @@ export class Detector {
   async #look(model: Model, picture: RawPicture): Promise<void> {
     const { config, id, trouble } = this.#options;
     const { header } = picture;
-    const placement = model.fill(picture);
+    const placement = model.place(picture);
     const began = performance.now();
     const outputs = await model.infer();
     const now = performance.now();

@@ -77,8 +77,8 @@ describe('heads', () => {
   it('a picture lies in the middle of the input, and grey comes back where a narrower one follows', () => {
     const input: ModelMeta['input'] = { name: 'i', width: 8, height: 6, layout: 'nhwc', type: 'uint8' };
     const letterbox = new Letterbox(input);
-    const fill = (width: number, height: number): ReturnType<Letterbox['fill']> =>
-      letterbox.fill({
+    const place = (width: number, height: number): ReturnType<Letterbox['place']> =>
+      letterbox.place({
         header: {
           frame_id: 1,
           captured_at_ms: 0,
@@ -90,9 +90,9 @@ describe('heads', () => {
         },
         pixels: Buffer.alloc(width * height * 3, 7),
       });
-    expect(fill(8, 4)).to.deep.equal({ x: 0, y: 1, scaleX: 0.1, scaleY: 0.1 });
-    expect(fill(4, 6)).to.deep.equal({ x: 2, y: 0, scaleX: 0.05, scaleY: 0.15 });
-    const row = [...letterbox.tensor.data.slice(0, 24)].map(Number);
+    expect(place(8, 4)).to.deep.equal({ x: 0, y: 1, scaleX: 0.1, scaleY: 0.1 });
+    expect(place(4, 6)).to.deep.equal({ x: 2, y: 0, scaleX: 0.05, scaleY: 0.15 });
+    const row = Array.from(letterbox.tensor.data.slice(0, 24), Number);
     expect(row.join()).to.equal(
       [6, 12, 6]
         .map((count, part) => `${part === 1 ? 7 : 114},`.repeat(count))
