@@ -187,6 +187,19 @@ export const peripheralActed = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const rule = {
+  type: 'object',
+  minProperties: 1,
+  properties: {
+    kind: { enum: PERIPHERAL_KINDS },
+    vid: { type: 'string', pattern: '^[0-9a-f]{4}$' },
+    pid: { type: 'string', pattern: '^[0-9a-f]{4}$' },
+    driver: { type: 'string', minLength: 1, maxLength: 64 },
+    regex: { type: 'string', minLength: 1, maxLength: 200 },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
 /** A file of the operator, and what is shipped. */
 export const peripheralManifest = {
   type: 'object',
@@ -195,21 +208,12 @@ export const peripheralManifest = {
     id: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
     display_name: { type: 'string', minLength: 1, maxLength: 128 },
     match: {
-      type: 'array',
+      type: ['array', 'object'],
       minItems: 1,
       maxItems: 64,
-      items: {
-        type: 'object',
-        minProperties: 1,
-        properties: {
-          kind: { enum: PERIPHERAL_KINDS },
-          vid: { type: 'string', pattern: '^[0-9a-f]{4}$' },
-          pid: { type: 'string', pattern: '^[0-9a-f]{4}$' },
-          driver: { type: 'string', minLength: 1, maxLength: 64 },
-          regex: { type: 'string', minLength: 1, maxLength: 200 },
-        },
-        additionalProperties: false,
-      },
+      items: rule,
+      if: { type: 'array' },
+      else: rule,
     },
     capabilities: { type: 'array', maxItems: 32, items: { type: 'string', minLength: 1, maxLength: 64 } },
     actions: {
@@ -235,7 +239,11 @@ export const peripheralManifest = {
 } as const satisfies JsonSchema;
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+type Rule = Frozen<FromSchema<typeof rule>>;
 
 /** A manifest as it is written. */
-export type PeripheralManifest = Frozen<FromSchema<typeof peripheralManifest>>;
+export type PeripheralManifest = Omit<Frozen<FromSchema<typeof peripheralManifest>>, 'match'> & {
+  /** One of them is enough, and of one every member must fit. */
+  readonly match: Rule | readonly Rule[];
+};
 export type PeripheralAction = NonNullable<PeripheralManifest['actions']>[number];

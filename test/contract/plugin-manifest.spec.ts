@@ -333,6 +333,7 @@ describe('the capabilities of extensions', () => {
     ['vehicle.armed', false, false],
     ['mavlink.x', false, false],
     ['safety.stop', false, false],
+    ['peripheral.added', false, false],
     ['plugin.*', false, false],
     ['weather.wind', false, true],
     ['weather', false, false],
@@ -346,7 +347,13 @@ describe('the capabilities of extensions', () => {
 
   it('let an extension hear its own events and those of the node, with the grant only', () => {
     const granted = new Set(['event.subscribe']);
-    for (const topic of ['plugin.org.demo.fence', 'vehicle.armed', 'mission.completed', 'agent.ready'])
+    for (const topic of [
+      'plugin.org.demo.fence',
+      'vehicle.armed',
+      'mission.completed',
+      'agent.ready',
+      'peripheral.added',
+    ])
       expect(
         [maySubscribe('org.demo', topic, granted), maySubscribe('org.demo', topic, new Set())],
         topic,

@@ -98,7 +98,7 @@ function compile(text: PeripheralManifest, origin: string): Manifest {
   const { id, display_name, match, capabilities = [], actions = [], config_schema: schema = null } = text;
   const ids = actions.map((action) => action.id);
   if (new Set(ids).size !== ids.length) throw new Error('/actions has an id twice');
-  const rules = match.map(({ regex, ...rule }) => ({
+  const rules = [match].flat().map(({ regex, ...rule }) => ({
     ...rule,
     regex: regex === undefined ? null : new RegExp(`^(?:${regex})$`, 'u'),
   }));
