@@ -58,6 +58,7 @@ describe('video', () => {
     expect(body['fps']).to.be.below(32);
     expect(body['last_frame_age_ms']).to.be.within(0, 1500);
     expect(body['radio']).to.equal(null);
+    expect(body['encoder_reasons']).to.be.an('array');
   });
 
   it('a snapshot is a JPEG of this moment, and nothing is written', async () => {

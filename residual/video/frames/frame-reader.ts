@@ -7,7 +7,7 @@ import type { Picture, Size } from '../engine/picture.ts';
 import { Scaler } from '../engine/scaler.ts';
 
 const MAX_REQUEST_BYTES = 256;
-/** A reader that takes nothing for so long is cut off, and its place and memory are free. */
+/** A reader that does not take its picture in this time is cut off, and its place and memory are free. */
 const MAX_STUCK_MS = 10_000;
 
 /** One connection of `frames.sock`. */
@@ -25,9 +25,6 @@ export class FrameReader {
     this.#refuse = refuse;
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => this.#take(text));
-    socket.setTimeout(MAX_STUCK_MS, () => {
-      if (socket.writableLength > 0) this.#end('a reader takes nothing');
-    });
     socket.on('close', () => {
       if (!this.#scaling) this.#scaler.close();
     });
@@ -76,10 +73,11 @@ export class FrameReader {
     const text = Buffer.from(JSON.stringify(header));
     const length = Buffer.alloc(4);
     length.writeUInt32BE(text.length);
+    const late = setTimeout(() => this.#end('a reader does not take its picture'), MAX_STUCK_MS);
     this.#socket.cork();
     this.#socket.write(length);
     this.#socket.write(text);
-    this.#socket.write(pixels);
+    this.#socket.write(pixels, () => clearTimeout(late)); // also when the connection ends
     this.#socket.uncork();
   }
 
