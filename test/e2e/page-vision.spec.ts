@@ -62,7 +62,7 @@ describe('what is seen, on the page', function () {
   const untilText = async (selector: string, text: string): Promise<void> => {
     await page.waitForFunction(
       (where, wanted) =>
-        [...document.querySelectorAll(where)].some((each) => each.textContent?.includes(wanted) === true),
+        [...document.querySelectorAll(where)].some((each) => each.textContent.includes(wanted)),
       { polling: 100 },
       selector,
       text,
