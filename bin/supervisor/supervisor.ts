@@ -198,6 +198,7 @@ export class Supervisor {
     const order = new Map(plan.map((spec, index) => [spec.name, index]));
     const place = ({ spec }: SupervisedChild): number => order.get(spec.name) ?? -1;
     this.#children = [...others, ...fresh].toSorted((a, b) => place(a) - place(b));
+    if (unwanted.length > 0) this.#tell();
     for (const child of fresh) if (child.spec.name !== name) child.start();
     return (await this.child(name)?.restart()) ?? { pid_before: pid, pid_after: null };
   }

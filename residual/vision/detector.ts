@@ -150,18 +150,23 @@ export class Detector {
       await this.#lookOn(model, signal);
       await trouble.over();
     } catch (error) {
-      this.#enter('failed', messageOf(error));
       log.error(`the detector has failed: ${messageOf(error)}`);
-      if (begun) await trouble.over();
+      // It has done no harm to the process.
+      if (begun) await trouble.over().catch((problem: unknown) => log.error(messageOf(problem)));
+      this.#enter('failed', messageOf(error));
     } finally {
       await model?.release();
     }
   }
 
   async #load(): Promise<Model> {
-    const { files, config, cores, log } = this.#options;
-    const meta = JSON.parse(await readFile(files.meta, 'utf8')) as ModelMeta;
-    const bytes = await readFile(files.model);
+    const { id, files, config, cores, log } = this.#options;
+    const read = async (path: string): Promise<Buffer> =>
+      readFile(path).catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'ENOENT' ? new ModelError(`There is no model ${id} on this node.`) : error;
+      });
+    const meta = JSON.parse((await read(files.meta)).toString()) as ModelMeta;
+    const bytes = await read(files.model);
     // What was checked when it came is what is loaded.
     if (createHash('sha256').update(bytes).digest('hex') !== meta.sha256)
       throw new ModelError(
@@ -234,7 +239,7 @@ export class Detector {
   async #look(model: Model, picture: RawPicture): Promise<void> {
     const { config, id, trouble } = this.#options;
     const { header } = picture;
-    const placement = model.fill(picture);
+    const placement = model.place(picture);
     const began = performance.now();
     const outputs = await model.infer();
     const now = performance.now();

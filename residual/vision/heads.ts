@@ -91,7 +91,7 @@ function grid(outputs: Outputs, fixed: 4 | 5, named: number): Reading {
         let best = 0;
         for (let value = fixed; value < values; value++) {
           const score = data[from + value * nextValue] ?? 0;
-          if (score <= best) continue;
+          if (!(score > best)) continue; // also what is no number
           best = score;
           kind = value - fixed;
         }

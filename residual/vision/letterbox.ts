@@ -34,7 +34,7 @@ export class Letterbox {
   }
 
   /** @param picture not larger than the input */
-  fill({ header, pixels }: RawPicture): Placement {
+  place({ header, pixels }: RawPicture): Placement {
     const { width, height, frame_width, frame_height } = header;
     const input = this.#input;
     const data = this.#data;

@@ -64,7 +64,7 @@ export class Model {
     try {
       const input = inputOf(session.inputMetadata, wanted);
       const letterbox = new Letterbox(input);
-      letterbox.fill(noise(input.width, input.height));
+      letterbox.place(noise(input.width, input.height));
       const first = await runOf(session, { [input.name]: letterbox.tensor }, null);
       return new Model(session, input, letterbox, first, wanted);
     } catch (error) {
@@ -84,8 +84,8 @@ export class Model {
   }
 
   /** @returns where the picture lies in the input */
-  fill(picture: RawPicture): Placement {
-    return this.#letterbox.fill(picture);
+  place(picture: RawPicture): Placement {
+    return this.#letterbox.place(picture);
   }
 
   /**
@@ -138,7 +138,7 @@ async function runOf(
 ): Promise<Outputs> {
   const run = fetches === null ? session.run(feeds) : session.run(feeds, fetches);
   // All tensors: sequences and maps are refused by `readingOf`, as they have no sides.
-  return (await run.catch((error: unknown) => refuse('The model cannot be run', error))) as Outputs;
+  return run.catch((error: unknown) => refuse('The model cannot be run', error));
 }
 
 function refuse(what: string, error: unknown): never {

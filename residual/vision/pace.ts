@@ -6,6 +6,8 @@ const MEASURE_MS = 1500;
 /** Two threads must save so much of the time, and may cost so much more computing. */
 const FASTER = 0.75;
 const DEARER = 1.25;
+/** Below that, one thread is fast enough, ms. */
+const SHORT_MS = 20;
 /** Slower than that is no detector; it is also the least that can be configured. */
 const LEAST_HZ = 0.2;
 const SMOOTH = 0.2;
@@ -32,7 +34,7 @@ export async function chooseThreads(
   cores: number,
 ): Promise<Chosen> {
   const first = await tried(open, Math.max(1, threads));
-  if (threads > 0 || cores < 2) return first;
+  if (threads > 0 || cores < 2 || first.wallMs < SHORT_MS) return first;
   await first.model.release();
   const second = await tried(open, 2);
   if (second.wallMs <= first.wallMs * FASTER && second.cpuMs <= first.cpuMs * DEARER) return second;

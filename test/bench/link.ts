@@ -23,22 +23,23 @@ const WS_CLIENTS = 50;
 const WS_RATE = 1000;
 const PARAMS = 1400;
 
-interface Seen {
+export interface Seen {
   readonly received: number;
   /** us */
   readonly p50: number;
   readonly p99: number;
 }
 
-const script = (name: string, ...args: string[]): ChildProcess => fork(join(import.meta.dirname, name), args);
+export const script = (name: string, ...args: string[]): ChildProcess =>
+  fork(join(import.meta.dirname, name), args);
 
-async function message<T>(child: ChildProcess): Promise<T> {
+export async function message<T>(child: ChildProcess): Promise<T> {
   const [value] = (await once(child, 'message')) as [T];
   return value;
 }
 
 /** Sends for a few seconds and asks the sink what came. */
-async function run(sourcePort: number, rate: number, sink: ChildProcess): Promise<Seen> {
+export async function sendAndCount(sourcePort: number, rate: number, sink: ChildProcess): Promise<Seen> {
   const source = script('frame-source.ts', String(sourcePort), String(rate), String(SECONDS));
   await message(source);
   await wait(DRAIN_MS);
@@ -60,9 +61,9 @@ async function udp(): Promise<readonly Result[]> {
   const results: Result[] = [];
   try {
     for (const rate of [1000, ...RATES]) {
-      const without = await run(port, rate, direct);
+      const without = await sendAndCount(port, rate, direct);
       const cpu = cpuMicros(link.pid);
-      const through = await run(from, rate, station);
+      const through = await sendAndCount(from, rate, station);
       const each = (cpuMicros(link.pid) - cpu) / (rate * SECONDS);
       if (results.length === 0) {
         results.push({ name: 'warm-up', value: 0, unit: '' });

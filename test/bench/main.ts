@@ -1,4 +1,4 @@
-/** `npm run bench [-- extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import type { Result } from './result.ts';
 import { benchStartup } from './startup.ts';
 import { benchThinVideo } from './thin-video.ts';
 import { benchVideo } from './video.ts';
+import { benchVision } from './vision.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   extensions: benchExtensions,
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
   startup: benchStartup,
   'thin-video': benchThinVideo,
   video: benchVideo,
+  vision: benchVision,
 };
 
 const asked = process.argv.slice(2);

@@ -61,7 +61,7 @@ export const share = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN;
 
 /** Percent of one core that the process used over the window. */
-async function load(pid: number): Promise<number> {
+export async function load(pid: number): Promise<number> {
   const before = cpuMicros(pid);
   const began = performance.now();
   await new Promise((resolve) => setTimeout(resolve, WINDOW_MS));

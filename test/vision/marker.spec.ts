@@ -7,10 +7,11 @@ import { markerBox } from '../../shared/video/test-marker.ts';
 import type { TestNode } from '../support/node.ts';
 import { startVideoNode, TEST_CAMERA } from '../support/video-node.ts';
 
-const PICTURES = 40;
+const PICTURES = 30;
+const RATE_HZ = 10;
 
 describe('the built-in detector on the test camera', function () {
-  this.timeout(120_000);
+  this.timeout(60_000);
   let node: TestNode;
   const batches: Batch[] = [];
   const states: DetectorStatus[] = [];
@@ -38,7 +39,9 @@ describe('the built-in detector on the test camera', function () {
   };
 
   before(async () => {
-    node = await startVideoNode({ config: `${TEST_CAMERA}vision:\n  detector: marker\n` });
+    node = await startVideoNode({
+      config: `${TEST_CAMERA}vision:\n  detector: marker\n  rate_hz: ${RATE_HZ}\n`,
+    });
     vision = client();
     vision.start();
     await until(() => batches.length >= PICTURES);
@@ -56,7 +59,8 @@ describe('the built-in detector on the test camera', function () {
     );
     expect(shares.filter((share) => share > 0.6).length, shares.join()).to.be.at.least(PICTURES - 2);
     const ids = new Set(batches.flatMap(({ detections }) => detections.map(({ track_id }) => track_id)));
-    expect([...ids]).to.deep.equal([1]);
+    // A machine that stands still for seconds may lose it once.
+    expect(ids.size).to.be.within(1, 2);
     const [first] = batches;
     expect(first).to.include({ v: 1, source: 'svc-vision', model_id: 'marker', camera_id: 'main' });
     expect(first?.detections[0]).to.include({ class_label: 'marker', confidence: 1, lock_state: null });
@@ -65,10 +69,9 @@ describe('the built-in detector on the test camera', function () {
   it('says what it measured', async () => {
     await until(() => states.at(-1)?.fps !== null && states.at(-1)?.state === 'running');
     const status = await vision.calls.status({});
-    console.log(status);
     expect(status).to.include({ state: 'running', model_id: 'marker', last_error: null, designated: null });
-    expect(status.rate_hz).to.be.within(0.2, 5);
-    expect(status.fps).to.be.within(0.1, 6);
+    expect(status.rate_hz).to.be.within(0.2, RATE_HZ);
+    expect(status.fps).to.be.within(0.1, RATE_HZ * 1.5);
     expect(status.threads).to.be.within(1, 2);
     expect(status.frames).to.be.at.least(PICTURES);
   });
@@ -78,11 +81,9 @@ describe('the built-in detector on the test camera', function () {
     const target = await vision.calls.designate({
       bbox: detection?.bbox ?? { x: 0, y: 0, width: 1, height: 1 },
     });
-    expect(target).to.deep.equal({ track_id: 1, lock_state: 'locked' });
-    const from = batches.length;
-    await until(() => batches.length > from + 1);
-    expect(batches.at(-1)?.detections[0]?.lock_state).to.equal('locked');
-    expect(states.at(-1)?.designated).to.deep.equal(target);
+    expect(target).to.deep.equal({ track_id: detection?.track_id, lock_state: 'locked' });
+    await until(() => batches.at(-1)?.detections[0]?.lock_state === 'locked');
+    await until(() => states.at(-1)?.designated?.lock_state === 'locked');
     const refused = await vision.calls.designate({ track_id: 77 }).catch((error: unknown) => error);
     expect(refused).to.include({ code: 'E_NOT_FOUND' });
     await vision.calls.release({});

@@ -11,8 +11,9 @@ import type { DetectionFeed } from './detection-feed.ts';
 const MAX_SOCKETS = 32;
 const TICK_MS = 500;
 const PING_TICKS = 30;
-/** A detector that is restarted is back before this, unless its model is large. */
-const AWAY_MS = 2500;
+/** How long a client waits for a detector that was never there, and for one that is restarted, with a large model. */
+const NONE_MS = 2500;
+const AWAY_MS = 10_000;
 const CLOSE = { goingAway: 1001, policy: 1008, noDetector: 1011 } as const;
 
 interface Open {
@@ -44,8 +45,8 @@ export class DetectionSockets {
   });
   #timer: NodeJS.Timeout | null = null;
   #ticks = 0;
-  /** When there was last a detector. */
-  #runAt = -Infinity;
+  /** When those who wait for a detector are told that there is none. */
+  #waitUntil = -Infinity;
 
   constructor(options: DetectionSocketsOptions) {
     this.#options = options;
@@ -72,7 +73,7 @@ export class DetectionSockets {
     const { feed, now, log } = this.#options;
     const entry: Open = { socket, answered: true };
     if (this.#open.size === 0) {
-      this.#runAt = now(); // it has the same time as one that goes away
+      this.#waitUntil = now() + NONE_MS;
       this.#timer = every(TICK_MS, 'detection sockets', () => this.#tick());
     }
     this.#open.add(entry);
@@ -93,8 +94,8 @@ export class DetectionSockets {
 
   #tick(): void {
     const { feed, running, now } = this.#options;
-    if (running() || feed.latest() !== null) this.#runAt = now();
-    const away = now() - this.#runAt > AWAY_MS;
+    if (running() || feed.latest() !== null) this.#waitUntil = now() + AWAY_MS;
+    const away = now() > this.#waitUntil;
     const ping = ++this.#ticks % PING_TICKS === 0;
     for (const entry of this.#open) {
       const { socket } = entry;
