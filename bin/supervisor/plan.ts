@@ -35,8 +35,8 @@ const CEILINGS_MIB = {
   'svc-radio-sim': 256,
   'svc-link': 384,
   'svc-video': 448,
-  // With the most that `vision.memory_mb` may be by default, and what Node itself takes.
-  'svc-vision': 1280,
+  // And what the model may take.
+  'svc-vision': 256,
   'svc-residual': 384,
   'svc-fleet': 128,
   'svc-control': 320,
@@ -76,7 +76,7 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
     child('svc-radio-sim', simulatedRadio, 'bin/radio-sim/main'),
     child('svc-link', true, 'front/link/main'),
     child('svc-video', withVideo, 'residual/video/main'),
-    child('svc-vision', withVision, 'residual/vision/main'),
+    larger(child('svc-vision', withVision, 'residual/vision/main'), config.vision.memory_mb),
     child('svc-residual', input.withResidual, 'residual/app/main'),
     smaller(
       child(
@@ -100,6 +100,11 @@ export function planChildren(input: PlanInput): readonly ChildSpec[] {
       ...(input.withResidual ? [] : ['--no-residual']),
     ),
   ];
+}
+
+/** More memory, MiB. */
+function larger(spec: ChildSpec, mib: number): ChildSpec {
+  return { ...spec, memoryMiB: spec.memoryMiB + mib };
 }
 
 /** It has next to nothing to compute: V8 keeps less compiled code, which is 6 of 46 MB, and needs a little more CPU. */

@@ -9,7 +9,7 @@ import { classOf, isRaisable, type Tool } from './tool.ts';
 /** A larger description of the answer costs more than it tells. */
 const MAX_OUTPUT_CHARS = 160;
 
-const NODE: JsonSchema = { type: 'string', description: 'id of the node' };
+const NODE: JsonSchema = { type: 'string', maxLength: 128, description: 'id of the node' };
 const CONFIRM_ID: JsonSchema = { type: 'string', description: "code of a person's signature" };
 
 const AGREED: JsonSchema = { type: 'boolean', description: 'true once the user agreed' };
@@ -41,11 +41,11 @@ export function listed(tool: Tool, fleet: boolean): Listed {
     description: `${tool.description}${words} [${scope}]`,
     inputSchema: {
       type: 'object',
-      properties: {
+      properties: withoutLengths({
         ...tool.input.properties,
         ...(fleet && hasNode(tool) ? { node: NODE } : {}),
         ...confirms(tool),
-      },
+      }),
       ...(tool.input.required === undefined ? {} : { required: [...tool.input.required] }),
     },
     ...(output === null || output['properties'] === undefined
@@ -53,6 +53,14 @@ export function listed(tool: Tool, fleet: boolean): Listed {
       : { outputSchema: { ...output, type: 'object' } }),
     annotations: annotationsOf(tool),
   };
+}
+
+/** How long a text may be at most is checked anyway, and no client writes another one for knowing it. */
+function withoutLengths(properties: object): object {
+  const text = JSON.stringify(properties, (key, value: unknown) =>
+    key === 'maxLength' && typeof value === 'number' ? undefined : value,
+  );
+  return JSON.parse(text) as object;
 }
 
 /**
@@ -65,7 +73,7 @@ export function checked(tool: Tool): JsonSchema {
     type: 'object',
     properties: {
       ...(tool.contributed === true ? unchecked(tool.input.properties) : tool.input.properties),
-      ...(hasNode(tool) ? { node: { ...NODE, maxLength: 128 } } : {}),
+      ...(hasNode(tool) ? { node: NODE } : {}),
       ...(asks
         ? {
             confirm: { type: ['boolean', 'string'], maxLength: 64 },

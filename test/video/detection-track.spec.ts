@@ -38,10 +38,18 @@ describe('detections on the picture that they belong to', () => {
   it('are none if they are more than a second from the picture', () => {
     const track = new DetectionTrack();
     expect(at(track, null, AHEAD)).to.deep.equal([]);
-    track.add(batch(10_000), AHEAD + 10_100);
+    for (const ts of [9900, 10_000]) track.add(batch(ts), AHEAD + ts + 100);
     expect(at(track, null, AHEAD + 11_050)).to.deep.equal([]);
     expect(at(track, AHEAD + 11_050, AHEAD + 11_100)).to.deep.equal([]);
-    expect(at(track, AHEAD + 8900, AHEAD + 10_100)).to.deep.equal([]);
+    expect(at(track, AHEAD + 8800, AHEAD + 10_100)).to.deep.equal([]);
+  });
+
+  it('one that waited at the node until somebody asked is not taken for one of now', () => {
+    const track = new DetectionTrack();
+    track.add(batch(10_000), AHEAD + 11_900);
+    expect(at(track, null, AHEAD + 11_900)).to.deep.equal([]);
+    track.add(batch(11_850), AHEAD + 11_950);
+    expect(at(track, null, AHEAD + 11_950)).to.deep.equal([11_850]);
   });
 
   it('one that comes late does not move the clock, and each source has its own', () => {

@@ -17,7 +17,7 @@ export default class VisionDetectorCommand extends NodeCommand {
 
   async run(): Promise<Chosen> {
     const { args, flags } = await this.parse(VisionDetectorCommand);
-    if ((args.id === undefined) !== (flags.off === true))
+    if ((args.id === undefined) !== flags.off)
       this.error('Name a model of `svc vision models`, or --off.', { exit: EXIT.usage });
     const chosen = (
       args.id === undefined

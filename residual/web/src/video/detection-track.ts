@@ -33,6 +33,8 @@ export class DetectionTrack {
    * @param takenAt when the shown picture was taken; null: not known, then the newest are of it
    */
   at(takenAt: number | null, now: number): readonly Batch[] {
+    // The first may have waited at the node: alone it says nothing of its time.
+    if (this.#kept.length < 2) return [];
     const ahead = Math.min(...this.#kept.map((kept) => kept.ahead));
     const wanted = (takenAt ?? now) - ahead;
     const nearest = new Map<string, Batch>();
