@@ -47,7 +47,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     profile: config.agent.profile,
     log,
   });
-  const feed = new DetectionFeed();
+  const detections = new DetectionFeed();
   const video = await openVideo({
     config,
     paths,
@@ -67,7 +67,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     config,
     paths,
     store,
-    feed,
+    feed: detections,
     lease: video.lease,
     publish: plugins.publish,
     checker: join(import.meta.dirname, `../vision/check-model${extname(import.meta.filename)}`),
