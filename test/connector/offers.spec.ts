@@ -18,10 +18,10 @@ describe('the list of tools follows the node', function () {
     { agent: { profile: 'drone' }, features, mavlink: { endpoints: [] } },
   ];
 
-  it('features that are off and routes that are not built are not listed; while it is away all are', async () => {
+  it('features that are off are not listed; while it is away all are', async () => {
     const home = await tempDir();
     await using stub = await StubNode.start();
-    stub.answers.set('GET /api/config', config({ video: false }));
+    stub.answers.set('GET /api/config', config({ video: false, vision: false }));
     await stub.leave();
     try {
       const args = ['--target', 'agent', stub.url, '--token', stub.token('read', 'safe_write')];
