@@ -18,7 +18,7 @@ describe('the list of tools follows the node', function () {
     { agent: { profile: 'drone' }, features, mavlink: { endpoints: [] } },
   ];
 
-  it('features that are off and routes that are not built are not listed; while it is away all are', async () => {
+  it('features that are off are not listed; while it is away all are', async () => {
     const home = await tempDir();
     await using stub = await StubNode.start();
     stub.answers.set('GET /api/config', config({ video: false, vision: false }));
