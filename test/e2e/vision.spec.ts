@@ -1,5 +1,7 @@
 /// <reference lib="dom" />
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -8,7 +10,7 @@ import { markerBox } from '../../shared/video/test-marker.ts';
 import { noChromium, openChromium, signInto } from '../support/chromium.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
-import type { TestNode } from '../support/node.ts';
+import { ROOT, type TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
@@ -154,6 +156,24 @@ describe('vision, from the camera to whoever uses it', function () {
       await node.killAndAwaitSuccessor('svc-vision');
       expect((await node.json('/api/video', { headers: KEYED })).body['state']).to.equal('running');
       expect((await latest()).detections).to.have.length(1);
+    });
+
+    it('a model is given to the node by the command line, and taken away again', async () => {
+      const meta = join(home, 'own.json');
+      await writeFile(
+        meta,
+        JSON.stringify({ id: 'own', head: 'yolov8', input_w: 320, input_h: 320, classes: ['stripe'] }),
+      );
+      const file = join(ROOT, 'residual/vision/builtin/marker.onnx');
+      const given = await svc(node.paths, 'vision', 'upload', file, '--meta', meta);
+      expect(given.code, given.stderr).to.equal(0);
+      expect(given.stdout).to.include('own is stored.');
+      const wrong = await svc(node.paths, 'vision', 'upload', meta, '--meta', meta);
+      expect(wrong.code).to.equal(1);
+      const missing = await svc(node.paths, 'vision', 'upload', join(home, 'none'), '--meta', meta);
+      expect(missing.code).to.equal(2);
+      const gone = await svc(node.paths, 'vision', 'delete', 'own');
+      expect([gone.code, gone.stdout]).to.deep.equal([0, 'own is deleted.\n']);
     });
 
     it('is stopped on the command line', async () => {

@@ -13,7 +13,9 @@ export default class VisionDetectorCommand extends NodeCommand {
     '<%= config.bin %> vision detector --off',
   ];
   static override args = { id: Args.string({ description: 'of `svc vision models`' }) };
-  static override flags = { off: Flags.boolean({ summary: 'nothing looks at the pictures any more' }) };
+  static override flags = {
+    off: Flags.boolean({ summary: 'nothing looks at the pictures any more', default: false }),
+  };
 
   async run(): Promise<Chosen> {
     const { args, flags } = await this.parse(VisionDetectorCommand);
