@@ -92,7 +92,7 @@ export class ModelRegistry {
     const { models } = value as { readonly models: readonly RegistryModel[] };
     const whole = models.map((model) => ({
       ...model,
-      url: URL.parse(model.url, address)?.href ?? model.url,
+      url: URL.parse(model.url, address.href)?.href ?? model.url,
     }));
     const etag = answer.headers.get('etag');
     this.#kept = etag === null ? null : { etag, models: whole };
