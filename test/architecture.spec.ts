@@ -146,8 +146,8 @@ describe('architecture', () => {
     const roots = [
       /^(?:connector|residual|(?:front|residual)\/[a-z]+)\/main\.ts$/,
       /^bin\//,
-      // Programs that run once.
-      /^residual\/vision\/(?:check-model|builtin\/make-models)\.ts$/,
+      // A program that runs once.
+      /^residual\/vision\/check-model\.ts$/,
     ];
     const readers = files.filter((file) =>
       /process\.(?:env|argv)\b/.test(readFileSync(join(ROOT, file), 'utf8')),

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { yolov8n } from '../../residual/vision/builtin/made-model.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
 import { VISION } from '../../shared/rpc/vision.ts';
 import type { Batch } from '../../shared/schemas/vision.ts';
+import { yolov8n } from '../models/made-model.ts';
 import { ageOf, noChromium, openChromium, readClocks } from '../support/chromium.ts';
 import { freePort } from '../support/temp.ts';
 import { startVideoNode, TEST_CAMERA } from '../support/video-node.ts';

@@ -1,13 +1,14 @@
 /**
- * `make-models.ts`: writes `marker.onnx` and `marker.json` beside this file; with a folder as argument, YOLOv8n's shape with
- * random weights into it instead, for 320x320 and 640x640, each with its JSON.
+ * `npm run models`: writes the built-in model, `residual/vision/builtin/marker.onnx` and its JSON. With a folder as argument,
+ * YOLOv8n's shape with random weights into it instead, for 320x320 and 640x640, to measure with.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ROOT } from '../support/node.ts';
 import { marker, yolov8n } from './made-model.ts';
 
 const [folder] = process.argv.slice(2);
-const into = folder ?? import.meta.dirname;
+const into = folder ?? join(ROOT, 'residual/vision/builtin');
 await mkdir(into, { recursive: true });
 for (const { id, model, meta } of folder === undefined ? [marker()] : [yolov8n(320), yolov8n(640)]) {
   await writeFile(join(into, `${id}.onnx`), model);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ModelMeta } from '../../../shared/schemas/vision.ts';
+import type { ModelMeta } from '../../shared/schemas/vision.ts';
 import { MARKER_SIDE, markerModel } from './marker.ts';
 import { yolov8nShape } from './yolov8n-shape.ts';
 
