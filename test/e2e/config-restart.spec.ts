@@ -13,6 +13,7 @@ import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { folderHas, telemetry } from '../support/events.ts';
 import { formWith, makeExtension } from '../support/extensions.ts';
+import { writeSureModel } from '../support/models.ts';
 import { TestNode } from '../support/node.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { RtspCamera } from '../support/rtsp-camera.ts';
@@ -354,6 +355,44 @@ describe('each config key is in force once what the answer names was restarted',
     await video(({ state }) => state === 'running');
     expect((await node.post('/api/video/record/start', {})).body).to.include({ code: 'E_DISK_FULL' });
     await removeDir(`/dev/shm${directory}`);
+  });
+
+  it('vision.*', async () => {
+    const vision = async (fits: (body: Record<string, unknown>) => boolean): Promise<void> => {
+      while (!fits((await get('/api/vision/status')).body));
+    };
+    await writeSureModel(node.paths.models, 0.6);
+    await apply('vision.detector', 'sure');
+    await vision(({ state, rate_hz: rate }) => state === 'running' && rate === 5);
+    await apply('vision.rate_hz', 2);
+    await vision(({ state, rate_hz: rate }) => state === 'running' && rate === 2);
+    await apply('vision.threads', 2);
+    await vision(({ threads }) => threads === 2);
+    /** Of the first batch that the process has made which runs now. */
+    const seen = async (): Promise<unknown> => {
+      for (;;) {
+        const { body } = await get('/api/vision/detections/latest');
+        if ('source' in body) return body['detections'];
+      }
+    };
+    expect(await seen()).to.have.length(1);
+    await apply('vision.confidence', 0.8);
+    expect(await seen()).to.have.length(0);
+    const limit = (): number =>
+      Number(
+        /Max data size +(\d+)/.exec(readFileSync(`/proc/${node.pid('svc-vision')}/limits`, 'utf8'))?.[1] ?? 0,
+      );
+    await apply('vision.memory_mb', 4096);
+    await seen();
+    expect(limit()).to.be.within(4096 * 2 ** 20, 6000 * 2 ** 20);
+    await apply('vision.models_max_mb', 7);
+    const models = async () => (await get('/api/vision/models')).body;
+    expect(memberOf((await models())['cache'], 'max_mb')).to.equal(7);
+    expect((await models())['registry_error']).to.equal(null);
+    await apply('vision.registry', 'http://127.0.0.1:1/models.json');
+    expect((await models())['registry_error']).to.match(/127\.0\.0\.1:1/);
+    await apply('vision.detector', '');
+    await vision(({ state }) => state === 'off');
   });
 
   it('plugins.require_signed, plugins.url_hosts', async () => {

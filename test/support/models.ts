@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import onnxProto, { type onnx } from 'onnx-proto';
+import { modelFiles } from '../../shared/vision/model-files.ts';
 
 const { onnx: proto } = onnxProto;
 const FLOAT = 1;
@@ -77,3 +80,35 @@ export const headOf = (from: string): readonly onnx.INodeProto[] => [
 ];
 
 const headNodes = [node('Identity', ['images'], 'same'), ...headOf('same')];
+
+/** Stores the model `sure`, which sees one thing in every picture. @param score how sure it is, 0 to 1 */
+export async function writeSureModel(folder: string, score: number): Promise<void> {
+  const floats = (name: string, dims: readonly number[], values: readonly number[]): onnx.ITensorProto => ({
+    name,
+    dataType: FLOAT,
+    dims: [...dims],
+    floatData: [...values],
+  });
+  const model = modelFile({
+    nodes: [
+      node('ReduceMin', ['images'], 'least', [{ name: 'keepdims', type: 2, i: 0 }]),
+      node('Mul', ['least', 'nothing'], 'zero'),
+      node('Add', ['zero', 'sure'], 'out'),
+    ],
+    constants: [floats('nothing', [], [0]), floats('sure', [1, 5, 1], [16, 16, 8, 8, score])],
+  });
+  const files = modelFiles(folder, 'sure');
+  const sha256 = createHash('sha256').update(model).digest('hex');
+  const meta = {
+    id: 'sure',
+    name: 'Sure',
+    head: 'yolov8',
+    classes: ['thing'],
+    input_w: 32,
+    input_h: 32,
+    sha256,
+  };
+  await mkdir(folder, { recursive: true });
+  await writeFile(files.model, model);
+  await writeFile(files.meta, JSON.stringify(meta));
+}

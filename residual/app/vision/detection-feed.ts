@@ -29,6 +29,11 @@ export class DetectionFeed {
     }
   }
 
+  /** Its source is gone: nobody knows what is there now. */
+  forget(source: string): void {
+    this.#newest.delete(source);
+  }
+
   /** The newest batch, of one source or of all; null if it came more than 2 s ago. */
   latest(source?: string): Batch | null {
     const newest = source === undefined ? [...this.#newest.values()].at(-1) : this.#newest.get(source);

@@ -52,6 +52,7 @@ export class Detector {
       },
       onConnection: () => {
         this.#status = null;
+        feed.forget(VISION.server);
         onStatus(null);
       },
       away: () =>
