@@ -104,7 +104,7 @@ function requestBody(row: Row): Json {
   if (schema === null) return {};
   return {
     requestBody: {
-      required: 'required' in schema || 'minProperties' in schema,
+      required: 'required' in schema || 'minProperties' in schema || 'oneOf' in schema,
       content: {
         'application/json': { schema },
         ...(row.bodyMedia === null ? {} : { [row.bodyMedia]: { schema: { type: 'string' } } }),

@@ -41,6 +41,7 @@ export const visionRows = [
   row('vision.detector.put', 'PUT /api/vision/detector', 'key admin ok - config', 'choose the detector', {
     limits: LIMITS.slow,
     body: vision.detectorChoice,
+    fails: ['E_NOT_FOUND'],
     responses: json('stored, and svc-vision restarted', vision.detectorChosen),
   }),
   row('vision.detector.delete', 'DELETE /api/vision/detector', 'key admin ok - config', 'stop the detector', {
@@ -52,7 +53,11 @@ export const visionRows = [
     'POST /api/vision/designate',
     'key safe_write ok - config',
     'designate a target',
-    { body: vision.designateRequest, responses: json('what is followed', vision.designated) },
+    {
+      body: vision.designateRequest,
+      fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN'],
+      responses: json('what is followed', vision.designated),
+    },
   ),
   row(
     'vision.detections.latest.get',

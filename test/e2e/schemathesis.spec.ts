@@ -28,6 +28,7 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
   'services.name.restart.post': 'would end the node under the run',
   'system.reboot.post': 'would end the machine under the run',
   'system.shutdown.post': 'would end the machine under the run',
+  'vision.designate.post': 'no detector runs here (503)',
   'plugins.id.x.path.get': 'no extension is there that could answer',
   'plugins.id.x.path.post': 'no extension is there that could answer',
   'plugins.id.x.path.put': 'no extension is there that could answer',
@@ -54,7 +55,8 @@ const RUNS = [
 // vehicle, so an unknown one is 400 (docs/contract.md 6); what the items of a mission mean, a schema cannot say (6.2), nor what an
 // archive holds and which addresses are allowed (9.1), nor which of two forms an end of
 // the radio takes (7.2), or the id of this node (7.6), nor what is a map (9.2), nor which steps of the set-up a person can mark (9.3),
-// nor which addresses of a hub may be asked in the open, nor what a code looks like (10.2).
+// nor which addresses of a hub may be asked in the open, nor what a code looks like (10.2),
+// nor what is a model (9.5).
 const CONFIG = `
 [checks]
 ignored_auth.enabled = false
@@ -76,6 +78,7 @@ ${[
   'maps.name.put',
   'setup.step.id.post',
   'fleet.enroll.post',
+  'vision.models.post',
 ]
   .map(
     (id) => `[[operations]]
