@@ -8,9 +8,9 @@ import { messageOf } from '../../shared/errors.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
 import { type ModelCheck, type ModelMetadata, modelMetadata } from '../../shared/schemas/vision.ts';
 import { ModelError } from './heads.ts';
+import { inspectModel } from './inspect-model.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { Model } from './model.ts';
-import { inspectModel } from './model-file.ts';
 import { stepBack } from './step-back.ts';
 
 const DEFAULT_MEMORY_MB = 1024;

@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import onnxProto, { type onnx } from 'onnx-proto';
 import { ModelError } from '../../residual/vision/heads.ts';
-import { inspectModel } from '../../residual/vision/model-file.ts';
+import { inspectModel } from '../../residual/vision/inspect-model.ts';
 import type { ModelCheck } from '../../shared/schemas/vision.ts';
-import { headOf, integers, type ModelParts, modelFile, node } from '../support/models.ts';
+import { headOf, integers, type ModelParts, modelFile, node } from '../models/small-model.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

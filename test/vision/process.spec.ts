@@ -9,7 +9,7 @@ import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
 import { type DetectorStatus, VISION } from '../../shared/rpc/vision.ts';
 import { modelFiles } from '../../shared/vision/model-files.ts';
-import { headOf, integers, type ModelParts, modelFile, node } from '../support/models.ts';
+import { headOf, integers, type ModelParts, modelFile, node } from '../models/small-model.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

@@ -16,7 +16,7 @@ import {
 import type { ConfigStore } from '../config/store.ts';
 import { BadForm, receiveForm } from '../form-upload.ts';
 import type { DetectionFeed } from './detection-feed.ts';
-import type { Detector } from './detector.ts';
+import type { DetectorClient } from './detector-client.ts';
 import type { ModelRegistry } from './model-registry.ts';
 import type { Incoming, ModelStore } from './model-store.ts';
 
@@ -28,7 +28,7 @@ export interface VisionDeps {
   readonly config: ConfigStore;
   readonly store: ModelStore;
   readonly registry: ModelRegistry;
-  readonly detector: Detector;
+  readonly detector: DetectorClient;
   readonly feed: DetectionFeed;
 }
 

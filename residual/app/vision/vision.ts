@@ -8,7 +8,7 @@ import type { ConfigStore } from '../config/store.ts';
 import type { UpgradeHandler } from '../server.ts';
 import type { DetectionFeed } from './detection-feed.ts';
 import { DetectionSockets } from './detection-sockets.ts';
-import { Detector } from './detector.ts';
+import { DetectorClient } from './detector-client.ts';
 import { visionHandlers } from './handlers.ts';
 import { modelCheck } from './model-check.ts';
 import { ModelRegistry } from './model-registry.ts';
@@ -43,7 +43,7 @@ export function openVision(options: VisionOptions): Vision {
   const now = (): number => performance.now();
   const warn = (sentence: string): void => void log.warn(sentence);
   const lease = new VisionLease(options.lease, warn);
-  const detector = new Detector({
+  const detector = new DetectorClient({
     visionSocket: paths.visionSocket,
     supervisorSocket: paths.supervisorSocket,
     feed,

@@ -25,7 +25,7 @@ const UNKNOWN = {
   designated: null,
 } as const;
 
-export interface DetectorOptions {
+export interface DetectorClientOptions {
   readonly visionSocket: string;
   readonly supervisorSocket: string;
   /** What svc-vision detects goes in here. */
@@ -35,12 +35,12 @@ export interface DetectorOptions {
 }
 
 /** svc-vision, as the rest of this process knows it. */
-export class Detector {
+export class DetectorClient {
   readonly #client: Client<typeof VISION>;
   readonly #supervisor: Client<typeof SUPERVISOR>;
   #status: DetectorStatus | null = null;
 
-  constructor({ visionSocket, supervisorSocket, feed, onStatus }: DetectorOptions) {
+  constructor({ visionSocket, supervisorSocket, feed, onStatus }: DetectorClientOptions) {
     this.#client = clientOf(VISION, {
       path: visionSocket,
       listeners: {
