@@ -135,7 +135,7 @@ export class FleetClient {
     this.#policy = new RetainedStatement(async (jws) => control.policy({ jws }), refused('the policy'));
     this.#ack = new RetainedStatement(async (jws) => {
       const { stream, seq } = await control.ack({ jws });
-      this.#sender.acknowledge(stream, seq);
+      if (!this.#stopped) this.#sender.acknowledge(stream, seq);
     }, refused('an acknowledgement'));
     this.#presence = new TokenBucket(PRESENCE_RATE, now());
   }
@@ -327,6 +327,7 @@ export class FleetClient {
     this.#statusWanted = false;
     try {
       const body = await this.#options.control.status({});
+      if (this.#stopped) return; // the queue may be closed by now
       const { fleet, node } = this.#place;
       const text = JSON.stringify({ ...body, events_behind: this.#options.queue.behind });
       this.#statusAt = this.#options.now();
@@ -349,7 +350,7 @@ export class FleetClient {
     try {
       const picked = await this.#picked();
       const { fleet, node } = this.#place;
-      if (picked !== null)
+      if (picked !== null && !this.#stopped)
         this.#connection?.publishOnce(topics.told(fleet, node, 'telemetry'), JSON.stringify(picked));
     } finally {
       this.#telemetryBusy = false;
@@ -361,7 +362,8 @@ export class FleetClient {
     if (now - this.#keptAt < this.#limits.keepTelemetryMs) return;
     this.#keptAt = now;
     const detail = await this.#picked();
-    if (detail !== null) this.append([{ at: this.#options.wall(), kind: TELEMETRY_KIND, detail }]);
+    if (detail !== null && !this.#stopped)
+      this.append([{ at: this.#options.wall(), kind: TELEMETRY_KIND, detail }]);
   }
 
   /** Null: there is none at the moment. */
@@ -383,6 +385,7 @@ export class FleetClient {
 
   /** What the broker does not take is told again: status and presence by time, events until they are acknowledged. */
   async #tell(said: Said): Promise<void> {
+    if (this.#stopped) return; // nothing comes after the goodbye
     try {
       await this.#connection?.publish(said);
     } catch (error) {

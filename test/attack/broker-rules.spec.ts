@@ -129,7 +129,7 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     const at = performance.now();
     await broker.deny(['node-d']);
     while ((await refusal(denied, topics.told(FLEET, 'node-d', 'status'))) !== NOT_AUTHORIZED)
-      expect(performance.now() - at).to.be.lessThan(5000);
+      expect(performance.now() - at).to.be.lessThan(15_000);
     const heard: string[] = [];
     denied.on('message', (topic) => heard.push(topic));
     await denied.subscribeAsync('#', { qos: 1 }).catch(() => undefined);

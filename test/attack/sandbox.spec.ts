@@ -118,7 +118,7 @@ function ownAddress(): string | null {
 }
 
 describe('the sandbox of extensions in a checkout', function () {
-  this.timeout(40_000);
+  this.timeout(60_000);
   let sandbox: Sandbox;
   let bench: Bench;
   let bystander: ChildProcess;
@@ -387,7 +387,7 @@ time.sleep(600)`,
     const pid = stubborn.pid ?? 0;
     const began = performance.now();
     await stubborn.stop();
-    expect(performance.now() - began).to.be.within(4900, 9000);
+    expect(performance.now() - began).to.be.within(4900, 30_000);
     expect(await stubborn.ended).to.deep.equal({ exit: 'SIGKILL' });
     expect(await readdir('/proc')).to.not.include(String(pid));
   });

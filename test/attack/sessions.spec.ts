@@ -148,7 +148,7 @@ describe('dashboard sessions over a real socket', () => {
     const started = performance.now();
     expect((await end(last, session(mine))).body).to.deep.equal({ id: last, ended: true });
     expect((await closed)[0]).to.equal(4401);
-    expect(performance.now() - started).to.be.below(1000);
+    expect(performance.now() - started).to.be.below(10_000);
     expect(await read(session(other))).to.equal(401);
     expect(await read(session(mine)), 'the others stay').to.equal(200);
     expect((await end(own, session(mine))).status, 'a session signs itself out').to.equal(200);

@@ -9,7 +9,7 @@ import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 describe('svc on the command line', function () {
-  this.timeout(60_000); // each call is a process of its own
+  this.timeout(120_000); // each call is a process of its own
   let node: TestNode;
   let dir = '';
   const run = async (...args: string[]): ReturnType<typeof svc> => svc(node.paths, ...args);

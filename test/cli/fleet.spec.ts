@@ -10,7 +10,7 @@ import { TestNode } from '../support/node.ts';
 import { type CliAnswer, svc } from '../support/svc.ts';
 
 describe('svc fleet', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let hub: FakeHub;
 

@@ -12,7 +12,7 @@ import { freePort } from '../support/temp.ts';
 const GROUND_KEY = 'svc_ground789abcdef0123456789abcdef0123456789a';
 
 describe('svc on a ground station', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const pair = boundPair();
   let drone: TestNode;
   let ground: TestNode;

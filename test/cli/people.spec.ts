@@ -22,7 +22,7 @@ function environment({ etc, run, state }: Paths): NodeJS.ProcessEnv {
 }
 
 describe('svc, for people', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
@@ -142,7 +142,7 @@ describe('svc, for people', function () {
 });
 
 describe('svc help of a topic', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const nowhere = pathsFrom({
     SVC_ETC_DIR: '/nonexistent',
     SVC_RUN_DIR: '/nonexistent',
@@ -198,7 +198,7 @@ describe('the demo nodes', () => {
 });
 
 describe('a camera that is away', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('is one warning, however often it is tried', async () => {
     const node = await TestNode.start({

@@ -9,7 +9,7 @@ type Json = Readonly<Record<string, unknown>>;
 const ID = 'org.example.watch';
 
 describe('svc plugin, for operators', function () {
-  this.timeout(60_000); // each call is a process of its own
+  this.timeout(120_000); // each call is a process of its own
   let plugins: PluginNode;
   let archive: string;
   before(async () => {

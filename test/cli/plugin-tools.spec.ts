@@ -17,7 +17,7 @@ const nowhere = { etc: '/nonexistent', run: '/nonexistent', state: '/nonexistent
 >[0];
 
 describe('svc plugin, for authors', function () {
-  this.timeout(60_000); // each call is a process of its own
+  this.timeout(120_000); // each call is a process of its own
   let folder: string;
   let home: string;
   before(async () => {

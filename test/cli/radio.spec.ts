@@ -6,7 +6,7 @@ import { ReportServer, recorded } from '../support/report-server.ts';
 import { svc } from '../support/svc.ts';
 
 describe('svc radio', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const server = new ReportServer();
   let machine: RadioMachine;
   let node: TestNode;

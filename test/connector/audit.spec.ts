@@ -16,7 +16,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 describe('the audit of the connector', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let home: string;
   let path: string;
   let stub: StubNode;

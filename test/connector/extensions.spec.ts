@@ -9,7 +9,7 @@ const ID = 'org.example.thermal';
 const TOOL = 'org_example_thermal__hottest';
 
 describe('extensions in the connector', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
   let plugins: PluginNode;
   let home: string;
   let client: Client;

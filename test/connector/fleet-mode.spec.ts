@@ -29,7 +29,7 @@ const ARM: NodeRequest = { method: 'POST', path: '/api/command', body: { cmd: 'a
 const log = createLogger('test', 'error');
 
 describe('the connector in a fleet', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let home: string;
   let hub: FleetHub;
   let node: FleetTestNode;
@@ -130,7 +130,7 @@ describe('the connector in a fleet', function () {
       expect(denial.message).to.match(/is offline.*last heard of it \d+ s ago/);
       expect(denial.maybeDone).to.equal(false);
     }
-    expect(performance.now() - began).to.be.below(2000);
+    expect(performance.now() - began).to.be.below(10_000); // silence would be waited for far longer
   });
 
   it('a node that takes a call and says nothing is silent; a write may have been done', async () => {
@@ -495,7 +495,7 @@ describe('the connector in a fleet', function () {
       expect(away[0]?.['problem']).to.include('is offline');
       expect(away[1]?.['problem']).to.include('is silent');
       expect(away[1]).to.include({ mode: 'LOITER' });
-      expect(took).to.be.below(9000);
+      expect(took).to.be.below(40_000); // one after the other it would be minutes
     });
 
     it('a person who holds signs flight, and what would destroy is not signed by holding', async () => {

@@ -31,7 +31,7 @@ function servedTools(): readonly string[] {
 }
 
 describe('the connector and a real node', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
   let node: TestNode;
   let home: string;
   let agent: string[];
@@ -135,7 +135,7 @@ describe('the connector and a real node', function () {
     it('a picture comes as an image beside its time', async () => {
       const { kinds, value } = await callTool(client, 'video_snapshot');
       expect(kinds).to.deep.equal(['text', 'image']);
-      expect(Date.now() - Date.parse(String(value['captured_at']))).to.be.below(5000);
+      expect(Date.now() - Date.parse(String(value['captured_at']))).to.be.below(20_000);
     });
 
     it('an admin call asks the user; agreed it happens, declined it does not', async () => {
@@ -565,7 +565,7 @@ describe('the connector and a real node', function () {
 });
 
 describe('a local fleet', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
 
   it('reaches each node by its id, says which is away, and has the same tools', async () => {
     const home = await tempDir();

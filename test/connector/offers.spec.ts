@@ -9,7 +9,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 describe('the list of tools follows the node', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
 
   const names = async (client: Client): Promise<readonly string[]> =>
     (await client.listTools()).tools.map(({ name }) => name);

@@ -52,7 +52,7 @@ async function modern(place: RequestOptions, params: Json, capabilities: Json): 
 }
 
 describe('the connector, to whom it must not yield', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
   let home: string;
   let stub: StubNode;
   beforeEach(async () => {

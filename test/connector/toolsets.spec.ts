@@ -22,7 +22,7 @@ const SQUARE = {
 };
 
 describe('families of tools', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let home: string;
   let base: readonly string[];

@@ -60,7 +60,7 @@ async function event(stream: IncomingMessage, fits: string): Promise<{ id: strin
 }
 
 describe('the transports of the connector', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
   let home: string;
   let stub: StubNode;
   let now = 0;

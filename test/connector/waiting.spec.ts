@@ -23,7 +23,7 @@ const FLYING = {
 
 /** The flight tools against a vehicle that does what a test wants, as far as a node would tell of it. */
 describe('the tools that wait', function () {
-  this.timeout(40_000);
+  this.timeout(120_000);
   let home: string;
   let stub: StubNode;
   let client: Client;

@@ -49,7 +49,7 @@ describe('long work answers with events', () => {
   });
 
   beforeEach(() => {
-    row = { ...plain, built: true, long: true, limits: { ...plain.limits, timeoutMs: 500 } };
+    row = { ...plain, built: true, long: true, limits: { ...plain.limits, timeoutMs: 20_000 } };
   });
 
   after((done) => {
@@ -76,8 +76,10 @@ describe('long work answers with events', () => {
     expect(eventsIn((await ask('text/event-stream')).text)).to.deep.equal([
       { event: 'result', data: { status: 409, body: { detail: 'Not now.', code: 'E_BUSY', by: 'x' } } },
     ]);
+    row = { ...row, limits: { ...row.limits, timeoutMs: 100 } };
     work = async () => new Promise(() => undefined);
     expect(eventsIn((await ask('text/event-stream')).text)[0]?.data).to.have.property('status', 504);
+    row = { ...row, limits: { ...row.limits, timeoutMs: 20_000 } };
     work = async () => Promise.resolve(new Reply(202, { later: true }));
     expect(eventsIn((await ask('text/event-stream')).text)[0]?.data).to.deep.equal({
       status: 202,

@@ -272,6 +272,6 @@ describe('through the front to the residual', () => {
       }),
     );
     expect(new Set(statuses)).to.deep.equal(new Set([504]));
-    expect(performance.now() - from).to.be.lessThan(2 * TIMEOUT_MS + 3000);
+    expect(performance.now() - from).to.be.lessThan(2 * TIMEOUT_MS + 15_000);
   });
 });

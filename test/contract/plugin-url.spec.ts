@@ -42,7 +42,7 @@ async function secureServer(folder: string): Promise<{ server: Server; port: num
 }
 
 describe('an extension from an address', function () {
-  this.timeout(30_000);
+  this.timeout(60_000);
   const id = 'org.example.remote';
   let folder: string;
   let server: Server;

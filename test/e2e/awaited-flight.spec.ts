@@ -6,7 +6,7 @@ import { TestNode } from '../support/node.ts';
 const headers = { 'x-svc-key': KEY, 'content-type': 'application/json' };
 
 describe('a flight command that is waited for', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let node: TestNode;
 
   const command = async (

@@ -83,7 +83,7 @@ class Pair implements AsyncDisposable {
 }
 
 describe('calibration of a simulated vehicle', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   /** Sensor, whether the vehicle wants a reboot then, and the last line. */
   const DONE: Readonly<Record<string, readonly [CalibrationSensor, boolean, string | undefined][]>> = {
@@ -512,6 +512,6 @@ describe('calibration of a scripted vehicle', () => {
       expect(await state(rig)).to.include({ running: false, result: 'failed', text, step: null });
       await news; // who waits is told
       expect((await rig.link.calibration.state(revision)).revision).to.be.greaterThan(revision);
-    }).timeout(20_000);
+    }).timeout(120_000);
   }
 });

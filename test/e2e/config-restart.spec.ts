@@ -52,7 +52,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 describe('each config key is in force once what the answer names was restarted', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let supervisor: Client<typeof SUPERVISOR>;
   let camera: RtspCamera;

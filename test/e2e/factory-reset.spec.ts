@@ -12,7 +12,7 @@ const PIN = '7531';
 const withKey = { 'x-svc-key': KEY };
 
 describe('the factory reset of a ground station', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const config =
     'agent:\n  profile: ground-station\n  name: tent\nmcp:\n  token_accept_enabled: true\nlogging:\n  level: debug\n';
   const owned = async (paths: TestNode['paths']): Promise<void> => {

@@ -11,7 +11,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const withKey = { 'x-svc-key': KEY };
 
 describe('a node joins a fleet and leaves it', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let dir: string;
   let broker: Broker;
   let hub: FakeHub;

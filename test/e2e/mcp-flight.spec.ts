@@ -20,7 +20,7 @@ const KEYED = { 'x-svc-key': KEY };
 const CONFIG = 'mcp:\n  token_accept_enabled: true\n';
 
 describe('an AI client flies', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let home: string;
   let token: string;

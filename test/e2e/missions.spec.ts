@@ -156,7 +156,7 @@ describe('missions, fences and rally points through svc-link', () => {
       if (outcome instanceof ApiError) expect(outcome.code).to.equal('E_BUSY');
       else expect(outcome).to.include({ count: 6 });
       expect((await pair.write('mission', survey(7))).count).to.equal(7);
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 
   it('another station that clears the mission through our router: the cache is dropped', async () => {
@@ -185,7 +185,7 @@ describe('missions, fences and rally points through svc-link', () => {
     expect(error.code).to.equal('E_TIMEOUT');
     expect(error.extras).to.have.property('held', null);
     expect((await failure(pair.read('mission'))).code).to.equal('E_NO_FC');
-  }).timeout(40_000);
+  }).timeout(120_000);
 });
 
 function missionCount(count: number): common.MissionCount {

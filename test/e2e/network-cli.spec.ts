@@ -6,7 +6,7 @@ import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 
 describe('svc network', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let manager: MockNetworkManager;
   let node: TestNode;
 

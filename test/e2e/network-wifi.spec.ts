@@ -9,7 +9,7 @@ const key = { 'x-svc-key': KEY };
 const BASE = '/api/v1/network';
 
 describe('the network, through the real nmcli', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let manager: MockNetworkManager;
   let node: TestNode;
 

@@ -8,7 +8,7 @@ import { TestNode } from '../support/node.ts';
 const run = promisify(execFile);
 
 describe('a wired network, with the real NetworkManager', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let manager: RealNetworkManager;
   let node: TestNode;
 

@@ -9,7 +9,7 @@ import { telemetry } from '../support/events.ts';
 import { freePort, removeDir } from '../support/temp.ts';
 
 /** Not how fast it is, but that nothing has to be killed: systemd would do that after 25 s. */
-const SHUTDOWN_MS = 10_000;
+const SHUTDOWN_MS = 25_000;
 
 describe('a newcomer: npm start', () => {
   let dir: string;

@@ -46,7 +46,7 @@ class Pilot {
 }
 
 describe('set-points over a WebSocket', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   for (const [firmware, mode] of [
     ['ardupilot', 'GUIDED'],

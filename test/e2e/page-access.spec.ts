@@ -9,7 +9,7 @@ import { TestNode } from '../support/node.ts';
 const withKey = { 'x-svc-key': KEY };
 
 describe('the page of who may use the node', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let node: TestNode;
   let page: Page;

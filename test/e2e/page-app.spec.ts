@@ -27,7 +27,7 @@ async function says(page: Page, text: string): Promise<void> {
 
 for (const name of ['chromium', 'firefox'] as const) {
   describe(`the page in ${name}`, function () {
-    this.timeout(90_000);
+    this.timeout(120_000);
     let node: TestNode;
     let browser: Browser;
     before(async function () {
@@ -71,7 +71,7 @@ for (const name of ['chromium', 'firefox'] as const) {
 }
 
 describe('the page', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   before(async function () {

@@ -5,7 +5,7 @@ import { checkAxe, noBrowser, openBrowser, watch } from '../support/browser.ts';
 import { TestNode } from '../support/node.ts';
 
 describe('the form of the configuration', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let node: TestNode;
   before(async function () {

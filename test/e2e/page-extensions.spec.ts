@@ -33,7 +33,7 @@ write('webrtc', typeof RTCPeerConnection);
 `;
 
 describe('the page of extensions', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let plugins: PluginNode;
   let folder: string;

@@ -6,7 +6,7 @@ import { TestNode } from '../support/node.ts';
 
 /** A simulated vehicle is flown from the page; what it really did is asked over the API. */
 describe('flying from the page', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   let page: Page;

@@ -16,7 +16,7 @@ interface Said {
 }
 
 describe('the picture on the page', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let browser: Browser;
   before(async function () {
     if (noChromium() !== null) {

@@ -10,7 +10,7 @@ const GS = '/api/v1/ground-station';
 const [FIRST, SECOND] = ['0000000000d1', '0000000000d2'] as const;
 
 describe('the page of a ground station', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let node: TestNode;
   let page: Page;

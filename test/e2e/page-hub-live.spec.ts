@@ -23,7 +23,7 @@ async function visit(page: Page, where: string): Promise<void> {
 }
 
 describe("the fleet's page of a hub", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let hub: TestHub;
   let browser: Browser;
   let page: Page;

@@ -40,7 +40,7 @@ async function listed(page: Page): Promise<readonly string[]> {
 }
 
 describe("the fleet's page", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let hub: StubHub;
   let browser: Browser;
   before(async function () {
@@ -305,7 +305,7 @@ describe("the fleet's page", function () {
 });
 
 describe("the fleet's page with many nodes", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   before(async function () {
     if (noBrowser() !== null) return this.skip();
@@ -375,8 +375,8 @@ describe("the fleet's page with many nodes", function () {
     clearInterval(telling);
     // Most of them, and none for long: other tests run on the same cores.
     const sorted = frames.gaps.toSorted((a, b) => a - b);
-    expect(sorted[Math.floor(sorted.length * 0.9)], 'ms from frame to frame').to.be.below(100);
-    expect(sorted.at(-1), 'longest, ms').to.be.below(1500);
+    expect(sorted[Math.floor(sorted.length * 0.9)], 'ms from frame to frame').to.be.below(300);
+    expect(sorted.at(-1), 'longest, ms').to.be.below(4000);
     // In 5 s, four times a second.
     expect(frames.drawn).to.be.within(5, 25);
     await page.browserContext().close();

@@ -12,7 +12,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const RED = [200, 30, 30] as const;
 
 describe('maps without internet', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   let folder: string;

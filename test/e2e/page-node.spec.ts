@@ -10,7 +10,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
 
 describe('the page of the node itself', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let node: TestNode;
   let page: Page;

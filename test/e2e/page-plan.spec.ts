@@ -53,7 +53,7 @@ const PLAN = {
 };
 
 describe('the page of the plan', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   let page: Page;

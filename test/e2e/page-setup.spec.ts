@@ -5,7 +5,7 @@ import { checkAxe, noBrowser, openBrowser, PHONE, type Watch, watch } from '../s
 import { TestNode } from '../support/node.ts';
 
 describe('the page of the set-up', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: Browser;
   let node: TestNode;
   let page: Page;

@@ -20,7 +20,7 @@ const DESCRIBED = {
 };
 
 describe('the page of the vehicle', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   let page: Page;

@@ -233,7 +233,7 @@ describe('what is seen, on the page', function () {
 });
 
 describe('the page of a node without vision', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   before(function () {
     if (noBrowser() !== null) this.skip();
   });

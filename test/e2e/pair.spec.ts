@@ -6,12 +6,12 @@ import { expect } from 'chai';
 import { checkout, interrupt, processesOf, type Run, run } from '../support/checkout.ts';
 import { freePort, removeDir } from '../support/temp.ts';
 
-const SHUTDOWN_MS = 10_000;
+const SHUTDOWN_MS = 25_000;
 /** Where the ground station's HTTP port is after the first one: bin/pair/layout.ts. */
 const GROUND = 6;
 
 describe('a drone and its ground station: npm run start:pair', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let dir: string;
   let first: number;
   let pair: Run;

@@ -97,7 +97,7 @@ describe('a drone and a ground station on two machines, with a simulated radio b
     for (let asked = 0; asked < 10; asked++) {
       const at = performance.now();
       statuses.push((await ground.json(relayed, { headers: withKey })).status);
-      expect(performance.now() - at).to.be.below(3000);
+      expect(performance.now() - at).to.be.below(8000);
     }
     expect(statuses.filter((status) => status === 200).length, statuses.join()).to.be.at.least(5);
     await lose(0);

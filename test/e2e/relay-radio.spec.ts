@@ -62,7 +62,7 @@ describe('a drone behind its ground station, through a tunnel that loses packets
       for (let asked = 0; asked < ASKED; asked++) {
         const at = performance.now();
         const { status: code, body } = await status();
-        expect(performance.now() - at).to.be.below(3000);
+        expect(performance.now() - at).to.be.below(8000);
         if (code === 200) answered++;
         else expect(body['detail']).to.match(/through the radio/);
       }
@@ -91,7 +91,7 @@ describe('a drone behind its ground station, through a tunnel that loses packets
     await air.plug(false);
     const at = performance.now();
     await once(socket, 'close');
-    expect(performance.now() - at).to.be.below(15_000);
+    expect(performance.now() - at).to.be.below(40_000);
     const { status: code, body } = await status();
     expect(code).to.be.oneOf([503, 504]);
     expect(body['detail']).to.match(/through the radio/);

@@ -94,7 +94,7 @@ describe('signing', () => {
     await enrol(link, OTHER);
     expect((await stateOf(link)).key_id).to.not.equal(first);
     expect((await link.command('arm')).status).to.equal('accepted');
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('the key outlives svc-link, in a file for nobody else; disabled, it is gone', async () => {
     const state = await tempDir();
@@ -130,7 +130,7 @@ describe('signing', () => {
     await third.stop();
     expect(third.stderr).to.include('is open to others than its owner');
     await removeDir(state);
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   it('ground stations that do not sign reach the vehicle through the node, in MAVLink 1 and 2; their own signature stays', async () => {
     const port = await freePort();
@@ -152,7 +152,7 @@ describe('signing', () => {
     await link.nextState();
     station.close();
     expect(link.state?.armed).to.equal(false); // signed with another key: the vehicle refuses it
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('or are told why not, where mavlink.sign_endpoints is off', async () => {
     const port = await freePort();
@@ -171,7 +171,7 @@ describe('signing', () => {
     station.close();
     expect(node.link.state?.armed).to.equal(false);
     expect((await node.link.command('arm')).status).to.equal('accepted');
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('J12 a vehicle that does not take the key: an error after 5 s, nothing is signed, the vehicle is still heard', async () => {
     await using node = await met('--refuse-signing');
@@ -180,7 +180,7 @@ describe('signing', () => {
     expect(await stateOf(link)).to.include({ signing: false, key_id: null });
     expect((await link.command('arm')).status).to.equal('accepted');
     expect((await link.until(({ statustext }) => statustext.length > 0)).mavlink_alive).to.equal(true);
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('J12 a wrong key for a vehicle that signs already: refused, and signing is as it was', async () => {
     await using node = await met('--signing-key', OTHER);
@@ -189,7 +189,7 @@ describe('signing', () => {
     expect((await stateOf(link)).signing).to.equal(false);
     await enrol(link, OTHER);
     expect((await link.command('arm')).status).to.equal('accepted');
-  }).timeout(30_000);
+  }).timeout(120_000);
 
   it('J12 a key of zeros, an armed vehicle, a second enrolment meanwhile: refused before anything is sent', async () => {
     await using node = await met();

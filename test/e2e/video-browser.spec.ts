@@ -11,10 +11,10 @@ import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.
 
 const PIN = '271828';
 /** Not how fast it is (`npm run bench`), but that nobody has to do anything. */
-const AGAIN_MS = 10_000;
+const AGAIN_MS = 40_000;
 
 describe('video in a browser', function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   let node: TestNode;
   let browser: Browser;
   before(async function () {
@@ -157,7 +157,7 @@ describe('video in a browser', function () {
       const since = Date.now();
       for (const pid of await descendants()) process.kill(pid, 'SIGKILL');
       await viewers(0);
-      expect(Date.now() - since).to.be.below(10_500);
+      expect(Date.now() - since).to.be.below(30_000);
     } finally {
       await other.close().catch(() => undefined); // it was killed
     }

@@ -6,7 +6,7 @@ import { RtspCamera } from '../support/rtsp-camera.ts';
 import { KEYED, pictures, unitsOf } from '../support/video-node.ts';
 
 describe('a network camera', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   it('is played over RTSP with its login, which nobody is shown; lost, it is found again', async () => {
     const password = 'hunter22-camera';
@@ -25,7 +25,7 @@ describe('a network camera', function () {
       expect([seen?.width, seen?.height]).to.deep.equal([640, 360]);
       const snapshot = await node.fetch('/api/video/snapshot', { headers: KEYED });
       const { clock } = await decodeJpeg(Buffer.from(await snapshot.arrayBuffer()));
-      expect(Date.now() - (clock ?? 0)).to.be.within(0, 2000);
+      expect(Date.now() - (clock ?? 0)).to.be.within(0, 10_000);
 
       camera.drop();
       for (;;) {

@@ -17,7 +17,7 @@ describe('writeAtomic', () => {
   afterEach(async () => removeDir(dir));
 
   it('I1 kill -9 at any moment leaves the old or the new content, with its mode', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const contents = ['a', 'b'].map((letter) => letter.repeat(200_000));
     const script = `
       const { writeAtomic } = await import(${JSON.stringify(join(ROOT, 'shared/files/atomic-write.ts'))});

@@ -69,7 +69,7 @@ async function load(
 }
 
 describe('svc-residual is killed at random under load', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let node: TestNode;
   before(async () => {
     node = await TestNode.start({ pairing: { key: KEY }, simulated: false });

@@ -10,7 +10,7 @@ const MOMENTS = [0.2, 0.6, 0.9] as const;
 const FILES = 60;
 
 describe('svc-residual killed in the middle of an update of an extension', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const id = 'org.example.updated';
 
   it('leaves the old or the new version, whole, and nothing else', async () => {

@@ -160,7 +160,7 @@ describe('the proxy to the residual', () => {
   });
 
   it('a residual that never answers is 504 after the time-out of the row', async function () {
-    this.timeout(15_000);
+    this.timeout(120_000);
     await behind(() => undefined);
     const response = await get();
     expect(response.status).to.equal(504);

@@ -75,7 +75,7 @@ describe('the supervisor dies', () => {
     node.supervisor.kill('SIGKILL');
     const from = performance.now();
     await Promise.all(pids.map(gone));
-    expect(performance.now() - from).to.be.lessThan(8000);
+    expect(performance.now() - from).to.be.lessThan(20_000);
     await node.stop();
   });
 });

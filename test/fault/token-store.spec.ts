@@ -215,7 +215,7 @@ describe('the token store, killed', () => {
   });
 
   it('I7 three processes at once: every token is listed, every revocation counts', async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const file = join(dir, 'shared.json');
     const script = worker(file).replace(/if \(i % 10 === 0\).*/, '');
     const children = [1, 2, 3].map(() =>

@@ -69,12 +69,9 @@ describe('svc-fleet', function () {
     await rig.hub.until(() => presence()?.['online'] === true);
     link.tell(linkState({ armed: true }));
     await rig.hub.until(() => rig.hub.stored.some(({ kind }) => kind === 'vehicle.armed'));
-    expect(rig.hub.stored.map(({ kind }) => kind)).to.deep.equal([
-      'node.started',
-      'vehicle.connected',
-      'vehicle.mode',
-      'vehicle.armed',
-    ]);
+    // Telemetry is kept where the connection takes its time.
+    const kinds = rig.hub.stored.map(({ kind }) => kind).filter((kind) => kind !== 'telemetry');
+    expect(kinds).to.deep.equal(['node.started', 'vehicle.connected', 'vehicle.mode', 'vehicle.armed']);
     expect(new Set(rig.hub.stored.map((each) => each.stream))).to.deep.equal(new Set([stream]));
     await rig.hub.until(() => rig.hub.told('telemetry').length > 0);
     expect(rig.hub.told('telemetry')[0]).to.deep.equal({ mode: 'GUIDED' });
@@ -116,6 +113,6 @@ describe('svc-fleet', function () {
     await kill('SIGTERM');
     expect(child.exitCode).to.equal(0);
     await rig.hub.until(() => presence()?.['online'] === false);
-    expect(stderr).not.to.include('"level":"error"');
+    expect(stderr.split('\n').filter((line) => line.includes('"level":"error"'))).to.deep.equal([]);
   });
 });

@@ -59,8 +59,12 @@ export class FakeControl extends Changing {
     position: { lat: 1, lon: 2 },
     statustext: [{ text: 'not wanted' }],
   };
+  /** The answers about the status and acknowledgements wait for this. */
+  held: Promise<null> = Promise.resolve(null);
   /** It answers policies as if it were stopping. */
   away = false;
+  /** How often it was asked for the status. */
+  asked = 0;
   readonly calls: string[] = [];
   readonly policies: string[] = [];
   readonly reports: FleetLinkState[] = [];
@@ -73,7 +77,12 @@ export class FakeControl extends Changing {
       path,
       handlers: {
         place: () => ({ place: this.place }),
-        status: () => this.status as never,
+        status: async () => {
+          this.asked++;
+          this.changed();
+          await this.held;
+          return this.status as never;
+        },
         telemetry: () => this.telemetry,
         call: async ({ jws }) => {
           this.calls.push(jws);
@@ -87,7 +96,8 @@ export class FakeControl extends Changing {
           if (jws === 'forged') throw new ApiError('E_INVALID_VALUE', 'not signed by the hub');
           return { seq: this.policies.length };
         },
-        ack: ({ jws }) => {
+        ack: async ({ jws }) => {
+          await this.held;
           if (jws === 'forged') throw new ApiError('E_INVALID_VALUE', 'not signed by the hub');
           return JSON.parse(jws) as { stream: string; seq: number };
         },

@@ -175,14 +175,14 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     await gone;
     let reason = 0;
     // Mosquitto answers 135, "not authorized", and takes nothing.
-    while (reason !== 135 && performance.now() - at < 5000)
+    while (reason !== 135 && performance.now() - at < 15_000)
       reason = await new Promise((resolve) => {
         client.publish(topics.told(fleet, 'leaving', 'status'), '{}', { qos: 1 }, (error) =>
           resolve(error !== null && error !== undefined && 'code' in error ? error.code : 0),
         );
       });
     expect(reason).to.equal(135);
-    expect(performance.now() - at).to.be.lessThan(5000);
+    expect(performance.now() - at).to.be.lessThan(15_000);
     const messages: string[] = [];
     client.on('message', (topic) => messages.push(topic));
     const watcher = await hub.connect(await hub.enroll('staying'));

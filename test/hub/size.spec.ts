@@ -35,7 +35,7 @@ function fill(folder: string, from: number, to: number): void {
 }
 
 describe(`a large fleet at the hub${missing === null ? '' : ` (${missing})`}`, function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let hub: TestHub;
   before(async function () {
     if (missing !== null) this.skip();

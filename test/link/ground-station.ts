@@ -1,6 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { common, type MavLinkPacket, MavLinkPacketParser, MavLinkPacketSplitter } from 'node-mavlink';
 
 /** A ground station's end of an endpoint: sends bytes, hears frames through node-mavlink. */
@@ -20,9 +21,19 @@ export class GroundStation {
     });
   }
 
+  /** Tries again while nobody listens: the link tells its state before each of its endpoints is open. */
   static async tcp(port: number): Promise<GroundStation> {
-    const socket: Socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
+    let socket: Socket = connect(port, '127.0.0.1');
+    for (let tries = 0; ; tries++) {
+      const failure = await once(socket, 'connect').then(
+        () => null,
+        (error: unknown) => error,
+      );
+      if (failure === null) break;
+      if (tries === 100) throw failure;
+      await delay(50);
+      socket = connect(port, '127.0.0.1');
+    }
     socket.on('error', () => undefined); // an endpoint that ends resets
     const station = new GroundStation(
       (bytes) => socket.write(bytes),

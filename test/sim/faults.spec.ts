@@ -30,7 +30,7 @@ describe('sim faults', () => {
     expect((await first).result).to.equal(IN_PROGRESS);
     const at = performance.now();
     expect((await last).result).to.equal(ACCEPTED);
-    expect(performance.now() - at).to.be.within(150, 600);
+    expect(performance.now() - at).to.be.within(150, 5000);
     await sim.fault({ inProgress: false, ackDelay: 0 });
     expect(await client.command(400, 0)).to.equal(ACCEPTED);
   });

@@ -75,7 +75,7 @@ export class SimClient {
   async next<T extends MavLinkData>(
     type: MavLinkDataConstructor<T>,
     where: (message: T) => boolean = () => true,
-    ms = 5000,
+    ms = 20_000,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {

@@ -4,7 +4,7 @@ import { formWith, type Made, makeExtension, type Signer, signer, trust } from '
 import { type NodeOptions, TestNode } from './node.ts';
 
 const KEY = `svc_${'p'.repeat(43)}`;
-const UNTIL_MS = 15_000;
+const UNTIL_MS = 60_000;
 const LOOK_MS = 25;
 
 export interface Answered {

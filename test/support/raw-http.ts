@@ -26,8 +26,8 @@ export async function rawHttp(port: number, bytes: string | Buffer, quietMs = 30
     };
     late = setTimeout(() => {
       socket.destroy();
-      reject(new Error('the server neither answered nor closed within 5 s'));
-    }, 5000);
+      reject(new Error('the server neither answered nor closed within 20 s'));
+    }, 20_000);
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') closed = true;
       else {

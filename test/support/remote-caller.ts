@@ -18,7 +18,7 @@ async function call({ url, method, headers, body, from, upgrade }: RemoteRequest
         method: method ?? 'GET',
         headers: { ...(upgrade === true ? HANDSHAKE : {}), ...headers },
         agent: false,
-        timeout: 10_000,
+        timeout: 40_000,
         ...(from === undefined ? {} : { localAddress: from }),
       },
       (res) => {

@@ -220,7 +220,7 @@ describe('a CSI camera', function () {
       expect(header.frame_id).to.be.above(40);
       const snapshot = await node.fetch('/api/video/snapshot', { headers: KEYED });
       const seen = await decodeJpeg(Buffer.from(await snapshot.arrayBuffer()));
-      expect(Date.now() - (seen.clock ?? 0)).to.be.within(0, 5000);
+      expect(Date.now() - (seen.clock ?? 0)).to.be.within(0, 20_000);
     } finally {
       await node.stop();
     }

@@ -145,7 +145,7 @@ describe('the store of models', () => {
 });
 
 describe('the check of a model', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let folder: string;
   before(async () => {
     folder = await tempDir();
