@@ -89,6 +89,8 @@ export interface Paths {
   /** The public keys of whose extensions are trusted, and the signers that no longer are. */
   readonly pluginKeys: string;
   readonly pluginRevocations: string;
+  /** A bundle that came over the API, for svc-helper. */
+  readonly updateUpload: string;
   readonly logDir: string;
   /** Where log lines are shipped to. */
   readonly logSocket: string;
@@ -156,6 +158,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     pluginSockets: join(run, 'plugins'),
     pluginKeys: join(etc, 'plugin-keys'),
     pluginRevocations: join(etc, 'plugin-revocations.json'),
+    updateUpload: join(state, 'update', 'upload'),
     logDir: join(state, 'log'),
     logSocket: join(run, 'logs.sock'),
     logStore: join(state, 'logs', 'logs.db'),

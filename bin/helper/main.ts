@@ -12,10 +12,10 @@ import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
 import { RpcServer } from '../../shared/rpc/rpc.ts';
+import { installPlaces } from '../../shared/update/install-places.ts';
+import { SEARCH_PATH } from './find-program.ts';
 import { operationMethods } from './operations.ts';
 
-/** Where programs are searched; the caller's PATH is ignored. Tests put programs of their own first. */
-const SEARCH_PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Systemd's units that are gone after a restart of the machine. */
 const UNIT_FOLDER = '/run/systemd/system';
 /** What wfb-ng reads, for as long as the machine runs; and NetworkManager's run-time configuration. */
@@ -64,6 +64,7 @@ async function build(log: Logger): Promise<Program> {
       },
       profileFolder: process.env['SVC_HELPER_PROFILE_DIR'] ?? PROFILE_FOLDER,
       linkFolder: process.env['SVC_LINK_DIR'] ?? LINK_FOLDER,
+      install: installPlaces(process.env['SVC_SWITCH_ROOT']),
       log,
       onUse: () => idle?.refresh(),
     }),

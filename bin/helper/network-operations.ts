@@ -6,8 +6,8 @@ import { linkFile, linkFileName } from '../../shared/link-file.ts';
 import type { ParamsOf } from '../../shared/rpc/contract.ts';
 import type { HELPER } from '../../shared/rpc/helper.ts';
 import type { NetworkProfile } from '../../shared/rpc/network-operation.ts';
+import type { Run } from './find-program.ts';
 import { escaped, pskIn, renderProfile } from './nm-profile.ts';
-import type { Run } from './plugin-operations.ts';
 
 type Params<M extends keyof (typeof HELPER)['methods']> = ParamsOf<typeof HELPER, M>;
 

@@ -1,16 +1,15 @@
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { missing, runProgram } from '../../shared/process/run-program.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+import type { InstallPlaces } from '../../shared/update/install-places.ts';
+import { findProgram, programRunner } from './find-program.ts';
 import { NetworkOperations } from './network-operations.ts';
-import { PluginOperations, type Run } from './plugin-operations.ts';
+import { PluginOperations } from './plugin-operations.ts';
 import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
 import { boundTunnel } from './tunnel-operation.ts';
+import { UpdateOperations } from './update/update-operations.ts';
 
 type Helper = typeof HELPER;
 
@@ -47,10 +46,14 @@ export interface OperationDeps {
   readonly profileFolder: string;
   /** The folder of systemd's .link files. */
   readonly linkFolder: string;
+  readonly install: InstallPlaces;
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
 }
+
+/** They only ask, again and again. */
+const ASKING: ReadonlySet<string> = new Set<keyof Helper['methods']>(['plugin_status', 'update_status']);
 
 /** The handlers for `RpcServer`; each operation is logged with its result. */
 export function operationMethods(deps: OperationDeps): Readonly<Record<string, RpcMethod>> {
@@ -62,7 +65,7 @@ export function operationMethods(deps: OperationDeps): Readonly<Record<string, R
         onUse();
         try {
           const result = await method(params, signal);
-          if (name !== 'plugin_status') log.info(`${name}: done`, shown(name, params));
+          if (!ASKING.has(name)) log.info(`${name}: done`, shown(name, params));
           return result;
         } catch (error) {
           log.warn(`${name}: ${messageOf(error)}`, shown(name, params));
@@ -89,15 +92,14 @@ function handlers({
   radio: radioPlaces,
   profileFolder,
   linkFolder,
+  install,
   log,
 }: OperationDeps): Handlers<Helper> {
-  const run: Run = async (program, args, timeoutMs) => {
-    const path = await findProgram(program, searchPath);
-    return runProgram(path, args, timeoutMs, { env: { PATH: searchPath, LC_ALL: 'C' } });
-  };
+  const run = programRunner(searchPath);
   const plugins = new PluginOperations(run, unitFolder);
   const radio = new RadioOperations(run, async (program) => findProgram(program, searchPath), radioPlaces);
   const network = new NetworkOperations(run, { profiles: profileFolder, links: linkFolder });
+  const update = new UpdateOperations(run, install);
   const lane = () => {
     let running: string | null = null;
     return <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
@@ -142,19 +144,8 @@ function handlers({
     network_scan: aloneOnNetwork('network_scan', async (params) => network.scan(params.interface)),
     network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
     mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
+    update_start: alone('update_start', async (params) => update.start(params)),
+    update_status: async () => update.status(),
     mac_unpin: aloneOnNetwork('mac_unpin', async (params) => network.unpin(params.interface)),
   };
-}
-
-/** @throws ApiError E_NOT_IMPLEMENTED if it is in none of the folders */
-async function findProgram(program: string, searchPath: string): Promise<string> {
-  for (const folder of searchPath.split(':').filter(isAbsolute)) {
-    const path = join(folder, program);
-    const found = await access(path, constants.X_OK).then(
-      () => true,
-      () => false, // not in this folder
-    );
-    if (found) return path;
-  }
-  throw missing(program);
 }

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { PluginStatus } from '../../shared/rpc/plugin-unit.ts';
+import type { Run } from './find-program.ts';
 import { type Machine, type PluginStart, renderDropIn, unitOf } from './plugin-unit.ts';
-
-/** Runs a program of the machine's as root. @returns what it printed */
-export type Run = (program: string, args: readonly string[], timeoutMs: number) => Promise<string>;
 
 /** The longest that any call of systemctl takes here; a stop of an extension takes 5 s at most. */
 const SYSTEMCTL_MS = 15_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import type { Done } from '../../shared/rpc/helper.ts';
-import type { Run } from './plugin-operations.ts';
+import type { Run } from './find-program.ts';
 import {
   keyName,
   type RadioApply,

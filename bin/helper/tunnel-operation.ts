@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../shared/errors.ts';
 import type { TunnelBound } from '../../shared/rpc/helper.ts';
-import type { Run } from './plugin-operations.ts';
+import type { Run } from './find-program.ts';
 
 const TC_MS = 3000;
 

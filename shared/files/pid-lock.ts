@@ -23,6 +23,11 @@ export function takePidLock(path: string): (() => void) | null {
   }
 }
 
+/** Whether a living process holds it. */
+export function isPidLocked(path: string): boolean {
+  return ownerOf(path) !== 'gone' && isHeld(path);
+}
+
 function placeOrReplace(draft: string, path: string): boolean {
   if (taken(() => linkSync(draft, path))) return true; // it appears with its content, or not at all
   if (isHeld(path)) return false;

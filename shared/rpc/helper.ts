@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../schemas/json-schema.ts';
+import type { UpdateStatus } from '../schemas/update.ts';
 import { UNITS } from '../units.ts';
 import { type Contract, method, shape } from './contract.ts';
 import { INTERFACE, NETWORK_PROFILE, OWN_MAC, UUID } from './network-operation.ts';
@@ -30,7 +31,7 @@ export interface TunnelBound extends Done {
 
 /**
  * The operations of svc-helper, which run programs as root. It does one at a time and refuses a second with `E_BUSY`, and one of
- * the network beside it, so that a join does not hold up a restart. `plugin_status` only asks, `radio_tune` and `radio_power`
+ * the network beside it, so that a join does not hold up a restart. `plugin_status` and `update_status` only ask, `radio_tune` and `radio_power`
  * must not wait: these are always answered. The time-outs include the start of svc-helper by systemd.
  */
 export const HELPER = {
@@ -150,6 +151,18 @@ export const HELPER = {
       shape<Done>(),
       13_000,
     ),
+    /** Lets svc-update.service install what lies at Paths.updateUpload. Answered when that has begun. */
+    update_start: method(
+      {
+        type: 'object',
+        required: ['force'],
+        properties: { force: { type: 'boolean', description: 'even while the vehicle is armed' } },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      33_000,
+    ),
+    update_status: method(NOTHING_SCHEMA, shape<UpdateStatus>(), 8_000),
     mac_unpin: method(OF_INTERFACE, shape<Done>(), 13_000),
   },
   events: {},

@@ -17,6 +17,16 @@ export interface InstallPlaces {
   readonly returned: string;
   /** The version before the one that runs. */
   readonly previous: string;
+  /** Copies of files of the node, as they were before the version that is on trial ran (shared/update/state-copy.ts). */
+  readonly state: string;
+  /** The bundle that is being installed. */
+  readonly bundle: string;
+  /** How it is to be installed (bin/helper/update/job.ts). */
+  readonly job: string;
+  /** How far the updater is, or how it ended (bin/helper/update/progress.ts). */
+  readonly progress: string;
+  /** Held by the updater while it runs. */
+  readonly lock: string;
   /** Public keys of minisign, `*.pub`: who may sign a bundle. */
   readonly keys: string;
 }
@@ -34,6 +44,11 @@ export function installPlaces(root = '/'): InstallPlaces {
     trial: join(keep, 'trial'),
     returned: join(keep, 'returned'),
     previous: join(keep, 'previous'),
+    state: join(keep, 'state'),
+    bundle: join(keep, 'bundle'),
+    job: join(keep, 'job.json'),
+    progress: join(keep, 'progress.json'),
+    lock: join(keep, 'updater.lock'),
     keys: join(root, 'etc/svc/update-keys'),
   };
 }
