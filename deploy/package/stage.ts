@@ -44,7 +44,7 @@ export async function stageTree({ checkout, dist, modules, arch }: StageInput, t
     if (existsSync(join(checkout, name))) await copy(join(checkout, name), join(tree, name));
   // `svc plugin init` and `sdk` write from `extensions`; svc-switch copies what is in `root` to where the machine looks for it.
   await mkdir(join(tree, 'deploy'));
-  for (const name of ['extensions', 'root'])
+  for (const name of ['extensions', 'root', 'security-floor'])
     await copy(join(checkout, 'deploy', name), join(tree, 'deploy', name));
   await normaliseModes(tree);
   await checkPrograms(tree, arch);
