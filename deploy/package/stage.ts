@@ -31,7 +31,7 @@ export interface StageInput {
  * @throws Error if something is not built, or a program is for another machine
  */
 export async function stageTree({ checkout, dist, modules, arch }: StageInput, tree: string): Promise<void> {
-  if (!existsSync(join(dist, 'bin/supervisor/main.js')))
+  if (!existsSync(join(dist, 'oclif.manifest.json')))
     throw new Error(`${dist} is not built. Run: npm run build`);
   await mkdir(join(tree, 'bin'), { recursive: true });
   await copy(dist, join(tree, 'dist'));
@@ -45,7 +45,8 @@ export async function stageTree({ checkout, dist, modules, arch }: StageInput, t
   // `svc plugin init` and `sdk` write from `extensions`; svc-switch copies what is in `root` to where the machine looks for it.
   await mkdir(join(tree, 'deploy'));
   for (const name of ['extensions', 'root', 'security-floor'])
-    await copy(join(checkout, 'deploy', name), join(tree, 'deploy', name));
+    if (existsSync(join(checkout, 'deploy', name)))
+      await copy(join(checkout, 'deploy', name), join(tree, 'deploy', name));
   await normaliseModes(tree);
   await checkPrograms(tree, arch);
 }

@@ -1,0 +1,117 @@
+/** npm run package: the files that people install (docs/release.md). */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runProgram } from '../../shared/process/run-program.ts';
+import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
+import { packConnector } from './connector.ts';
+import { hubDeb } from './hub.ts';
+import { installModules } from './modules.ts';
+import { stageTree } from './stage.ts';
+import { svcDeb } from './svc-deb.ts';
+
+const USAGE = `npm run package [-- OPTIONS]
+  --arch amd64|arm64   for this machine only; may be given twice. Default: both
+  --out DIR            default packages
+  --dist DIR           code that is built already, instead of npm run build
+  --only NAME          svc, hub or connector; may be given again. Default: all of them
+  --fast               light compression, for tests
+`;
+const NAMES = ['svc', 'hub', 'connector'];
+const BUILD_MS = 10 * 60_000;
+const GIT_MS = 10_000;
+const MIB = 1024 * 1024;
+
+const checkout = join(import.meta.dirname, '../..');
+
+interface Options {
+  readonly arches: readonly Arch[];
+  readonly only: readonly string[];
+  readonly out: string;
+  readonly dist: string | null;
+  readonly fast: boolean;
+}
+
+/** @throws Error for an unknown machine or name */
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      arch: { type: 'string', multiple: true, default: [...ARCHES] },
+      only: { type: 'string', multiple: true, default: NAMES },
+      out: { type: 'string', default: join(checkout, 'packages') },
+      dist: { type: 'string' },
+      fast: { type: 'boolean', default: false },
+    },
+  });
+  const arches = ARCHES.filter((arch) => values.arch.includes(arch));
+  if (values.arch.some((each) => !ARCHES.some((arch) => arch === each)))
+    throw new Error(`--arch is one of ${ARCHES.join(', ')}`);
+  if (values.only.some((each) => !NAMES.includes(each)))
+    throw new Error(`--only is one of ${NAMES.join(', ')}`);
+  return {
+    arches,
+    only: values.only,
+    out: resolve(values.out),
+    dist: values.dist === undefined ? null : resolve(values.dist),
+    fast: values.fast,
+  };
+}
+
+/** The time of every file in the packages, seconds: that of the commit, unless SOURCE_DATE_EPOCH says another. */
+async function commitTime(): Promise<number> {
+  const told = process.env['SOURCE_DATE_EPOCH'];
+  if (told !== undefined && /^\d{1,11}$/.test(told)) return Number(told);
+  return Number(await runProgram('git', ['-C', checkout, 'log', '-1', '--format=%ct'], GIT_MS));
+}
+
+async function build(): Promise<string> {
+  await runProgram('npm', ['run', '--silent', '--prefix', checkout, 'build'], BUILD_MS);
+  return join(checkout, 'dist');
+}
+
+async function makePackages({ arches, only, out, fast, ...options }: Options): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as { version: string };
+  const epoch = await commitTime();
+  const dist = options.dist ?? (await build());
+  const cache = join(checkout, 'node_modules/.cache/package');
+  await mkdir(cache, { recursive: true });
+  await mkdir(out, { recursive: true });
+  const work = await mkdtemp(join(cache, 'work-'));
+  const made: string[] = [];
+  try {
+    let modules = '';
+    for (const arch of arches) {
+      modules = await installModules(checkout, arch, join(cache, `modules-${arch}`));
+      const input = { checkout, dist, modules, arch, version, epoch, fast };
+      if (only.includes('svc')) {
+        const tree = join(work, `tree-${arch}`);
+        await stageTree(input, tree);
+        const deb = join(out, `svc_${version}_${arch}.deb`);
+        await svcDeb({ ...input, tree }, join(work, `svc-${arch}`), deb);
+        made.push(deb);
+      }
+      if (only.includes('hub')) {
+        const deb = join(out, `svc-hub_${version}_${arch}.deb`);
+        await hubDeb(input, join(work, `hub-${arch}`), deb);
+        made.push(deb);
+      }
+    }
+    if (only.includes('connector')) {
+      const tgz = join(out, `svc-connector_${version}.tgz`);
+      await packConnector({ checkout, dist, modules, version, epoch }, join(work, 'connector'), tgz);
+      made.push(tgz);
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return made;
+}
+
+if (process.argv.includes('--help')) process.stdout.write(USAGE);
+else {
+  if (!existsSync(join(checkout, 'NOTICE'))) throw new Error('NOTICE is missing');
+  for (const path of await makePackages(readOptions(process.argv.slice(2))))
+    process.stdout.write(`${((await stat(path)).size / MIB).toFixed(1)} MiB  ${path}\n`);
+}
