@@ -1,6 +1,7 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../../shared/auth/principal.ts';
@@ -116,7 +117,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   if (problem !== null) log.error(`config: ${problem}`);
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   await sweepTemporary(
-    [paths.etc, paths.state, paths.paramsDir, paths.componentMetadata],
+    [paths.etc, paths.state, paths.paramsDir, paths.componentMetadata, dirname(paths.updateUpload)],
     Date.now(),
     (sentence) => log.warn(sentence),
   );
@@ -288,6 +289,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     vehicle,
     supervisor,
     helper,
+    upload: paths.updateUpload,
     radio,
     residualSocket: withResidual ? paths.residualSocket : null,
     configProblem: problem,

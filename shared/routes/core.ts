@@ -1,4 +1,5 @@
 import * as node from '../schemas/node.ts';
+import { updateStatus } from '../schemas/update.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
@@ -106,7 +107,10 @@ export const coreRows = [
   row('metrics.get', 'GET /metrics', 'key read ok -', 'Prometheus text metrics', {
     responses: media('Prometheus text', 'text/plain'),
   }),
-  later('system.update.get', 'GET /api/v1/system/update', 'key read ok -', 'state of an update'),
+  row('system.update.get', 'GET /api/v1/system/update', 'key read ok -', 'state of an update', {
+    fails: ['E_UPSTREAM', 'E_TIMEOUT'],
+    responses: json('the newest update; idle before the first, and on a node that is not an installed one', updateStatus),
+  }),
   later(
     'support-bundle.get',
     'GET /api/v1/support-bundle',
@@ -114,12 +118,23 @@ export const coreRows = [
     'support bundle without secrets',
     { limits: LIMITS.stream },
   ),
-  later(
+  row(
     'system.update.post',
     'POST /api/v1/system/update',
     'key admin forbid guard aircraft',
     'install a signed bundle',
-    { limits: LIMITS.bundle, bodyKind: 'stream' },
+    {
+      limits: LIMITS.bundle,
+      bodyKind: 'stream',
+      fails: ['E_BUSY', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
+      responses: {
+        202: {
+          description: 'the bundle is there; GET shows how far it is',
+          mediaType: 'application/json',
+          schema: updateStatus,
+        },
+      },
+    },
   ),
   row('audit.verify.get', 'GET /api/audit/verify', 'key read ok -', 'whether the audit is whole', {
     feature: 'logs',

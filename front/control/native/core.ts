@@ -17,6 +17,7 @@ import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditReport, AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 import { serviceHandlers, serviceList } from './services.ts';
+import { updateHandlers } from './update.ts';
 
 export interface CoreDeps {
   readonly version: string;
@@ -27,6 +28,8 @@ export interface CoreDeps {
   readonly vehicle: VehicleView;
   readonly supervisor: Client<typeof SUPERVISOR>;
   readonly helper: Helper;
+  /** Where a bundle is put for svc-helper. */
+  readonly upload: string;
   /** Null in a build without the residual. */
   readonly residualSocket: string | null;
   readonly configProblem: string | null;
@@ -101,6 +104,8 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     'diagnostics.get': async () => diagnostics(deps),
 
     ...serviceHandlers(deps),
+
+    ...updateHandlers(deps),
 
     'audit.verify.get': async () => deps.verifyAudit(),
 

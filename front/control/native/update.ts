@@ -1,0 +1,99 @@
+import { mkdir, rm, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { fillAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { coreRows } from '../../../shared/routes/core.ts';
+import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
+import type { Helper } from '../../../shared/rpc/helper-client.ts';
+import type { UpdateStatus } from '../../../shared/schemas/update.ts';
+import { refusesWhile } from '../edge/armed.ts';
+import type { VehicleView } from '../vehicle-view.ts';
+
+/** Left for the others that write to this disk. */
+const RESERVE_BYTES = 64 * 1024 * 1024;
+
+export interface UpdateDeps {
+  readonly version: string;
+  readonly helper: Helper;
+  readonly vehicle: VehicleView;
+  /** Where a bundle is put for svc-helper. */
+  readonly upload: string;
+  readonly log: Logger;
+}
+
+type UpdateHandlers = Pick<HandlersOf<typeof coreRows, 'front'>, 'system.update.get' | 'system.update.post'>;
+
+const WORKING: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>([
+  'verifying',
+  'unpacking',
+  'switching',
+  'checking',
+]);
+
+export function updateHandlers({ version, helper, vehicle, upload, log }: UpdateDeps): UpdateHandlers {
+  let receiving = false;
+  const receive = async (body: Readable, length: number, force: boolean): Promise<void> => {
+    // Before the body: nobody should send 100 MiB for a refusal.
+    const { step } = await helper.update_status({});
+    if (WORKING.has(step)) throw new ApiError('E_BUSY', `An update is under way (${step}).`);
+    await store(body, upload, length);
+    try {
+      // The edge checked this too, but a long upload ago.
+      if (!force && refusesWhile(vehicle.armed))
+        throw new ApiError('E_ARMED', undefined, { armed: vehicle.armed });
+      await helper.update_start({ force });
+    } catch (error) {
+      await rm(upload, { force: true });
+      throw error;
+    }
+    log.info('update: a bundle has come, and is being installed');
+  };
+  return {
+    'system.update.get': async () =>
+      helper.update_status({}).catch((error: unknown): UpdateStatus => {
+        if (!(error instanceof ApiError) || error.code !== 'E_NOT_IMPLEMENTED') throw error;
+        // Not an installed one: a checkout, which is updated by other means.
+        return { running: version, previous: null, step: 'idle', percent: null, error: null };
+      }),
+
+    'system.update.post': async ({ body, headers, forced }) => {
+      if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being received.');
+      receiving = true;
+      try {
+        await receive(body, Number(headers['content-length'] ?? 0), forced);
+      } finally {
+        receiving = false;
+      }
+      return new Reply(202, await helper.update_status({}));
+    },
+  };
+}
+
+/** Completely or not at all. @throws ApiError E_DISK_FULL, E_STORE, E_BAD_REQUEST; what the body fails with */
+async function store(body: Readable, file: string, length: number): Promise<void> {
+  let size = 0;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      yield chunk;
+    }
+    if (size === 0) throw new ApiError('E_BAD_REQUEST', 'Send the bundle as the body of the request.');
+  };
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o750 });
+    const { bavail, bsize } = await statfs(dirname(file));
+    if (length + RESERVE_BYTES > bavail * bsize) throw full();
+    // The updater, of the same group, takes it over and empties it.
+    await fillAtomic(file, async (handle) => handle.writeFile(counted()), 0o660);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw full();
+    throw new ApiError('E_STORE', `The bundle could not be stored: ${messageOf(error)}.`);
+  }
+}
+
+function full(): ApiError {
+  return new ApiError('E_DISK_FULL', 'There is no room for the bundle. Delete recordings or logs.');
+}
