@@ -97,9 +97,9 @@ async function readPlain(file: string): Promise<Buffer | null> {
   });
   if (handle === null) return null;
   try {
-    const { nlink, size, ...found } = await handle.stat();
-    if (!found.isFile() || nlink > 1) return null;
-    if (size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    const found = await handle.stat();
+    if (!found.isFile() || found.nlink > 1) return null;
+    if (found.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
     return await handle.readFile();
   } finally {
     await handle.close();

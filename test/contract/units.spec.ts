@@ -3,6 +3,7 @@ import { globSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'no
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { fits } from '../../bin/doctor/machine.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -338,5 +339,54 @@ describe('before the package is unpacked', () => {
       expect(run('sh', ['-n', file]).stderr).to.equal('');
       expect(readFileSync(file, 'utf8')).to.not.match(/\b(?:curl|wget|npm|apt|apt-get)\b/);
     }
+  });
+});
+
+describe('a checkout on a machine that does not fit', () => {
+  let base: string;
+  before(async () => {
+    base = await tempDir();
+    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+      await mkdir(join(base, file, '..'));
+      await cp(join(ROOT, file), join(base, file));
+    }
+    await writeFile(join(base, 'package.json'), '{"type": "module"}');
+  });
+  after(async () => removeDir(base));
+
+  /** Runs a file there with this as `process.arch`, on Node 20. */
+  function runOn(arch: string, file: string): SpawnSyncReturns<string> {
+    const pretend = `Object.defineProperties(process, {
+      arch: { value: '${arch}' }, versions: { value: { ...process.versions, node: '20.0.0' } } })`;
+    return run(process.execPath, ['--import', `data:text/javascript,${pretend}`, join(base, file)]);
+  }
+
+  it('of 32 bits: the command and npm say so in a sentence', () => {
+    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+      const { status, stderr } = runOn('arm', file);
+      expect([status, stderr], file).to.deep.equal([
+        1,
+        'svc needs a 64-bit system (amd64 or arm64); the programs of this one are for arm.\n',
+      ]);
+    }
+  });
+
+  it('of 64 bits, without the Node that npm brings: the command says what brings it', () => {
+    const { status, stderr } = runOn('arm64', 'bin/svc.js');
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^svc needs Node 24; this is v[\d.]+\. Run `npm ci` first\.\n$/);
+    expect(runOn('arm64', 'deploy/prune-packages.js').status).to.equal(0);
+  });
+
+  it('svc doctor names what is wrong with it', () => {
+    expect(fits('arm64', '2.36')).to.include({ result: 'ok', found: 'arm64, glibc 2.36.' });
+    expect(fits('arm', '2.36'))
+      .to.include({ result: 'fail' })
+      .and.to.have.property('found')
+      .that.includes('for arm;');
+    expect(fits('x64', null))
+      .to.include({ result: 'fail' })
+      .and.to.have.property('found')
+      .that.includes('glibc');
   });
 });

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { installModules } from '../../deploy/package/modules.ts';
-import { stageTree } from '../../deploy/package/stage.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Arch } from '../../shared/update/manifest.ts';
 import { ROOT } from './node.ts';
@@ -14,36 +12,26 @@ const run = promisify(execFile);
 const ARCH: Arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const PLACE = 'opt/svc/package';
 
-/** The package of this checkout, in `folder`: built as a release is, packed without compression. @returns its path */
+/** The package of this checkout, in `folder`. @returns its path */
 export async function builtDeb(folder: string): Promise<string> {
-  await run('npm', ['run', '--silent', 'build'], { cwd: ROOT });
-  const modules = await installModules(ROOT, ARCH, join(ROOT, 'node_modules/.cache/svc-package', ARCH));
-  const tree = join(folder, 'tree');
-  await mkdir(join(tree, 'opt/svc'), { recursive: true });
-  await mkdir(join(tree, 'usr/bin'), { recursive: true });
-  await mkdir(join(tree, 'DEBIAN'));
-  await stageTree({ checkout: ROOT, dist: join(ROOT, 'dist'), modules, arch: ARCH }, join(tree, PLACE));
-  await cp(join(ROOT, 'deploy/svc-switch'), join(tree, 'opt/svc/svc-switch'));
-  for (const name of ['svc', 'svc-mcp'])
-    await symlink(`/opt/svc/current/bin/${name}`, join(tree, 'usr/bin', name));
-  const words = { VERSION: packageJson.version, ARCH, GLIBC: '2.28', SECURITY_FLOOR: '0' };
-  for (const script of ['preinst', 'postinst', 'prerm', 'postrm']) {
-    let text = await readFile(join(ROOT, 'deploy/debian', script), 'utf8');
-    for (const [word, value] of Object.entries(words)) text = text.replaceAll(`@${word}@`, value);
-    await writeFile(join(tree, 'DEBIAN', script), text, { mode: 0o755 });
-  }
-  const control = [
-    'Package: svc',
-    `Version: ${packageJson.version}`,
-    `Architecture: ${ARCH}`,
-    'Maintainer: svc',
-    'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1',
-    'Recommends: network-manager, iw',
-    'Description: the node',
-    '',
-  ];
-  await writeFile(join(tree, 'DEBIAN/control'), control.join('\n'));
-  return pack(tree, join(folder, 'svc.deb'));
+  const dist = await built();
+  const options = ['--only', 'svc', '--arch', ARCH, '--fast', '--dist', dist, '--out', folder];
+  await run(process.execPath, [join(ROOT, 'deploy/package/main.ts'), ...options], { cwd: ROOT });
+  await rm(dist, { recursive: true });
+  return join(folder, `svc_${packageJson.version}_${ARCH}.deb`);
+}
+
+/** As `npm run build` does, but to a folder of the test's own: another test may be using `dist`. */
+async function built(): Promise<string> {
+  const cache = join(ROOT, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const dist = await mkdtemp(join(cache, 'dist-'));
+  const npm = async (...args: readonly string[]): Promise<unknown> => run('npm', args, { cwd: ROOT });
+  await npm('exec', '--', 'tsc', '-p', 'tsconfig.build.json', '--outDir', dist);
+  await cp(join(ROOT, 'residual/vision/builtin'), join(dist, 'residual/vision/builtin'), { recursive: true });
+  await npm('run', 'build:web', '--', '--outDir', join(dist, 'residual/web/dist'), '--emptyOutDir');
+  await run(process.execPath, [join(ROOT, 'deploy/oclif-manifest.js'), dist], { cwd: ROOT });
+  return dist;
 }
 
 async function pack(tree: string, deb: string): Promise<string> {
