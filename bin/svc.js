@@ -18,8 +18,12 @@ if (Number(process.versions.node.split('.')[0]) >= WANTED_MAJOR) {
 } else {
   const node = here('../node_modules/.bin/node');
   if (!existsSync(node)) {
+    // `npm ci` has none for other machines.
+    const fits = process.arch === 'x64' || process.arch === 'arm64';
     process.stderr.write(
-      `svc needs Node ${WANTED_MAJOR}; this is ${process.version}. Run \`npm ci\` first.\n`,
+      fits
+        ? `svc needs Node ${WANTED_MAJOR}; this is ${process.version}. Run \`npm ci\` first.\n`
+        : `svc needs a 64-bit system (amd64 or arm64); the programs of this one are for ${process.arch}.\n`,
     );
     process.exit(1);
   }

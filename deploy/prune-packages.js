@@ -9,6 +9,11 @@ const modules = join(import.meta.dirname, '..', 'node_modules');
 const os = process.env['npm_config_os'] || process.platform;
 const cpu = process.env['npm_config_cpu'] || process.arch;
 
+if (cpu !== 'x64' && cpu !== 'arm64') {
+  console.error(`svc needs a 64-bit system (amd64 or arm64); the programs of this one are for ${cpu}.`);
+  process.exit(1);
+}
+
 /** @returns the names in a folder; none if it is not there */
 function namesIn(folder) {
   try {

@@ -12,11 +12,32 @@ const WANTED_MAJOR = 24;
 export async function checkMachine(): Promise<readonly Check[]> {
   return Promise.all([
     guarded('clock', clock),
+    guarded('machine', () => fits(process.arch, glibc())),
     guarded('runtime', runtime),
     guarded('memory', memory),
     guarded('serial ports', serialPorts),
     guarded('temperature', async () => temperatureCheck(await hottestZone())),
   ]);
+}
+
+/** Null with another C library. */
+function glibc(): string | null {
+  Object.assign(process.report, { excludeNetwork: true }); // it would look up names
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime ?? null;
+}
+
+/** Whether the binaries inside can run here: video, serial ports and the detector have none for other machines. */
+export function fits(arch: string, libc: string | null): Check {
+  if (arch !== 'x64' && arch !== 'arm64')
+    return fail(
+      'machine',
+      `Its programs are for ${arch}; there are packages for amd64 and arm64 alone.`,
+      'Use the 64-bit edition of the system, for example the 64-bit Raspberry Pi OS.',
+    );
+  return libc === null
+    ? fail('machine', `${arch}, with another C library than glibc.`, 'Use Debian, Raspberry Pi OS or Ubuntu.')
+    : ok('machine', `${arch}, glibc ${libc}.`);
 }
 
 function clock(): Check {

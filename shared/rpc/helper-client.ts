@@ -29,7 +29,7 @@ export function helperAt(path: string): Helper {
 function absent(why: string): ApiError {
   return new ApiError(
     'E_NOT_IMPLEMENTED',
-    `This node runs without svc-helper, which does this as root (${why}). Install its units (deploy/install.sh), or start the node as root.`,
+    `This node runs without svc-helper, which does this as root (${why}). Install the node from its package (apt install ./svc_….deb), or start it as root.`,
     { missing: HELPER.server },
   );
 }

@@ -244,7 +244,7 @@ describe('what an extension’s unit gets from its manifest and grants', () => {
     for (const runtime of ['node', 'binary', 'python'] as const) {
       const unit = unitOf(`org.example.${runtime}`);
       for (const file of ['svc.service', 'svc-plugins.slice', 'svc-plugin@.service'])
-        await cp(join(ROOT, 'deploy/systemd', file), join(base, file));
+        await cp(join(ROOT, 'deploy/root/usr/lib/systemd/system', file), join(base, file));
       await mkdir(join(base, `${unit}.d`));
       const text = renderDropIn(
         {

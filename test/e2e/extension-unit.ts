@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { Machine, noMachines } from '../support/machine.ts';
+import type { Machine } from '../support/machine.ts';
 
 /**
  * The plugin host's part, inside, as the node's user: it starts one extension with the compiled code of the node, tells its
@@ -12,7 +12,7 @@ import { Machine, noMachines } from '../support/machine.ts';
 const HOST = `
 import { createServer } from 'node:net';
 import { mkdirSync, rmSync } from 'node:fs';
-const { chooseSandbox } = await import("/opt/svc/dist/residual/app/plugins/sandbox/sandbox.js");
+const { chooseSandbox } = await import("/opt/svc/current/dist/residual/app/plugins/sandbox/sandbox.js");
 const { forget, ...given } = JSON.parse(process.argv[2]);
 const tell = (message) => console.log(JSON.stringify(message));
 const sandbox = await chooseSandbox({
@@ -67,18 +67,31 @@ interface Told {
   readonly pid?: number;
 }
 
-describe('an extension as a unit, on a booted Debian 12', function () {
-  this.timeout(300_000);
+/** The node's unit holds its place while nothing of the node runs: its part is played by HOST. */
+const HOLD = '[Service]\nType=exec\nWatchdogSec=0\nExecStart=\nExecStart=/bin/sleep infinity\n';
+
+/** Suite: an extension as a unit of an installed node. */
+export function extensionUnitSuite(booted: () => Machine): void {
   let machine: Machine;
 
   before(async function () {
-    if ((await noMachines()) !== null) return this.skip(); // needs root, debootstrap and systemd-container
-    machine = await Machine.boot();
+    machine = booted();
+    const dropIn = join(machine.root, 'etc/systemd/system/svc.service.d');
+    await mkdir(dropIn);
+    await writeFile(join(dropIn, 'test.conf'), HOLD);
+    await machine.inside('systemctl', 'daemon-reload');
+    await machine.inside('systemctl', 'restart', 'svc.service');
     await writeFile(join(machine.root, 'var/host.mjs'), HOST);
     await writeFile(join(machine.root, 'etc/svc/pairing.json'), '{"api_key":"secret"}', { mode: 0o644 });
     await chmod(join(machine.root, 'etc/svc'), 0o755); // so that nothing but the sandbox is in the way
   });
-  after(async () => machine?.destroy());
+  after(async () => {
+    await rm(join(machine.root, 'etc/systemd/system/svc.service.d'), { recursive: true });
+    await rm(join(machine.root, 'etc/svc/pairing.json'));
+    await rm(join(machine.root, 'var/host.mjs'));
+    await machine.inside('systemctl', 'daemon-reload');
+    await machine.inside('systemctl', 'restart', 'svc.service');
+  });
 
   async function install(id: string, files: Readonly<Record<string, string>>): Promise<void> {
     const folder = join(machine.root, 'var/lib/svc/plugins', id, '1');
@@ -295,4 +308,4 @@ while [ $n -lt 100 ]; do sleep 600 & n=$((n + 1)); echo "made $n"; done
     expect((await running).at(-1)).to.deep.equal({ exit: 'code 0' });
     expect(await machine.inside('systemctl', 'is-active', `svc-plugin@${id}.service`)).to.not.equal('active');
   });
-});
+}
