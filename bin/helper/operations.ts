@@ -7,6 +7,7 @@ import { missing, runProgram } from '../../shared/process/run-program.ts';
 import { type Handlers, methodsOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
+import { FirstBootOperations } from './first-boot-operations.ts';
 import { NetworkOperations } from './network-operations.ts';
 import { PluginOperations, type Run } from './plugin-operations.ts';
 import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
@@ -47,6 +48,10 @@ export interface OperationDeps {
   readonly profileFolder: string;
   /** The folder of systemd's .link files. */
   readonly linkFolder: string;
+  /** The folder of what NetworkManager adds to the dnsmasq of its hotspots. */
+  readonly sharedDnsFolder: string;
+  /** Where the file for the first boot may be. */
+  readonly cards: readonly string[];
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -89,6 +94,8 @@ function handlers({
   radio: radioPlaces,
   profileFolder,
   linkFolder,
+  sharedDnsFolder,
+  cards,
   log,
 }: OperationDeps): Handlers<Helper> {
   const run: Run = async (program, args, timeoutMs) => {
@@ -98,6 +105,7 @@ function handlers({
   const plugins = new PluginOperations(run, unitFolder);
   const radio = new RadioOperations(run, async (program) => findProgram(program, searchPath), radioPlaces);
   const network = new NetworkOperations(run, { profiles: profileFolder, links: linkFolder });
+  const firstBoot = new FirstBootOperations(run, { sharedDns: sharedDnsFolder, cards });
   const lane = () => {
     let running: string | null = null;
     return <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
@@ -143,6 +151,9 @@ function handlers({
     network_metric: aloneOnNetwork('network_metric', async (params) => network.metric(params)),
     mac_pin: aloneOnNetwork('mac_pin', async (params) => network.pin(params)),
     mac_unpin: aloneOnNetwork('mac_unpin', async (params) => network.unpin(params.interface)),
+    captive_portal: aloneOnNetwork('captive_portal', async (params) => firstBoot.captive(params)),
+    wifi_on: aloneOnNetwork('wifi_on', async (params) => firstBoot.wifiOn(params)),
+    first_boot_done: alone('first_boot_done', async () => firstBoot.done()),
   };
 }
 
