@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import type { networkInterfaces } from 'node:os';
-import { type AddressClass, OWN_ADDRESS, setupUrl } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { setupPages } from '../../../shared/first-boot/setup-pages.ts';
 import { applyCard, type CardDeps } from './apply-card.ts';
 import { SetupHotspot, type SetupHotspotDeps } from './setup-hotspot.ts';
 
@@ -42,9 +42,10 @@ export class FirstBoot {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { paired, armed, log, restart, helperSocket } = this.#deps;
+    const { paired, armed, log, restart, helperSocket, interfaces, host, port } = this.#deps;
     if (!paired()) {
-      log.info(`not paired yet; the page of the set-up: ${this.#pages().join(' or ')}`);
+      const pages = setupPages(interfaces(), host, port());
+      log.info(`not paired yet; the page of the set-up: ${pages.join(' or ')}`);
       if (await applyCard(this.#deps, signal)) {
         // One without a flight controller is neither; a vehicle that flies keeps its node.
         if (armed() === true) {
@@ -61,13 +62,5 @@ export class FirstBoot {
       () => false, // as `npm start` without root: the network is the machine's own
     );
     if (helped) await new SetupHotspot({ ...this.#deps, now: this.#deps.monotonic }).run(signal);
-  }
-
-  #pages(): readonly string[] {
-    const { interfaces, host, port } = this.#deps;
-    const own = Object.values(interfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
-    const networks = Object.keys(OWN_ADDRESS) as (keyof typeof OWN_ADDRESS & AddressClass)[];
-    const near = networks.filter((network) => own.includes(OWN_ADDRESS[network]));
-    return [...near.map((network) => setupUrl(network, port())), `http://${host}:${port()}/setup`];
   }
 }
