@@ -56,6 +56,10 @@ export interface Paths {
   readonly videoProfile: string;
   /** Map files, PMTiles. */
   readonly maps: string;
+  /** That the file for the first boot was read, and what came of it. */
+  readonly firstBoot: string;
+  /** The boot of the machine in which the hotspot of the set-up has ended. */
+  readonly setupHotspot: string;
   /** What a person said about the steps of the set-up. */
   readonly setup: string;
   /** Manifests of peripherals that the operator wrote, and the configurations of peripherals. */
@@ -140,6 +144,8 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     recordings: join(state, 'recordings'),
     videoProfile: join(state, 'video-profile.json'),
     maps: join(state, 'maps'),
+    firstBoot: join(state, 'first-boot.json'),
+    setupHotspot: join(state, 'setup-hotspot.json'),
     setup: join(state, 'setup.json'),
     peripherals: join(etc, 'peripherals'),
     activeDrone: join(state, 'active-drone.json'),

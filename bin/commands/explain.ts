@@ -40,7 +40,7 @@ const CALLERS = [
 ];
 
 interface Explanation {
-  readonly answer: 'pass' | 'refuse' | 'preflight';
+  readonly answer: 'pass' | 'refuse' | 'preflight' | 'to-setup';
   readonly rule: string;
   readonly status: number | null;
   readonly code: string | null;
@@ -128,14 +128,14 @@ export default class ExplainCommand extends NodeCommand {
     };
     const first = decide(head, state);
     const decision = first.kind === 'pass' ? settle(first, this.body(flags.body), state) : first;
-    const { row } = decision.kind === 'preflight' ? { row: null } : decision;
+    const { row } = 'row' in decision ? decision : { row: null };
     const refusal = decision.kind === 'refuse' ? decision : null;
     const explanation: Explanation = {
       answer: decision.kind,
       rule: decision.rule,
       status: refusal === null ? null : statusOf(refusal.code),
       code: refusal?.code ?? null,
-      detail: refusal?.detail ?? null,
+      detail: decision.kind === 'to-setup' ? `302 ${decision.location}` : (refusal?.detail ?? null),
       row: row === null ? null : `${row.method} ${row.path}`,
       policy:
         row === null
@@ -198,6 +198,7 @@ export default class ExplainCommand extends NodeCommand {
       profileKeys: new Set(keysWith('x-profile')),
       credentials: pretend(flags.as),
       validate: rowValidator(ROWS),
+      port: config.api.port,
       pilot: null,
     };
   }

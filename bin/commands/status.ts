@@ -1,5 +1,9 @@
+import { networkInterfaces } from 'node:os';
 import type { FromSchema } from 'json-schema-to-ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { setupPages } from '../../shared/first-boot/setup-pages.ts';
 import type { services, status } from '../../shared/schemas/node.ts';
+import type { pairingInfo } from '../../shared/schemas/pairing.ts';
 import { NodeCommand } from '../node-command.ts';
 
 type Status = FromSchema<typeof status>;
@@ -15,8 +19,19 @@ export default class StatusCommand extends NodeCommand {
       this.api('GET', '/api/status') as Promise<Status>,
       this.api('GET', '/api/services') as Promise<Services>,
     ]);
-    if (!this.jsonEnabled()) this.print(node, processes);
+    if (!this.jsonEnabled()) {
+      this.print(node, processes);
+      for (const page of await this.setupPages()) this.log(`not paired: its set-up is at ${page}`);
+    }
     return { ...node, ...processes };
+  }
+
+  /** None once the node is paired. */
+  private async setupPages(): Promise<readonly string[]> {
+    const info = (await this.api('GET', '/api/pairing/info')) as FromSchema<typeof pairingInfo>;
+    if (info.paired || this.isElsewhere) return [];
+    const { config } = await loadConfig(this.paths);
+    return setupPages(networkInterfaces(), info.mdns_host, config.api.port);
   }
 
   private print(node: Status, { services: processes }: Services): void {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { loadConfig } from '../../shared/config/load.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { distrust } from '../../shared/files/private-file.ts';
+import { readFirstBoot } from '../../shared/first-boot/record.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';
 
@@ -21,6 +22,7 @@ export async function checkFiles(paths: Paths): Promise<readonly Check[]> {
       guarded(name, async () => secretFile(name, paths[key], advice)),
     ),
     ...RAW_SECRETS.map(async ({ name, key }) => guarded(name, async () => trust(name, paths[key]))),
+    guarded('first boot', async () => firstBoot(paths.firstBoot)),
     guarded('disk', async () => disk(paths.state)),
   ]);
 }
@@ -118,6 +120,27 @@ async function secretFile(name: string, path: string, advice: string): Promise<C
     if (codeOf(error) === 'EACCES') return skip(name, `You may not read ${path}; use sudo.`);
     return fail(name, `${path}: ${messageOf(error)}`, advice);
   }
+}
+
+/** What came of svc.yaml on the card. */
+async function firstBoot(file: string): Promise<Check> {
+  const name = 'first boot';
+  const record = await readFirstBoot(file);
+  if (record === null) return skip(name, 'No svc.yaml was read from the card.');
+  if (record.parts === null)
+    return fail(
+      name,
+      `${record.file} was refused, and nothing of it was applied: ${record.problem ?? 'unknown'}`,
+      'Correct it; it is read again when the node starts, unless the node is paired by then.',
+    );
+  const failed = record.parts.filter(({ ok: done }) => !done);
+  const names = record.parts.map(({ part }) => part).join(', ');
+  if (failed.length === 0) return ok(name, `${record.file} was read and applied: ${names}.`);
+  return warn(
+    name,
+    `Of ${record.file}: ${failed.map(({ part, detail }) => `${part}: ${detail}`).join(' ')}`,
+    'It is not read again: do this on the page, or with svc.',
+  );
 }
 
 async function disk(path: string): Promise<Check> {

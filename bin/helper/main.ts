@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../shared/errors.ts';
+import { cardFiles } from '../../shared/first-boot/card-file.ts';
 import { LINK_FOLDER } from '../../shared/link-file.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
@@ -23,6 +24,7 @@ const RADIO_FOLDER = '/run/svc-wfb';
 const NETWORK_MANAGER = '/run/NetworkManager';
 /** The connections of NetworkManager. */
 const PROFILE_FOLDER = '/etc/NetworkManager/system-connections';
+const SHARED_DNS_FOLDER = '/etc/NetworkManager/dnsmasq-shared.d';
 /** The first descriptor that systemd hands over (sd_listen_fds(3)). */
 const FIRST_FD = 3;
 const MAX_LINE_CHARS = 8192;
@@ -63,6 +65,8 @@ async function build(log: Logger): Promise<Program> {
         sys: process.env['SVC_HELPER_SYS_DIR'] ?? '/sys',
       },
       profileFolder: process.env['SVC_HELPER_PROFILE_DIR'] ?? PROFILE_FOLDER,
+      sharedDnsFolder: process.env['SVC_HELPER_SHARED_DNS_DIR'] ?? SHARED_DNS_FOLDER,
+      cards: cardFiles(process.env['SVC_BOOT_FILES']),
       linkFolder: process.env['SVC_LINK_DIR'] ?? LINK_FOLDER,
       install: installPlaces(process.env['SVC_SWITCH_ROOT']),
       log,

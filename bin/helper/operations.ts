@@ -5,6 +5,7 @@ import { type Done, HELPER } from '../../shared/rpc/helper.ts';
 import type { RpcMethod } from '../../shared/rpc/rpc.ts';
 import type { InstallPlaces } from '../../shared/update/install-places.ts';
 import { findProgram, programRunner } from './find-program.ts';
+import { FirstBootOperations } from './first-boot-operations.ts';
 import { NetworkOperations } from './network-operations.ts';
 import { PluginOperations } from './plugin-operations.ts';
 import { RadioOperations, type RadioPlaces } from './radio-operations.ts';
@@ -47,6 +48,10 @@ export interface OperationDeps {
   /** The folder of systemd's .link files. */
   readonly linkFolder: string;
   readonly install: InstallPlaces;
+  /** The folder of what NetworkManager adds to the dnsmasq of its hotspots. */
+  readonly sharedDnsFolder: string;
+  /** Where the file for the first boot may be. */
+  readonly cards: readonly string[];
   readonly log: Logger;
   /** Called when an operation starts, and when it has ended. */
   readonly onUse: () => void;
@@ -93,6 +98,8 @@ function handlers({
   profileFolder,
   linkFolder,
   install,
+  sharedDnsFolder,
+  cards,
   log,
 }: OperationDeps): Handlers<Helper> {
   const run = programRunner(searchPath);
@@ -100,6 +107,7 @@ function handlers({
   const radio = new RadioOperations(run, async (program) => findProgram(program, searchPath), radioPlaces);
   const network = new NetworkOperations(run, { profiles: profileFolder, links: linkFolder });
   const update = new UpdateOperations(run, install);
+  const firstBoot = new FirstBootOperations(run, { sharedDns: sharedDnsFolder, cards });
   const lane = () => {
     let running: string | null = null;
     return <Params>(name: string, work: (params: Params) => Promise<unknown>) =>
@@ -147,5 +155,8 @@ function handlers({
     update_start: alone('update_start', async (params) => update.start(params)),
     update_status: async () => update.status(),
     mac_unpin: aloneOnNetwork('mac_unpin', async (params) => network.unpin(params.interface)),
+    captive_portal: aloneOnNetwork('captive_portal', async (params) => firstBoot.captive(params)),
+    wifi_on: aloneOnNetwork('wifi_on', async (params) => firstBoot.wifiOn(params)),
+    first_boot_done: alone('first_boot_done', async () => firstBoot.done()),
   };
 }

@@ -13,8 +13,11 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
+import { cardFiles } from '../../shared/first-boot/card-file.ts';
+import { hostLabel } from '../../shared/first-boot/host-label.ts';
 import { listSerialPorts } from '../../shared/flight/serial-ports.ts';
 import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Init, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -37,6 +40,7 @@ import { Origins } from './edge/origins.ts';
 import { OwnNames } from './edge/own-names.ts';
 import { PeerBudgets } from './edge/rate.ts';
 import { rowValidator } from './edge/row-validator.ts';
+import { FirstBoot } from './first-boot/first-boot.ts';
 import { Enrolment } from './fleet/enrolment.ts';
 import { FleetNode } from './fleet/fleet-node.ts';
 import { listed } from './fleet/node-status.ts';
@@ -67,6 +71,7 @@ import { PrincipalWatch } from './principal-watch.ts';
 import { AdaptiveVideo, limitsOf } from './radio/adaptive-video.ts';
 import { ChannelChange } from './radio/channel-change.ts';
 import { DRONE_OVER_HTTP } from './radio/drone-api.ts';
+import { stationsOf } from './radio/iw.ts';
 import { tunnelAddress } from './radio/managed-wfb.ts';
 import { PairStore } from './radio/pair-store.ts';
 import { RadioPairing } from './radio/radio-pairing.ts';
@@ -162,9 +167,14 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const sysDir = process.env['SVC_SYS_DIR'] ?? '/sys';
   const helper = helperAt(paths.helperSocket);
   const radioCards = new Set(config.radio.cards);
+  const isRadio = (iface: string): boolean =>
+    radioCards.has(iface) ||
+    (config.radio.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface));
   const {
     network,
     changes,
+    hotspot,
+    nmcli,
     handlers: networkHandlers,
   } = networkParts({
     config,
@@ -174,9 +184,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     sysDir,
     env: process.env,
     paired: () => pairing.paired,
-    isRadio: (iface) =>
-      radioCards.has(iface) ||
-      (config.radio.mode === 'managed' && radio.cards.present.some(({ name }) => name === iface)),
+    isRadio,
     log,
   });
   const budgets = new PeerBudgets(monotonic, () => locks.changed());
@@ -200,7 +208,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
   });
 
   const ownNames = new OwnNames({
-    names: [identityOf(id, config.agent.name).mdns_host, ...config.security.api.hosts],
+    names: [
+      identityOf(id, config.agent.name).mdns_host,
+      `${hostLabel(id, config.agent.name)}.local`,
+      ...config.security.api.hosts,
+    ],
     interfaces: networkInterfaces,
     now: monotonic,
   });
@@ -222,6 +234,9 @@ async function build(init: Init, log: Logger): Promise<Program> {
     validate: rowValidator(ROWS),
     get pilot() {
       return ground ? pilot : null;
+    },
+    get port() {
+      return front.port;
     },
   };
 
@@ -439,9 +454,36 @@ async function build(init: Init, log: Logger): Promise<Program> {
     deviceId: device,
     name,
     host,
+    ownHost: `${hostLabel(id, config.agent.name)}.local`,
     profile,
     version: VERSION,
     paired: () => pairing.paired,
+    log,
+  });
+
+  const firstBoot = new FirstBoot({
+    paths,
+    files: cardFiles(process.env['SVC_BOOT_FILES']),
+    helperSocket: paths.helperSocket,
+    deviceId: id,
+    host,
+    config,
+    network,
+    hotspot,
+    nmcli,
+    helper,
+    isRadio,
+    enabled: config.network.setup_hotspot,
+    country: config.radio.region === '00' ? null : config.radio.region,
+    port: () => front.port,
+    paired: () => pairing.paired,
+    guests: stationsOf,
+    interfaces: networkInterfaces,
+    armed: () => vehicle.armed,
+    bootId: bootTime().boot_id,
+    restart: async () => supervisor.calls.restart_self({}),
+    now: Date.now,
+    monotonic,
     log,
   });
 
@@ -478,6 +520,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     named('relay listener', relayListener ?? {}),
     named('tunnel', tunnelPriority),
     named('network changes', changes),
+    named('first boot', firstBoot),
     named('open sockets', sockets),
     named('principal watch', principalWatch),
     // Requests are served already, but a ready process should know the vehicle.

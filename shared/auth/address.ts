@@ -50,10 +50,16 @@ export function plainAddress(address: string): string {
 }
 
 /** The networks that this node itself provides, by its own address there, since other networks use the same ranges. */
+export const OWN_ADDRESS = { hotspot: '192.168.4.1', usb: '192.168.7.1' } as const;
 const OWN_NETS: ReadonlyArray<readonly [AddressClass, own: string, prefix: string]> = [
-  ['hotspot', '192.168.4.1', '192.168.4.'],
-  ['usb', '192.168.7.1', '192.168.7.'],
+  ['hotspot', OWN_ADDRESS.hotspot, '192.168.4.'],
+  ['usb', OWN_ADDRESS.usb, '192.168.7.'],
 ];
+
+/** Where the page of the set-up is, for somebody on that network. */
+export function setupUrl(network: keyof typeof OWN_ADDRESS, port: number): string {
+  return `http://${OWN_ADDRESS[network]}${port === 80 ? '' : `:${port}`}/setup`;
+}
 
 export interface Near {
   /** The socket's own address. */

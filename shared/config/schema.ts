@@ -12,6 +12,7 @@ import { fleetConfig } from './fleet.ts';
 import { loggingConfig } from './logging.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
+import { networkConfig } from './network.ts';
 import { pluginsConfig } from './plugins.ts';
 import { radioConfig } from './radio.ts';
 import { securityConfig } from './security.ts';
@@ -31,6 +32,7 @@ export const configSchema = {
     logging: loggingConfig,
     mavlink: mavlinkConfig,
     mcp: mcpConfig,
+    network: networkConfig,
     plugins: pluginsConfig,
     radio: radioConfig,
     security: securityConfig,

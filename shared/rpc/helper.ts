@@ -164,6 +164,33 @@ export const HELPER = {
     ),
     update_status: method(NOTHING_SCHEMA, shape<UpdateStatus>(), 8_000),
     mac_unpin: method(OF_INTERFACE, shape<Done>(), 13_000),
+    /** While the node is not paired: guests of its hotspot get its own address for every name, and its page at port 80. */
+    captive_portal: method(
+      {
+        type: 'object',
+        required: ['enabled', 'port'],
+        properties: {
+          enabled: { type: 'boolean' },
+          port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'of the API' },
+        },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      13_000,
+    ),
+    /** Switches Wi-Fi on, by the rules of that country. */
+    wifi_on: method(
+      {
+        type: 'object',
+        required: ['country'],
+        properties: { country: { type: ['string', 'null'], pattern: '^[A-Z]{2}$' } },
+        additionalProperties: false,
+      },
+      shape<Done>(),
+      18_000,
+    ),
+    /** Takes the passphrases out of the file for the first boot, on the boot partition. */
+    first_boot_done: method(NOTHING_SCHEMA, shape<Done>(), 13_000),
   },
   events: {},
 } as const satisfies Contract;

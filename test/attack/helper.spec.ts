@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -99,6 +99,67 @@ describe('svc-helper', () => {
     );
     for (const device of ['eth0', 'nothing', '-x', '../eth0'])
       expect((await refusal(ask(device)))[0], device).to.equal('E_INVALID_VALUE');
+  });
+
+  it('answers phones while the node is not paired, switches Wi-Fi on, and takes passphrases off the card', async () => {
+    const dns = join(helper.base, 'dnsmasq-shared.d');
+    const card = join(helper.base, 'svc.yaml');
+    await mkdir(dns);
+    await writeFile(card, 'name: kite\nwifi: {ssid: Hall, passphrase: open sesame}\n# was: sesame open\n');
+    const [size, inode] = [statSync(card).size, statSync(card).ino];
+    for (const name of ['nft', 'iw', 'nmcli']) {
+      await copyFile(join(helper.bin, 'systemctl'), join(helper.bin, name));
+      await chmod(join(helper.bin, name), 0o755);
+    }
+    await helper.kill('SIGTERM');
+    await helper.start({
+      SVC_HELPER_SHARED_DNS_DIR: dns,
+      SVC_BOOT_FILES: `${join(helper.base, 'none.yaml')}:${card}`,
+    });
+    const { captive_portal, wifi_on, first_boot_done } = callsTo(HELPER, {
+      call: async (method, params) => helper.ask(method, params),
+    });
+    await captive_portal({ enabled: true, port: 8080 });
+    expect(readFileSync(join(dns, 'svc-captive.conf'), 'utf8')).to.include('\naddress=/#/192.168.4.1\n');
+    await captive_portal({ enabled: false, port: 8080 });
+    expect(readdirSync(dns)).to.deep.equal([]);
+    await wifi_on({ country: null });
+    await wifi_on({ country: 'DE' });
+    const clean = 'add table ip svc_captive; delete table ip svc_captive;';
+    const rule = 'ip daddr { 192.168.4.1, 192.168.7.1 } tcp dport 80 redirect to :8080';
+    expect(await helper.asked()).to.equal(
+      [
+        `nft [${clean} table ip svc_captive { chain in { type nat hook prerouting priority dstnat; ${rule}; }; };]`,
+        `nft [${clean}]`,
+        'nmcli [radio] [wifi] [on]',
+        'nmcli [radio] [wifi] [on]',
+        'iw [reg] [set] [DE]',
+        '',
+      ].join('\n'),
+    );
+    await first_boot_done({});
+    await first_boot_done({}); // after a power cut
+    const left = readFileSync(card, 'utf8');
+    expect(left).to.include('name: kite').and.include('ssid: Hall').and.not.include('sesame');
+    // The bytes were overwritten where they were.
+    expect(statSync(card).ino).to.equal(inode);
+    expect(statSync(card).size).to.be.at.least(size);
+
+    await writeFile(card, 'passphrase: sesame');
+    const [code, words] = await refusal(first_boot_done({}));
+    expect([code, words.includes(card), words.includes('sesame')]).to.deep.equal(['E_STORE', true, false]);
+    for (const params of [
+      { enabled: true, port: 0 },
+      { enabled: true },
+      { port: 80 },
+      { enabled: true, port: '80; flush' },
+    ])
+      expect((await refusal(helper.ask('captive_portal', params)))[0]).to.equal('E_INVALID_VALUE');
+    for (const country of ['D', 'de', 'DE;', '-h', 'DEU', 7])
+      expect((await refusal(helper.ask('wifi_on', { country })))[0]).to.equal('E_INVALID_VALUE');
+    expect((await refusal(helper.ask('first_boot_done', { file: '/etc/shadow' })))[0]).to.equal(
+      'E_INVALID_VALUE',
+    );
   });
 
   it('what is not on its list, or does not fit, runs nothing and is in the log', async () => {

@@ -38,6 +38,7 @@ export function edgeState(change: Partial<EdgeState> = {}): EdgeState {
     credentials: NO_OTHER_CREDENTIALS,
     validate: () => null,
     pilot: null,
+    port: 8080,
     ...change,
   };
 }

@@ -6,7 +6,7 @@
  *   decide(request, state)          steps 1 to 11, from the head alone
  *   settle(pass, body, state)       steps 10 (override, escalation), 12 and 13, once the body is there
  */
-import type { AddressClass } from '../../../shared/auth/address.ts';
+import { type AddressClass, setupUrl } from '../../../shared/auth/address.ts';
 import { holdsKey, mayUse } from '../../../shared/auth/may.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
 import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
@@ -95,6 +95,8 @@ export interface EdgeState {
   readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
   /** The rule of one pilot in command; null where this node has none. */
   readonly pilot: PilotRule | null;
+  /** The TCP port of the API. */
+  readonly port: number;
 }
 
 export interface PilotRule {
@@ -165,7 +167,14 @@ export interface Preflight {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Decision = Pass | Refusal | Preflight;
+/** A stranger's first request on a network that the node itself provides: its page of the set-up. */
+export interface ToSetup {
+  readonly kind: 'to-setup';
+  readonly rule: 'unpaired';
+  readonly location: string;
+}
+
+export type Decision = Pass | Refusal | Preflight | ToSetup;
 
 interface Found {
   readonly row: Row | null;
@@ -265,7 +274,7 @@ function judge(
   if (refused !== null) return refused;
   // 6. The unpaired gate.
   const gate = passUnpairedGate(request, headers, foreign, row, state, cors);
-  if (gate?.kind === 'refuse') return gate;
+  if (gate?.kind === 'refuse' || gate?.kind === 'to-setup') return gate;
   // 7. Public rows.
   if (row?.access === 'public') {
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
@@ -407,9 +416,10 @@ function passUnpairedGate(
   row: Row | null,
   state: EdgeState,
   cors: string | null,
-): Refusal | { readonly kind: 'let-in'; readonly principal: Principal } | null {
+): Refusal | ToSetup | { readonly kind: 'let-in'; readonly principal: Principal } | null {
   if (state.pairing.paired) return null;
-  if (!isOwnHost(headers.host, state.hosts)) return refuse('unpaired', 'E_ORIGIN', cors, { row });
+  if (!isOwnHost(headers.host, state.hosts))
+    return toSetup(request, headers, state) ?? refuse('unpaired', 'E_ORIGIN', cors, { row });
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   if (changes && foreign) return refuse('unpaired', 'E_ORIGIN', cors, { row });
   if (row?.access === 'public') return null;
@@ -433,6 +443,22 @@ function passUnpairedGate(
     case 'remote':
       return refuse('unpaired', 'E_REMOTE', cors, { row });
   }
+}
+
+/**
+ * Phones look for the internet with requests to hosts that they know, and open the page that they are sent to instead. On the
+ * node's hotspot its own DNS brings them here (docs/first-boot.md). The answer tells nothing and changes nothing, so a rebound
+ * name gets nothing by it.
+ */
+function toSetup(
+  { method, peer, upgrade }: RequestHead,
+  headers: EdgeHeaders,
+  { port }: EdgeState,
+): ToSetup | null {
+  const where = standing(peer, headers);
+  if (upgrade || (method !== 'GET' && method !== 'HEAD')) return null;
+  if (peer.kind !== 'tcp' || (where !== 'hotspot' && where !== 'usb')) return null;
+  return Object.freeze({ kind: 'to-setup', rule: 'unpaired', location: setupUrl(where, port) });
 }
 
 /**

@@ -131,7 +131,7 @@ export class FactoryReset {
       ['active drone', [paths.activeDrone]],
       ['screens and buttons', [paths.groundUi]],
       ['order of uplinks and mesh', [paths.network]],
-      ['marks of the set-up', [paths.setup]],
+      ['marks of the set-up', [paths.setup, paths.firstBoot, paths.setupHotspot]],
     ];
     const removed: string[] = [];
     for (const [name, files] of groups) {

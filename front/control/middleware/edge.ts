@@ -37,6 +37,11 @@ export function edge(parts: EdgeParts): Step {
       case 'preflight':
         res.writeHead(204, decision.headers).end();
         return;
+      case 'to-setup':
+        // Not to be kept: once the node is paired, the same address is another page again.
+        res.writeHead(302, { location: decision.location, 'cache-control': 'no-store', 'content-length': 0 });
+        res.end();
+        return;
       case 'refuse':
         refuse(res, decision, records);
         return;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FromSchema } from 'json-schema-to-ts';
+import { OWN_ADDRESS } from '../../../shared/auth/address.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import type { NetworkProfile } from '../../../shared/rpc/network-operation.ts';
@@ -14,7 +15,7 @@ export type HotspotView = FromSchema<typeof hotspotView>;
 /** The name of its connection. */
 const HOTSPOT_ID = 'svc-hotspot';
 /** docs/contract.md 4: first-boot callers come from here. */
-const ADDRESS = '192.168.4.1/24';
+const ADDRESS = `${OWN_ADDRESS.hotspot}/24`;
 /** IEEE 802.11. */
 const MAX_SSID_BYTES = 32;
 
@@ -55,13 +56,62 @@ export class Hotspot {
   }
 
   async set(request: HotspotRequest): Promise<HotspotView> {
-    const { nmcli, changes } = this.#deps;
     if (request.ssid !== undefined) ssidHex(request.ssid);
-    return changes.alone(async () => {
-      if (request.enabled) await this.#enable(request);
+    return this.#deps.changes.alone(async () => {
+      if (request.enabled) await this.#enable(request, true);
       else await this.disable();
-      return this.view(await nmcli.devices(), await nmcli.wifiProfiles());
+      return this.look();
     });
+  }
+
+  async look(): Promise<HotspotView> {
+    const { nmcli } = this.#deps;
+    return this.view(await nmcli.devices(), await nmcli.wifiProfiles());
+  }
+
+  /** Keeps a name and a passphrase (null: none, it is open) for when it is switched on; it does not run yet. */
+  async prepare(ssid: string | null, passphrase: string | null): Promise<void> {
+    const { nmcli, helper, changes, defaultSsid } = this.#deps;
+    await changes.alone(async () => {
+      const profiles = await nmcli.wifiProfiles();
+      await helper
+        .network_profile({
+          uuid: randomUUID(),
+          id: HOTSPOT_ID,
+          kind: 'hotspot',
+          interface: await this.#anyCard(),
+          autoconnect: false,
+          ssid_hex: ssidHex(ssid ?? defaultSsid),
+          security: passphrase === null ? 'open' : 'wpa-psk',
+          address: ADDRESS,
+          ...(passphrase === null ? {} : { passphrase }),
+        })
+        .catch(upstream);
+      for (const { uuid } of profiles.filter(isOwn)) await helper.network_forget({ uuid }).catch(upstream);
+    });
+  }
+
+  /** Switches it on until somebody ends it: it does not start with the machine. With the passphrase that is kept, or open. */
+  async openForSetup(): Promise<HotspotView> {
+    return this.#deps.changes.alone(async () => {
+      await this.#enable({ enabled: true }, false);
+      return this.look();
+    });
+  }
+
+  /** From now on it starts with the machine. It starts anew, so that it takes over what has changed for its guests. */
+  async keep(): Promise<void> {
+    const { nmcli, helper, changes } = this.#deps;
+    await changes.alone(async () => {
+      const own = ownOf(await nmcli.wifiProfiles());
+      if (own === undefined || own.device === null) return;
+      await helper.network_profile(await this.#again(own, own.device, true)).catch(upstream);
+      await changes.bringUp(own.device, own.uuid, own.uuid);
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#deps.changes.alone(async () => this.disable());
   }
 
   /** Whether its guests get further than to this node. @returns whether it runs and has taken that over */
@@ -92,7 +142,7 @@ export class Hotspot {
     if (own.device !== null) await helper.network_down({ uuid: own.uuid }).catch(upstream);
   }
 
-  async #enable({ ssid, passphrase, channel }: HotspotRequest): Promise<void> {
+  async #enable({ ssid, passphrase, channel }: HotspotRequest, autoconnect: boolean): Promise<void> {
     const { nmcli, helper, changes, store, defaultSsid, isRadio, paired } = this.#deps;
     const [devices, profiles] = [await nmcli.devices(), await nmcli.wifiProfiles()];
     const cards = devices.filter(({ name, kind, managed }) => kind === 'wifi' && managed && !isRadio(name));
@@ -112,7 +162,7 @@ export class Hotspot {
       id: HOTSPOT_ID,
       kind: 'hotspot',
       interface: card.name,
-      autoconnect: true,
+      autoconnect,
       ssid_hex: ssidHex(ssid ?? old?.ssid ?? defaultSsid),
       security: passphrase !== undefined || keeps ? 'wpa-psk' : 'open',
       address: ADDRESS,
@@ -127,10 +177,8 @@ export class Hotspot {
 
   /** The same connection, written anew. */
   async #again(own: WifiProfile, iface: string | null, autoconnect: boolean): Promise<NetworkProfile> {
-    const { nmcli, store, isRadio } = this.#deps;
-    const devices = iface === null ? await nmcli.devices() : [];
-    const card = iface ?? devices.find(({ name, kind }) => kind === 'wifi' && !isRadio(name))?.name;
-    if (card === undefined) throw noCard();
+    const { store } = this.#deps;
+    const card = iface ?? (await this.#anyCard());
     return {
       uuid: own.uuid,
       id: HOTSPOT_ID,
@@ -144,6 +192,13 @@ export class Hotspot {
       ...(own.open ? {} : { passphrase_of: own.uuid }),
       ...(own.channel === null ? {} : { channel: own.channel }),
     };
+  }
+
+  async #anyCard(): Promise<string> {
+    const { nmcli, isRadio } = this.#deps;
+    const card = (await nmcli.devices()).find(({ name, kind }) => kind === 'wifi' && !isRadio(name));
+    if (card === undefined) throw noCard();
+    return card.name;
   }
 }
 

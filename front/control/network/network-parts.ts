@@ -38,6 +38,8 @@ export function networkParts(deps: NetworkDeps) {
   const macPins = new MacPins({ helper, sysDir, linkDir: env['SVC_LINK_DIR'] ?? LINK_FOLDER });
   return {
     network,
+    hotspot,
+    nmcli,
     changes,
     handlers: {
       ...networkHandlers({ network, hotspot, macPins }),

@@ -12,6 +12,8 @@ export interface AdvertiserOptions {
   readonly name: string;
   /** `svc-xxxxxx.local` */
   readonly host: string;
+  /** What its name makes of it, `field-drone.local`; or the same as `host`. */
+  readonly ownHost: string;
   readonly profile: string;
   readonly version: string;
   readonly paired: () => boolean;
@@ -47,6 +49,7 @@ export class Advertiser {
     this.#bonjour = new Bonjour({}, (error: unknown) => this.#complain(error));
     containUpdates(this.#bonjour);
     contained('mDNS', () => this.#look())();
+    contained('mDNS', () => this.#publishPage())();
     this.#timer = every(LOOK_MS, 'mDNS', () => this.#look());
     this.#timer.unref();
   }
@@ -65,6 +68,14 @@ export class Advertiser {
       });
     });
     bonjour.destroy();
+  }
+
+  /** The page under the node's own name, which a browser can then be given. */
+  #publishPage(): void {
+    const { port, name, host, ownHost } = this.#options;
+    if (ownHost === host) return;
+    const page = { name, type: 'http', protocol: 'tcp', port: port(), host: ownHost, probe: false } as const;
+    this.#bonjour?.publish(page).on('error', (error: unknown) => this.#complain(error));
   }
 
   /** The record says whether the node is paired, so it is published again when that changes. */

@@ -55,6 +55,12 @@ export async function noiseOf(card: string): Promise<number | null> {
   return numberOf(/noise:\s*(-?\d+) dBm/.exec(inUse)?.[1]);
 }
 
+/** How many are connected to the access point of a card, which any user may ask. @throws as `cardSetting` */
+export async function stationsOf(card: string): Promise<number> {
+  const text = await runProgram('iw', ['dev', card, 'station', 'dump'], IW_MS);
+  return text.match(/^Station /gm)?.length ?? 0;
+}
+
 function numberOf(text: string | undefined): number | null {
   return text === undefined ? null : Number(text);
 }

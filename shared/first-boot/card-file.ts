@@ -1,0 +1,127 @@
+import { isMap, parseDocument, stringify } from 'yaml';
+import { normaliseProfile } from '../config/agent.ts';
+import type { Profile } from '../profile.ts';
+import { PASSPHRASE } from '../rpc/network-operation.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { compileValidator, createAjv } from '../schemas/validator.ts';
+
+/** `svc.yaml` on the boot partition of a memory card: what its owner wrote there for the first boot (docs/first-boot.md). */
+
+const DEFAULT_FILES = '/boot/firmware/svc.yaml:/boot/svc.yaml';
+export const MAX_CARD_BYTES = 16 * 1024;
+
+/** The files that are looked for, the first of them counts. @param text as in `SVC_BOOT_FILES`, separated by colons */
+export function cardFiles(text: string | undefined): readonly string[] {
+  return (text ?? DEFAULT_FILES).split(':').filter((file) => file.startsWith('/'));
+}
+
+const SSID = { type: 'string', minLength: 1, maxLength: 32 } as const satisfies JsonSchema;
+
+/** Of texts: the file is read without types, so that a passphrase of digits stays what it is. */
+const CARD = {
+  type: 'object',
+  properties: {
+    profile: { enum: ['drone', 'ground-station', 'ground_station', 'groundstation'] },
+    name: { type: 'string', pattern: '^[^\\p{Cc}]{1,64}$' },
+    wifi: {
+      type: 'object',
+      properties: {
+        ssid: SSID,
+        passphrase: PASSPHRASE,
+        hidden: { enum: ['true', 'false'] },
+        country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      },
+      additionalProperties: false,
+    },
+    hotspot: {
+      type: 'object',
+      properties: { ssid: SSID, passphrase: PASSPHRASE },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const satisfies JsonSchema;
+
+const validate = compileValidator(createAjv(), CARD);
+
+export interface Card {
+  readonly profile: Profile | null;
+  readonly name: string | null;
+  /** Two letters, ISO 3166. */
+  readonly country: string | null;
+  readonly wifi: {
+    readonly ssid: string;
+    readonly passphrase: string | null;
+    readonly hidden: boolean;
+  } | null;
+  readonly hotspot: { readonly ssid: string | null; readonly passphrase: string | null } | null;
+}
+
+interface CardText {
+  readonly profile?: string;
+  readonly name?: string;
+  readonly wifi?: {
+    readonly ssid?: string;
+    readonly passphrase?: string;
+    readonly hidden?: string;
+    readonly country?: string;
+  };
+  readonly hotspot?: { readonly ssid?: string; readonly passphrase?: string };
+}
+
+/** @throws Error with everything that is wrong; it never has a value of the file, which may be a passphrase */
+export function parseCard(text: string): Card {
+  const { profile, name, wifi, hotspot } = read(text);
+  return {
+    profile: profile === undefined ? null : (normaliseProfile(profile) as Profile),
+    name: name ?? null,
+    country: wifi?.country ?? null,
+    wifi:
+      wifi?.ssid === undefined
+        ? null
+        : { ssid: wifi.ssid, passphrase: wifi.passphrase ?? null, hidden: wifi.hidden === 'true' },
+    hotspot:
+      hotspot === undefined ? null : { ssid: hotspot.ssid ?? null, passphrase: hotspot.passphrase ?? null },
+  };
+}
+
+const READ =
+  '# Read by svc at its first boot, and not again; passphrases were removed. What came of it: svc doctor\n';
+
+/**
+ * The file without passphrases, and without comments, which may have held some. At least as long as it was: the old bytes are
+ * overwritten where they are, and not left in a part of the card that is free.
+ * @throws Error as `parseCard`
+ */
+export function withoutSecrets(text: string): string {
+  const { hotspot, wifi, ...rest } = read(text);
+  const { passphrase: _wifi, ...network } = wifi ?? {};
+  const { passphrase: _hotspot, ...own } = hotspot ?? {};
+  const left = {
+    ...rest,
+    ...(wifi === undefined ? {} : { wifi: network }),
+    ...(hotspot === undefined ? {} : { hotspot: own }),
+  };
+  const next = `${READ}${stringify(left, { schema: 'failsafe' })}`;
+  return next + '\n'.repeat(Math.max(0, Buffer.byteLength(text) - Buffer.byteLength(next)));
+}
+
+function read(text: string): CardText {
+  // Windows' editors begin a file with a mark of its encoding.
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), { schema: 'failsafe', prettyErrors: true });
+  const [error] = document.errors;
+  if (error !== undefined) throw new Error(`line ${error.linePos?.[0].line ?? 1} is not YAML`);
+  if (!isMap(document.contents)) throw new Error('it has no keys');
+  const value: unknown = document.toJS({ maxAliasCount: 0 });
+  const faults = validate(value);
+  if (faults === null) {
+    const card = value as CardText;
+    // A country alone is for the hotspot.
+    if (card.wifi?.ssid === undefined && (card.wifi?.passphrase ?? card.wifi?.hidden) !== undefined)
+      throw new Error('/wifi/ssid is missing');
+    return card;
+  }
+  throw new Error(
+    faults.map(({ path, message }) => `${path === '' ? 'the file' : path} ${message}`).join('; '),
+  );
+}

@@ -1,0 +1,54 @@
+import { readOwn } from '../files/private-file.ts';
+import type { JsonSchema } from '../schemas/json-schema.ts';
+import { compileValidator, createAjv } from '../schemas/validator.ts';
+
+/** What came of one thing that the card's file asked for. */
+export interface Part {
+  readonly part: string;
+  readonly ok: boolean;
+  /** A sentence; never a passphrase. */
+  readonly detail: string;
+}
+
+/** That the card's file was read, once, and what came of it. */
+export interface FirstBootRecord {
+  readonly version: 1;
+  readonly file: string;
+  /** RFC 3339, by the clock of that moment, which a board without one had from its last shutdown. */
+  readonly read_at: string;
+  /** Null: the file was refused as a whole and nothing of it was applied; it is read again at the next start. */
+  readonly parts: readonly Part[] | null;
+  /** Why it was refused. */
+  readonly problem: string | null;
+}
+
+const RECORD = {
+  type: 'object',
+  required: ['version', 'file', 'read_at', 'parts', 'problem'],
+  properties: {
+    version: { const: 1 },
+    file: { type: 'string' },
+    read_at: { type: 'string' },
+    parts: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['part', 'ok', 'detail'],
+        properties: { part: { type: 'string' }, ok: { type: 'boolean' }, detail: { type: 'string' } },
+      },
+    },
+    problem: { type: ['string', 'null'] },
+  },
+} as const satisfies JsonSchema;
+
+const validate = compileValidator(createAjv(), RECORD);
+const OTHERS_WRITE = 0o022;
+
+/** Null where nothing was read yet. @throws Error if the file cannot be used */
+export async function readFirstBoot(file: string): Promise<FirstBootRecord | null> {
+  const text = await readOwn(file, OTHERS_WRITE);
+  if (text === null) return null;
+  const value: unknown = JSON.parse(text);
+  if (validate(value) !== null) throw new Error(`${file} is not of version 1`);
+  return value as FirstBootRecord;
+}
