@@ -107,12 +107,17 @@ export const coreRows = [
     responses: media('Prometheus text', 'text/plain'),
   }),
   later('system.update.get', 'GET /api/v1/system/update', 'key read ok -', 'state of an update'),
-  later(
+  row(
     'support-bundle.get',
     'GET /api/v1/support-bundle',
     'key secret_read forbid -',
     'support bundle without secrets',
-    { limits: LIMITS.stream },
+    {
+      readTicket: 'query',
+      limits: LIMITS.stream,
+      fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
+      responses: media('what a helper needs, its manifest.json last', 'application/zip'),
+    },
   ),
   later(
     'system.update.post',
