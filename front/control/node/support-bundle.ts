@@ -89,7 +89,7 @@ async function endOf(child: ChildProcess): Promise<string | null> {
 function lowerPriority(pid: number | undefined, log: Logger): void {
   if (pid === undefined) return;
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch (error) {
     log.debug(`support bundle: ${messageOf(error)}`); // it has ended already
   }
