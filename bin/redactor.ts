@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { loadConfig } from '../shared/config/load.ts';
 import { configSecrets, MASK } from '../shared/config/mask.ts';
 import { messageOf } from '../shared/errors.ts';
@@ -17,9 +18,25 @@ const SECRET_MEMBERS = [
   { file: 'fleet', members: ['key', 'signing_key'] },
 ] as const;
 
+/** Folders of secrets, a file each, and how they may be written elsewhere. */
+const SECRET_FOLDERS = [
+  { folder: 'radioKeys', secretsOf: halvesOf },
+  { folder: 'signingDir', secretsOf: (bytes: Buffer) => membersOf(bytes.toString(), ['key_hex']) },
+] as const;
+
+/**
+ * What follows a word that announces a secret, as JSON (also in JSON within JSON), `word=value`, or `word value`: others' passwords,
+ * as those of Wi-Fi, are in no file that this node may read.
+ */
+const ANNOUNCED =
+  /(\b(?:passphrase|password|passwd|psk|secret|api[_-]?key|pin)\b(\\*["'])?[ \t]*(?:[:=][ \t]*|(?<=[ \t])))(?:(\\*["'])(?:(?!\3).)*?\3|(?!true\b|false\b|null\b)[^\s"'\\,;}&)\]]+)/gi;
+const KEY_BLOCK = /-----BEGIN ([A-Z ]{0,20}PRIVATE KEY)-----[\s\S]{0,8192}?-----END \1-----/g;
+/** The password in an address. */
+const IN_ADDRESS = /([a-z][a-z0-9+.-]{0,15}:\/\/[^\s/@:"]{0,128}):[^\s@"/]{1,256}@/gi;
+
 export interface Redactor {
-  /** Masks the secrets in a line of text: by pattern, and this node's own by value. */
-  readonly redact: (line: string) => string;
+  /** Masks the secrets in whole lines of text: by pattern, and this node's own by value. */
+  readonly redact: (lines: string) => string;
   /** Files whose secrets could not be read and are only found by pattern, and why. */
   readonly unknown: readonly { readonly file: string; readonly why: string }[];
 }
@@ -29,10 +46,10 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
   const unknown: { file: string; why: string }[] = [];
   const read = async (
     file: string,
-    secretsOf: (text: string) => readonly string[],
+    secretsOf: (bytes: Buffer) => readonly string[],
   ): Promise<readonly string[]> => {
     try {
-      return secretsOf(await readFile(file, 'utf8'));
+      return secretsOf(await readFile(file));
     } catch (error) {
       const absent =
         typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
@@ -42,7 +59,17 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
   };
   const found = [
     ...(await Promise.all(
-      SECRET_MEMBERS.map(async ({ file, members }) => read(paths[file], (text) => membersOf(text, members))),
+      SECRET_MEMBERS.map(async ({ file, members }) =>
+        read(paths[file], (bytes) => membersOf(bytes.toString(), members)),
+      ),
+    )),
+    ...(await Promise.all(
+      SECRET_FOLDERS.map(async ({ folder, secretsOf }) => {
+        const names = await readdir(paths[folder]).catch(() => []); // no folder, or not for this user: found by pattern
+        return (
+          await Promise.all(names.map(async (name) => read(join(paths[folder], name), secretsOf)))
+        ).flat();
+      }),
     )),
     // A broken config may contain a password too; the last good copy most likely has it.
     configSecrets((await loadConfig(paths)).config),
@@ -58,9 +85,30 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
   // Longer ones first, in case one is a prefix of another.
   forms.sort((a, b) => b.length - a.length);
   return {
-    redact: (line) => redact(forms.reduce((text, form) => text.replaceAll(form, MASK), line)),
+    redact: (lines) =>
+      redact(
+        forms
+          .reduce((text, form) => text.replaceAll(form, MASK), lines)
+          .replaceAll(KEY_BLOCK, MASK)
+          .replaceAll(IN_ADDRESS, `$1:${MASK}@`)
+          .replaceAll(ANNOUNCED, maskAnnounced),
+      ),
     unknown,
   };
+}
+
+/** Keeps JSON valid: a number in it becomes a text. */
+function maskAnnounced(_match: string, word: string, quoted: string | undefined, around?: string): string {
+  const quote = around ?? quoted ?? '';
+  return `${word}${quote}${MASK}${quote}`;
+}
+
+/** A key file of wfb-ng is two keys of 32 bytes. */
+function halvesOf(bytes: Buffer): readonly string[] {
+  return [bytes.subarray(0, 32), bytes.subarray(32), bytes].flatMap((part) => [
+    part.toString('hex'),
+    part.toString('base64'),
+  ]);
 }
 
 /** The secret as plain text, in JSON and in a URL. */

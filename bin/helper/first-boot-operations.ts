@@ -7,7 +7,7 @@ import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { MAX_CARD_BYTES, withoutSecrets } from '../../shared/first-boot/card-file.ts';
 import type { ParamsOf } from '../../shared/rpc/contract.ts';
 import type { HELPER } from '../../shared/rpc/helper.ts';
-import type { Run } from './plugin-operations.ts';
+import type { Run } from './find-program.ts';
 
 type Params<M extends keyof (typeof HELPER)['methods']> = ParamsOf<typeof HELPER, M>;
 

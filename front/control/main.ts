@@ -1,7 +1,7 @@
 /** svc-control: the composition root of the front. The only file of the front that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { WebSocket } from 'ws';
 import type { PrincipalKind } from '../../shared/auth/principal.ts';
@@ -65,6 +65,7 @@ import { radioPairingHandlers } from './native/radio-pairing.ts';
 import { networkParts } from './network/network-parts.ts';
 import { Advertiser } from './node/advertiser.ts';
 import { SystemMonitor } from './node/health.ts';
+import { SupportBundle } from './node/support-bundle.ts';
 import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
@@ -95,6 +96,13 @@ type FrontHandlers = { readonly [R in FrontRow as R['id']]: Handler<R> };
 
 /** The kinds of caller that may set a PIN without the present one. */
 const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'key', 'session', 'onbox']);
+
+/** As this file, so it lies at the same place in a compiled node. */
+const BUNDLE_PROGRAM = join(
+  import.meta.dirname,
+  '../../bin',
+  `collect-bundle${extname(import.meta.filename)}`,
+);
 
 const monotonic = (): number => performance.now();
 /** How long readiness waits for svc-link, which may be away for longer. */
@@ -313,6 +321,16 @@ async function build(init: Init, log: Logger): Promise<Program> {
     verifyAudit: async () => audit.verify(),
     served: servedFeatures(ROWS, state),
     video: async () => proxy?.ask(videoStatusRow) ?? null,
+    supportBundle: new SupportBundle({
+      command: [process.execPath, '--max-old-space-size=128', BUNDLE_PROGRAM],
+      env: {
+        ...process.env,
+        SVC_ETC_DIR: paths.etc,
+        SVC_RUN_DIR: paths.run,
+        SVC_STATE_DIR: paths.state,
+      },
+      log,
+    }),
     log,
     openApi: () => (openApi ??= JSON.stringify(openApiDocument(ROWS, VERSION))),
   };

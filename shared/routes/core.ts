@@ -111,12 +111,17 @@ export const coreRows = [
     fails: ['E_UPSTREAM', 'E_TIMEOUT'],
     responses: json('the newest update; idle before the first, and on a node that is not an installed one', updateStatus),
   }),
-  later(
+  row(
     'support-bundle.get',
     'GET /api/v1/support-bundle',
     'key secret_read forbid -',
     'support bundle without secrets',
-    { limits: LIMITS.stream },
+    {
+      readTicket: 'query',
+      limits: LIMITS.stream,
+      fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
+      responses: media('what a helper needs, its manifest.json last', 'application/zip'),
+    },
   ),
   row(
     'system.update.post',

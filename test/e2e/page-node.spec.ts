@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
@@ -51,6 +52,32 @@ describe('the page of the node itself', function () {
     expect(await text()).to.include(
       `svc-video has restarted: process ${before} has ended, process ${after} runs.`,
     );
+    seen.check();
+  });
+
+  it('gives a support bundle to whoever helps', async () => {
+    const seen = watch(page, node.url);
+    const session = await page.createCDPSession();
+    const folder = join(base, 'downloads');
+    await session.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      downloadPath: folder,
+      eventsEnabled: true,
+    });
+    const named: string[] = [];
+    session.on('Browser.downloadWillBegin', ({ suggestedFilename }) => named.push(suggestedFilename));
+    const stored = new Promise<void>((resolve) => {
+      session.on('Browser.downloadProgress', ({ state }) => {
+        if (state === 'completed') resolve();
+      });
+    });
+    await visit(page, 'node/update');
+    await page.locator('::-p-aria(Support bundle)').click();
+    await stored;
+    expect(named).to.have.length(1);
+    expect(named[0]).to.match(/^svc-support.*\.zip$/);
+    expect((await readFile(join(folder, named[0] ?? ''))).subarray(0, 4).toString()).to.equal('PK\x03\x04');
+    await session.detach();
     seen.check();
   });
 

@@ -20,6 +20,7 @@ interface Document {
 /** What the program cannot be asked, with the reason of each. */
 const NOT_ASKED: Readonly<Record<string, string>> = {
   'logs.stream.get': 'never ends',
+  'support-bundle.get': 'each takes seconds',
   'video.live.mp4.get': 'never ends',
   'whep.post': 'it cannot write SDP',
   'whep.session.patch': 'it cannot write SDP',

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { within } from '../../../shared/async/within.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
@@ -65,7 +66,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
         else if (!res.destroyed) {
           sendValue(res, value);
           endWithPrincipal(res, principal);
-        }
+        } else if (value instanceof Reply && value.body instanceof Readable) value.body.destroy();
         announced?.settle(value instanceof Reply ? value.status : 200, 'done');
       })
       .catch((error: unknown) => {

@@ -13,6 +13,7 @@ import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
+import type { SupportBundle } from '../node/support-bundle.ts';
 import type { WfbRadio } from '../radio/wfb-radio.ts';
 import type { AuditReport, AuditState } from '../stores/audit.ts';
 import type { VehicleView } from '../vehicle-view.ts';
@@ -42,6 +43,7 @@ export interface CoreDeps {
   /** As GET /api/video; null without svc-residual. */
   readonly video: () => Promise<unknown>;
   readonly radio: WfbRadio;
+  readonly supportBundle: SupportBundle;
   readonly log: Logger;
 }
 
@@ -108,6 +110,11 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
     ...updateHandlers(deps),
 
     'audit.verify.get': async () => deps.verifyAudit(),
+
+    'support-bundle.get': async () =>
+      new Reply(200, await deps.supportBundle.open(), 'application/zip', {
+        'content-disposition': `attachment; filename="svc-support-${deps.deviceId}.zip"`,
+      }),
 
     'openapi-json.get': () => new Reply(200, deps.openApi()),
   };

@@ -30,7 +30,7 @@ export function UpdateTab(): JSX.Element {
             row="support-bundle.get"
             explain
             busy={act.busy}
-            onClick={() => void act.run(async () => download('support-bundle.get', 'svc-support.tar.gz'))}
+            onClick={() => void act.run(async () => download('support-bundle.get', 'svc-support.zip'))}
           >
             {text.bundle}
           </Button>
