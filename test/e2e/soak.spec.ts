@@ -61,7 +61,7 @@ describe('npm run soak', function () {
   });
 
   it('killed in the middle it leaves no process', async () => {
-    const soak = start(folder, '--minutes', '10', '--seed', '11');
+    const soak = start(folder, '--minutes', '9', '--seed', '11');
     await firstFault(soak);
     const left = descendants(soak.pid ?? 0);
     expect(left.length).to.be.above(5);

@@ -43,9 +43,11 @@ async function main(): Promise<number> {
   try {
     if (ownDisk) {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK},mode=700`, 'soak', folder]);
-      // libfaketime leaves its shared memory behind when a process is killed.
-      await mkdir('/dev/shm', { recursive: true });
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'soak', '/dev/shm']);
+      // What a killed process leaves behind there goes too: libfaketime's shared memory, the names of network namespaces.
+      for (const place of ['/dev/shm', '/run/netns']) {
+        await mkdir(place, { recursive: true });
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'soak', place]);
+      }
     }
     const faketime = ownDisk ? (globSync('/usr/lib/*/faketime/libfaketime.so.1')[0] ?? null) : null;
     await writeFile(join(folder, 'clock'), '+0\n');
