@@ -33,7 +33,9 @@ export async function packConnector(input: ConnectorInput, work: string, out: st
   const own = { name: 'svc-connector', version, license: OWN_LICENSE };
   await writePapers({ ...own, checkout, packages, epoch }, folder);
   const top = packages.filter(({ path }) => !path.includes('/node_modules/'));
-  const { engines } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as { engines: object };
+  const { engines } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    engines: object;
+  };
   const packageJson = {
     ...own,
     description: 'svc-mcp: nodes of svc for AI clients, through the Model Context Protocol.',

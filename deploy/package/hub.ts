@@ -66,5 +66,8 @@ export async function hubDeb(input: HubInput, root: string, out: string): Promis
     Description:
       'fleet of drones and ground stations in one place\nThe hub of nodes that run svc: it enrols them, lets one credential reach any of them,\nand runs an MQTT broker between them.',
   };
-  await buildDeb({ root, control, scripts: join(checkout, 'deploy/hub/debian'), words: {}, epoch, fast }, out);
+  await buildDeb(
+    { root, control, scripts: join(checkout, 'deploy/hub/debian'), words: {}, epoch, fast },
+    out,
+  );
 }

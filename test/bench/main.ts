@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { commitOf } from '../support/machine-facts.ts';
 import { ROOT } from '../support/node.ts';
 import { benchExtensions } from './extensions.ts';
 import { benchFleet } from './fleet.ts';
@@ -11,6 +12,7 @@ import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
 import { benchLogs } from './logs.ts';
 import { benchMissions } from './missions.ts';
+import type { BenchName } from './names.ts';
 import { benchPage } from './page.ts';
 import { benchRelay } from './relay.ts';
 import type { Result } from './result.ts';
@@ -19,7 +21,7 @@ import { benchThinVideo } from './thin-video.ts';
 import { benchVideo } from './video.ts';
 import { benchVision } from './vision.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
+const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   extensions: benchExtensions,
   fleet: benchFleet,
   'flight-data': benchFlightData,
@@ -37,7 +39,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Result[]>>> = {
 };
 
 const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => BENCHES[name] === undefined);
+const unknown = asked.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
   process.stderr.write(
     `no such bench: ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}\n`,
@@ -67,6 +69,7 @@ writeFileSync(
   JSON.stringify(
     {
       at: new Date().toISOString(),
+      commit: commitOf(),
       node: process.version,
       cpu: cpus()[0]?.model,
       cores: cpus().length,

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { type Found, processesOf } from '../support/run-processes.ts';
+import { seeded } from '../support/seeded.ts';
 import { svc } from '../support/svc.ts';
 
 const KILLING_MS = 25_000;
@@ -11,42 +12,6 @@ const SUPERVISOR_EVERY = 8;
 /** A parked process is tried again after 30 s, and has 20 s to become ready. */
 const RECOVERY_MS = 55_000;
 const SEED = 20_261_121;
-
-interface Found {
-  readonly pid: number;
-  /** The entry file: `svc-control` is front/control/main. */
-  readonly entry: string;
-}
-
-/** Park–Miller: the same choices in every run. */
-function seeded(seed: number): () => number {
-  let state = seed % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
-/**
- * Our processes of the node with that run directory, whoever started them, by their entry. Read from the kernel at the moment
- * of asking: a process id that was remembered may be another's by now.
- */
-function processesOf(run: string): readonly Found[] {
-  const found: Found[] = [];
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const environ = readFileSync(`/proc/${pid}/environ`, 'utf8');
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-      const entry = command.find((word) => /\/main\.[jt]s$/.test(word));
-      if (entry !== undefined && environ.includes(`SVC_RUN_DIR=${run}\0`))
-        found.push({ pid: Number(pid), entry });
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOENT' && code !== 'ESRCH' && code !== 'EACCES') throw error; // it ended while we looked, or is not ours
-    }
-  }
-  return found.toSorted((a, b) => a.entry.localeCompare(b.entry));
-}
 
 /** @returns false where it had just ended by itself */
 function kill({ pid }: Found): boolean {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -46,8 +47,13 @@ async function withToken(url: string, token: string): Promise<{ readonly url: st
   };
 }
 
-/** Runs it against a connector; it passes but for the baseline, and the baseline holds nothing that passes. */
-async function conforms(connectorUrl: string, token: string, home: string): Promise<void> {
+/** Runs it against a connector; it passes but for the baseline, and the baseline holds nothing that passes. What it says is kept in SVC_EVIDENCE. */
+async function conforms(
+  target: 'node' | 'fleet',
+  connectorUrl: string,
+  token: string,
+  home: string,
+): Promise<void> {
   const proxy = await withToken(connectorUrl, token);
   const args = [
     SUITE,
@@ -69,6 +75,12 @@ async function conforms(connectorUrl: string, token: string, home: string): Prom
   proxy.close();
   expect(code, said.slice(-3000)).to.equal(0);
   expect(said).to.match(/Total: 1\d\d passed/);
+  const evidence = process.env['SVC_EVIDENCE'];
+  if (evidence === undefined) return;
+  const kept = join(evidence, 'mcp-conformance', target);
+  await rm(kept, { recursive: true, force: true });
+  for (const folder of await readdir(home))
+    if (folder.startsWith('server-')) await cp(join(home, folder), join(kept, folder), { recursive: true });
 }
 
 describe('the official conformance suite', function () {
@@ -92,7 +104,7 @@ describe('the official conformance suite', function () {
         home,
         key: KEY,
       });
-      await conforms(connector.url, String(body['token']), home);
+      await conforms('node', connector.url, String(body['token']), home);
     } finally {
       await node.stop();
       await removeDir(home);
@@ -107,7 +119,7 @@ describe('the official conformance suite', function () {
     const token = hub.credential(['read', 'safe_write', 'admin', 'flight', 'destructive']);
     const args = ['--target', 'fleet', '--gcs', hub.url, '--token', token, '--flight-enforced'];
     await using connector = await HttpConnector.start({ args, home });
-    await conforms(connector.url, token, home);
+    await conforms('fleet', connector.url, token, home);
     await removeDir(home);
     return undefined;
   });

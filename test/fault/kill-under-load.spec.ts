@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { residentMiB } from '../../shared/process/memory.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { seeded } from '../support/seeded.ts';
 
 const REQUESTS = 1000;
 const CLIENTS = 8;
@@ -12,15 +13,6 @@ const SEED = 20_261_121;
 const TIMEOUT_MS = 5000;
 /** A leak of one socket, buffer or promise a request would be several times this. */
 const MAX_GROWTH_MIB = 8;
-
-/** Park–Miller: the same moments in every run. */
-function seeded(seed: number): () => number {
-  let state = seed % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
 
 /** Resident memory of a process, MiB. */
 function residentMib(pid: number): number {

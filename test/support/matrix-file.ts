@@ -1,39 +1,10 @@
 /** `npm run matrix`: who gets what on which route, as decide() answers, in a file that a person can read. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decided, MATRIX_ROWS } from './matrix.ts';
+import { matrixText } from './matrix-text.ts';
 import { ROOT } from './node.ts';
-import { ADDRESSES, CREDENTIALS } from './oracle.ts';
 
-const SHORT: Readonly<Record<string, string>> = {
-  pass: 'yes',
-  E_NOT_IMPLEMENTED: '501',
-  E_UNAUTHENTICATED: '401',
-  E_SCOPE: '403 scope',
-  E_RELAY_FORBIDDEN: '403 relay',
-  E_REMOTE: '403 remote',
-  E_UNPAIRED: '403 unpaired',
-};
-
-const head = [
-  'method',
-  'path',
-  ...CREDENTIALS.map((name) => `paired: ${name}`),
-  ...ADDRESSES.map((name) => `unpaired: from ${name}`),
-];
-const lines = MATRIX_ROWS.map((row) =>
-  [
-    row.method,
-    row.path,
-    // While the node is paired only `onbox` depends on where the caller sits.
-    ...CREDENTIALS.map((credential) =>
-      decided(row, credential, credential === 'onbox' ? 'loopback' : 'lan', true),
-    ),
-    ...ADDRESSES.map((from) => decided(row, 'none', from, false)),
-  ]
-    .map((cell) => SHORT[cell] ?? cell)
-    .join('\t'),
-);
 const file = join(ROOT, 'matrix.tsv');
-writeFileSync(file, `${head.join('\t')}\n${lines.join('\n')}\n`);
-process.stdout.write(`${file}: ${lines.length} rows\n`);
+const text = matrixText();
+writeFileSync(file, text);
+process.stdout.write(`${file}: ${text.trimEnd().split('\n').length - 1} rows\n`);

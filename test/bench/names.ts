@@ -1,0 +1,18 @@
+/** All benches of `npm run bench`. */
+export const BENCH_NAMES = [
+  'extensions',
+  'fleet',
+  'flight-data',
+  'framing',
+  'front',
+  'link',
+  'logs',
+  'missions',
+  'page',
+  'relay',
+  'startup',
+  'thin-video',
+  'video',
+  'vision',
+] as const;
+export type BenchName = (typeof BENCH_NAMES)[number];
