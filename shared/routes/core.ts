@@ -4,7 +4,7 @@ import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, LIMITS, media, PARAM } from './row-parts.ts';
 
-const { row, later } = domain({
+const { row } = domain({
   lane: 'front',
   feature: 'core',
   profiles: 'DG',
