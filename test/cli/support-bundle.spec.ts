@@ -178,6 +178,17 @@ describe('svc support-bundle', () => {
       const fromNode = await readFile(join(folder, 'up/logs.ndjson'), 'utf8');
       expect(fromNode).to.include('last line').and.include('rtsp://pilot:***@cam').and.include('ssid');
       await asked(node, token);
+      const at = ['--host', `127.0.0.1:${node.port}`, '--key', KEY];
+      const far = await svc(
+        node.paths,
+        'support-bundle',
+        ...at,
+        '--output',
+        join(folder, 'far.zip'),
+        '--json',
+      );
+      expect(far.code, far.stderr).to.equal(0);
+      expect((JSON.parse(far.stdout) as Bundle).files).to.include('doctor.json');
       await node.stop({ keep: true });
       // Without a node, the log's file is taken.
       await mkdir(node.paths.logDir, { recursive: true });
