@@ -215,7 +215,7 @@ describe('svc support-bundle', () => {
       const { code } = await svc(node.paths, 'support-bundle', '--output', join(folder, 'file/x.zip'));
       expect(code).to.equal(1);
     } finally {
-      await node.remove();
+      await node.stop(); // again, unless it failed before that
       await removeDir(folder);
     }
   });
