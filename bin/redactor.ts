@@ -25,14 +25,15 @@ const SECRET_FOLDERS = [
 ] as const;
 
 /**
- * What follows a word that announces a secret, as JSON (also in JSON within JSON), `word=value`, or `word value`: others' passwords,
- * as those of Wi-Fi, are in no file that this node may read.
+ * What follows a word that announces a secret: others' passwords, as those of Wi-Fi, are in no file that this node may read. As JSON (also
+ * in JSON within JSON) and as `word=value`, which may have spaces up to the next `word=`; and one word after it.
  */
 const ANNOUNCED =
-  /(\b(?:passphrase|password|passwd|psk|secret|api[_-]?key|pin)\b(\\*["'])?[ \t]*(?:[:=][ \t]*|(?<=[ \t])))(?:(\\*["'])(?:(?!\3).)*?\3|(?!true\b|false\b|null\b)[^\s"'\\,;}&)\]]+)/gi;
+  /(\b(?:passphrase|password|passwd|psk|secret|api[_-]?key|pin)\b(\\*["'])?[ \t]*[:=][ \t]*)(?:(\\*["'])(?:(?!\3).)*?\3|(?!true\b|false\b|null\b)[^\s"'\\,;{}&()[\]]+(?:[ \t]+(?![\w.-]+[=:])[^\s"'\\,;{}&()[\]]+)*)/gi;
+const SPOKEN = /(\b(?:passphrase|password|passwd|psk)[ \t]+)[^\s"'\\,;{}&()[\]=:]+/gi;
 const KEY_BLOCK = /-----BEGIN ([A-Z ]{0,20}PRIVATE KEY)-----[\s\S]{0,8192}?-----END \1-----/g;
 /** The password in an address. */
-const IN_ADDRESS = /([a-z][a-z0-9+.-]{0,15}:\/\/[^\s/@:"]{0,128}):[^\s@"/]{1,256}@/gi;
+const IN_ADDRESS = /([a-z][a-z0-9+.-]{0,15}:\/\/[^\s/@:"]{0,128}):[^\s"/]{1,256}@/gi;
 
 export interface Redactor {
   /** Masks the secrets in whole lines of text: by pattern, and this node's own by value. */
@@ -91,7 +92,8 @@ export async function makeRedactor(paths: Paths): Promise<Redactor> {
           .reduce((text, form) => text.replaceAll(form, MASK), lines)
           .replaceAll(KEY_BLOCK, MASK)
           .replaceAll(IN_ADDRESS, `$1:${MASK}@`)
-          .replaceAll(ANNOUNCED, maskAnnounced),
+          .replaceAll(ANNOUNCED, maskAnnounced)
+          .replaceAll(SPOKEN, `$1${MASK}`),
       ),
     unknown,
   };

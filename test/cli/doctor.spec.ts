@@ -33,7 +33,7 @@ describe('svc doctor', () => {
 
     node.stderr = '';
     const well = await doctor();
-    const bundle = join(node.base, 'bundle.tar.gz');
+    const bundle = join(node.base, 'bundle.zip');
     expect((await svc(node.paths, 'support-bundle', '--output', bundle)).code).to.equal(0);
     // It looks without leaving anything behind: nothing of it is a fault of the node.
     expect(node.stderr.split('\n').filter((line) => !/^$|"level":"(debug|info)"/.test(line))).to.deep.equal(

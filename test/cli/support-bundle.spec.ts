@@ -18,7 +18,7 @@ const PASSWORD = 'hunter22"camera/x';
 const FORMS = [PASSWORD, JSON.stringify(PASSWORD).slice(1, -1), encodeURIComponent(PASSWORD)];
 
 // Nobody on the node knows it: found by the word before it.
-const WIFI = 'correct horse battery';
+const WIFI = 'kestrel horse battery';
 const RADIO = randomBytes(64);
 const SIGNING = randomBytes(32).toString('hex');
 const FLEET_KEY =
@@ -29,6 +29,8 @@ const WIFI_LINES = [
   JSON.stringify({ level: 'error', msg: `nmcli: {"ssid": "field", "passphrase": "${WIFI}"}`, psk: WIFI }),
   `wpa: passphrase="${WIFI}"`,
   `wpa: psk='${WIFI}' ssid=field`,
+  `psk=${WIFI} ssid=field`,
+  `nmcli: wifi-sec.psk ${WIFI.split(' ', 1)[0] ?? ''}`,
 ];
 
 async function plant(paths: Paths): Promise<void> {
@@ -113,6 +115,8 @@ describe('svc support-bundle', () => {
         token.split('.')[1] ?? '',
         '735512',
         WIFI,
+        'horse battery',
+        WIFI.split(' ', 1)[0],
         RADIO.subarray(0, 32).toString('hex'),
         RADIO.toString('base64'),
         SIGNING,
@@ -155,6 +159,7 @@ describe('svc support-bundle', () => {
         expect(files.length).to.be.at.least(least);
         for (const each of files) {
           const text = await readFile(join(into, each), 'utf8');
+          if (each.endsWith('.json')) JSON.parse(text);
           for (const secret of secrets)
             expect(text.includes(String(secret)), `${each}: ${String(secret).slice(0, 4)}…`).to.equal(false);
         }
@@ -173,6 +178,17 @@ describe('svc support-bundle', () => {
       const fromNode = await readFile(join(folder, 'up/logs.ndjson'), 'utf8');
       expect(fromNode).to.include('last line').and.include('rtsp://pilot:***@cam').and.include('ssid');
       await asked(node, token);
+      const at = ['--host', `127.0.0.1:${node.port}`, '--key', KEY];
+      const far = await svc(
+        node.paths,
+        'support-bundle',
+        ...at,
+        '--output',
+        join(folder, 'far.zip'),
+        '--json',
+      );
+      expect(far.code, far.stderr).to.equal(0);
+      expect((JSON.parse(far.stdout) as Bundle).files).to.include('doctor.json');
       await node.stop({ keep: true });
       // Without a node, the log's file is taken.
       await mkdir(node.paths.logDir, { recursive: true });
@@ -199,7 +215,7 @@ describe('svc support-bundle', () => {
       const { code } = await svc(node.paths, 'support-bundle', '--output', join(folder, 'file/x.zip'));
       expect(code).to.equal(1);
     } finally {
-      await node.remove();
+      await node.stop(); // again, unless it failed before that
       await removeDir(folder);
     }
   });

@@ -54,6 +54,10 @@ describe('a compiled node, as it is deployed', () => {
           node.once('exit', () => reject(new Error(text)));
         });
         expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).to.equal(200);
+        // Made by a program of its own, which must be there.
+        const bundle = await fetch(`http://127.0.0.1:${port}/api/v1/support-bundle`);
+        expect(bundle.status).to.equal(200);
+        expect((await bundle.bytes()).length).to.be.greaterThan(1000);
         const { stdout } = await promisify(execFile)(
           process.execPath,
           [join(dir, 'bin/svc.js'), 'status', '--json'],

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { checkDocument } from '../../bin/conformance/checks/document.ts';
 import { checkReads } from '../../bin/conformance/checks/reads.ts';
 import { checkRefusals } from '../../bin/conformance/checks/refusals.ts';
+import { checkSchemathesis } from '../../bin/conformance/checks/schemathesis.ts';
 import { checkSockets } from '../../bin/conformance/checks/sockets.ts';
 import { checkWrites } from '../../bin/conformance/checks/writes.ts';
 import { type Outcome, Report } from '../../bin/conformance/report.ts';
@@ -334,6 +335,49 @@ describe('svc-conformance', function () {
       expect(failed).to.not.have.length(0);
       expect(failed.filter(({ name }) => !fails.test(name))).to.deep.equal([]);
     });
+
+  it('gives schemathesis the reads alone, and the key where nobody sees it; what that finds is a failure', async () => {
+    const folder = await tempDir();
+    try {
+      const program = join(folder, 'schemathesis');
+      const seen = join(folder, 'seen.json');
+      const lines = [
+        `#!${process.execPath}`,
+        "const { readFileSync, writeFileSync } = require('node:fs');",
+        'const args = process.argv.slice(2);',
+        "if (args[0] === '--version') process.exit(0);",
+        "const config = readFileSync(args[1], 'utf8');",
+        "const { paths } = JSON.parse(readFileSync(args[3], 'utf8'));",
+        `writeFileSync(${JSON.stringify(seen)}, JSON.stringify({ args, config, paths }));`,
+        "console.log('1 unique failure');",
+        'process.exit(1);',
+      ];
+      await writeFile(program, lines.join('\n'), { mode: 0o755 });
+      const report = new Report(() => undefined);
+      const { body } = await node.json('/openapi.json', { headers: { 'x-svc-key': KEY } });
+      await checkSchemathesis(report, target, facts, body, {
+        program,
+        examples: 3,
+        out: new Set(['wfb.get']),
+      });
+      expect(report.outcomes[0]).to.include({ result: 'failed' });
+      expect(report.outcomes[0]?.why).to.include('1 unique failure');
+      const given = JSON.parse(await readFile(seen, 'utf8')) as {
+        readonly args: readonly string[];
+        readonly config: string;
+        readonly paths: Readonly<Record<string, object>>;
+      };
+      expect(given.args.join(' ')).to.not.include(KEY);
+      expect(given.config).to.include(KEY);
+      expect(Object.values(given.paths).flatMap(Object.keys)).to.satisfy((verbs: readonly string[]) =>
+        verbs.every((verb) => verb === 'get'),
+      );
+      expect(Object.keys(given.paths)).to.include('/api/status').and.not.include('/api/wfb');
+      expect(given.paths).to.not.have.any.keys('/api/logs/stream', '/api/v1/ground-station/drones');
+    } finally {
+      await removeDir(folder);
+    }
+  });
 
   it('does nothing where there is nothing to check, and flies nothing that may be real', async () => {
     const front: LoneFront = await startFront();

@@ -116,6 +116,8 @@ async function everyRow(
   const first = CREDENTIALS.indexOf(credential) * MATRIX_ROWS.length;
   const ask = async (row: Row, index: number): Promise<void> => {
     const wanted = oracle({ row, credential, from: peer.from, paired, features });
+    // A program of its own each time, and five hosts at once: those who are let in are in test/contract/credentials.spec.ts.
+    if (row.id === 'support-bundle.get' && wanted === 'pass') return;
     const headers = await credentials.headersOf(credential, row, `${host.near}:${node.port}`);
     const body = harmlessBody(row);
     const answer = await host.call({

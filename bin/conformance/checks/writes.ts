@@ -22,8 +22,10 @@ export async function checkWrites(report: Report, target: Target, facts: NodeFac
         refused(await send(target, row, '{"zz_conformance_unknown": true}'));
     });
     if (whyNot(row) !== null) continue;
+    // Refused before its body is read, if the kit is not near.
+    const far = row.nearOnly ? ['E_REMOTE'] : [];
     await report.check(`${at}: refuses what is no JSON`, async () => {
-      mustRefuse(await send(target, row, '{broken'), 'E_BAD_REQUEST');
+      mustRefuse(await send(target, row, '{broken'), 'E_BAD_REQUEST', ...far);
     });
     if (row.bodyMedia !== null) continue;
     await report.check(`${at}: refuses another type`, async () => {
@@ -31,6 +33,7 @@ export async function checkWrites(report: Report, target: Target, facts: NodeFac
         await send(target, row, 'x', ['content-type', 'text/plain']),
         'E_MEDIA_TYPE',
         'E_INVALID_VALUE',
+        ...far,
       );
     });
   }
