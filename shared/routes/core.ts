@@ -120,7 +120,6 @@ export const coreRows = [
     'key secret_read forbid -',
     'support bundle without secrets',
     {
-      readTicket: 'query',
       limits: LIMITS.stream,
       fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: media('what a helper needs, its manifest.json last', 'application/zip'),

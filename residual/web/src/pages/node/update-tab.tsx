@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { denied, info } from '../../api/node.ts';
-import { download } from '../../parts/files.ts';
+import { download, fetchFile } from '../../parts/files.ts';
 import { Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -30,7 +30,7 @@ export function UpdateTab(): JSX.Element {
             row="support-bundle.get"
             explain
             busy={act.busy}
-            onClick={() => void act.run(async () => download('support-bundle.get', 'svc-support.zip'))}
+            onClick={() => void act.run(async () => fetchFile('support-bundle.get', 'svc-support.zip'))}
           >
             {text.bundle}
           </Button>
