@@ -88,6 +88,7 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       name: 'stop svc-residual until it is killed',
       disturbs: NODE,
       restarts: true,
+      grounded: true,
       long: true,
       boundMs: 45_000,
       make: async () => {
