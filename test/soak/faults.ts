@@ -147,7 +147,7 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       },
     );
   }
-  if (clockFile === null) skipped.push({ name: 'clock steps', why: 'needs libfaketime' });
+  if (clockFile === null) skipped.push({ name: 'clock steps', why: 'needs root and libfaketime' });
   else
     faults.push({
       ...plain,
