@@ -119,9 +119,13 @@ export class ChainedLog {
     if (this.#fd === null) this.#open();
     if (this.#size > 0 && this.#size + bytes.length > maxBytes) this.#rotate();
     const fd = this.#fdOpen();
-    // Removes a partial line of an earlier write.
+    // Removes a partial line of an earlier write that could not be removed at once.
     if (fstatSync(fd).size > this.#size) ftruncateSync(fd, this.#size);
-    if (writeSync(fd, bytes, 0, bytes.length, this.#size) !== bytes.length) throw new Error('a short write');
+    if (writeSync(fd, bytes, 0, bytes.length, this.#size) !== bytes.length) {
+      // A disk that has just become full. Whoever checks the chain before the next record must not find half a line.
+      ftruncateSync(fd, this.#size);
+      throw new Error('a short write');
+    }
     this.#size += bytes.length;
     this.#seq++;
     this.#prev = lineHash(line);

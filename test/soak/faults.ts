@@ -88,6 +88,7 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       name: 'stop svc-residual until it is killed',
       disturbs: NODE,
       restarts: true,
+      grounded: true,
       long: true,
       boundMs: 45_000,
       make: async () => {
@@ -146,7 +147,7 @@ export function faultsOf(rig: Rig, tools: Tools): Faults {
       },
     );
   }
-  if (clockFile === null) skipped.push({ name: 'clock steps', why: 'needs libfaketime' });
+  if (clockFile === null) skipped.push({ name: 'clock steps', why: 'needs root and libfaketime' });
   else
     faults.push({
       ...plain,
