@@ -23,9 +23,11 @@ describe('update', () => {
     const { places } = machine;
     const versions = await readdir(places.versions);
     expect(versions.filter((name) => name.startsWith('.'))).to.deep.equal([]);
-    for (const name of versions) expect(existsSync(join(places.versions, name, 'bin/svc')), name).to.equal(true);
+    for (const name of versions)
+      expect(existsSync(join(places.versions, name, 'bin/svc')), name).to.equal(true);
     expect(versions).to.include(await machine.running());
-    for (const path of [places.trial, places.state, places.bundle]) expect(existsSync(path), path).to.equal(false);
+    for (const path of [places.trial, places.state, places.bundle])
+      expect(existsSync(path), path).to.equal(false);
   };
 
   it('a signed bundle is installed and runs; two versions are kept; keys that it brings count for the next', async function () {
@@ -139,7 +141,12 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
       await machine.killNode();
       await machine.restart();
       const running = await machine.running();
-      const expected = { sync: '1.1.0', 'to:before': '1.1.0', 'restart:after': '1.1.0', 'confirm:before': '1.1.0' };
+      const expected = {
+        sync: '1.1.0',
+        'to:before': '1.1.0',
+        'restart:after': '1.1.0',
+        'confirm:before': '1.1.0',
+      };
       expect(running, point).to.equal(expected[point as keyof typeof expected] ?? '1.2.0');
       await machine.until(async () => (await writtenBy()) === running); // its node has come up
       // svc-switch has started the updater for what is on trial.
