@@ -17,6 +17,10 @@ if (process.connected) {
   process.channel.unref();
 }
 
+if (major < 20) {
+  process.stderr.write(`svc-mcp needs Node 20 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
 if (existsSync(source) && runsTypeScript) await import(source);
 else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
 else {

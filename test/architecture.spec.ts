@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import packageJson from '../package.json' with { type: 'json' };
 
 const ROOT = join(import.meta.dirname, '..');
-const everyFile = globSync('{shared,front,residual,connector,bin}/**/*.{ts,tsx}', {
+const everyFile = globSync('{shared,front,residual,connector,bin,deploy}/**/*.{ts,tsx}', {
   cwd: ROOT,
-  exclude: ['residual/web/dist/**'],
+  exclude: ['residual/web/dist/**', 'deploy/extensions/**'],
 });
 /** Runs in a browser, or builds what does: what it imports is bundled, and is no dependency of a node that runs. */
 const isWeb = (file: string): boolean => file.startsWith('residual/web/');
@@ -19,6 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   residual: ['shared'],
   connector: ['shared'],
   bin: ['shared', 'front', 'residual', 'connector'],
+  deploy: ['shared'],
 };
 
 /** A path in this repository with an extension, as comments and documents name one; a page below any folder. */
@@ -146,6 +147,7 @@ describe('architecture', () => {
     const roots = [
       /^(?:connector|residual|(?:front|residual)\/[a-z]+)\/main\.ts$/,
       /^bin\//,
+      /^deploy\/package\//,
       // A program that runs once.
       /^residual\/vision\/check-model\.ts$/,
     ];

@@ -27,13 +27,15 @@ export async function packConnector(input: ConnectorInput, work: string, out: st
   const { checkout, dist, modules, version, epoch } = input;
   const folder = join(work, 'package');
   await mkdir(join(folder, 'bin'), { recursive: true });
-  const packages = await copyPart(dist, modules, 'connector/main.js', [], folder);
+  const packages = await copyPart(dist, modules, 'connector/main', [], folder);
   await copy(join(checkout, 'bin/svc-mcp.js'), join(folder, 'bin/svc-mcp.js'));
   await copy(join(checkout, 'LICENSE'), join(folder, 'LICENSE'));
   const own = { name: 'svc-connector', version, license: OWN_LICENSE };
   await writePapers({ ...own, checkout, packages, epoch }, folder);
   const top = packages.filter(({ path }) => !path.includes('/node_modules/'));
-  const { engines } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as { engines: object };
+  const { engines } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    engines: object;
+  };
   const packageJson = {
     ...own,
     description: 'svc-mcp: nodes of svc for AI clients, through the Model Context Protocol.',

@@ -10,7 +10,8 @@ const COPY_MS = 5 * 60_000;
 const KIB = 1024;
 
 /** What a script of a package would fetch with: an installation has no internet. */
-const FETCH = /(?<![\w./-])(?:apt|apt-get|aptitude|curl|ftp|git|nc|npm|npx|pip|pip3|rsync|scp|snap|ssh|wget)(?![\w.-])/;
+const FETCH =
+  /(?<![\w./-])(?:apt|apt-get|aptitude|curl|ftp|git|nc|npm|npx|pip|pip3|rsync|scp|snap|ssh|wget)(?![\w.-])/;
 const SCRIPTS = ['preinst', 'postinst', 'prerm', 'postrm'] as const;
 
 export interface DebInput {
@@ -47,9 +48,14 @@ export async function buildDeb(input: DebInput, out: string): Promise<void> {
   await setTimes(root, epoch);
   await chmod(root, 0o755);
   const compression = fast ? ['-Zgzip', '-z1'] : ['-Zxz', '-z6'];
-  await runProgram('dpkg-deb', ['--root-owner-group', ...compression, '--build', root, `${out}.new`], BUILD_MS, {
-    env: { PATH: process.env['PATH'], SOURCE_DATE_EPOCH: String(epoch), LC_ALL: 'C', TZ: 'UTC' },
-  });
+  await runProgram(
+    'dpkg-deb',
+    ['--root-owner-group', ...compression, '--build', root, `${out}.new`],
+    BUILD_MS,
+    {
+      env: { PATH: process.env['PATH'], SOURCE_DATE_EPOCH: String(epoch), LC_ALL: 'C', TZ: 'UTC' },
+    },
+  );
   await rename(`${out}.new`, out);
   await rm(debian, { recursive: true });
 }
@@ -62,7 +68,10 @@ export function controlText(fields: Readonly<Record<string, string>>): string {
 }
 
 /** @returns null if there is no such script @throws Error if it fetches, or has a `@WORD@` that is unknown */
-export async function readScript(path: string, words: Readonly<Record<string, string>>): Promise<string | null> {
+export async function readScript(
+  path: string,
+  words: Readonly<Record<string, string>>,
+): Promise<string | null> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -83,7 +92,8 @@ export function fetches(script: string): string | null {
   return (
     script
       .split('\n')
-      .find((line) => FETCH.test(line.replace(/(?:^|\s)#.*/, '').replaceAll(/'[^']*'|"[^"]*"/g, '""'))) ?? null
+      .find((line) => FETCH.test(line.replace(/(?:^|\s)#.*/, '').replaceAll(/'[^']*'|"[^"]*"/g, '""'))) ??
+    null
   );
 }
 

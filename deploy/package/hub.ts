@@ -38,7 +38,7 @@ export async function hubDeb(input: HubInput, root: string, out: string): Promis
   const tree = join(root, 'opt/svc-hub');
   await mkdir(join(tree, 'bin'), { recursive: true });
   const node = `node-linux-${NODE_CPU[arch]}`;
-  const packages = await copyPart(dist, modules, 'bin/hub/main.js', [node], tree);
+  const packages = await copyPart(dist, modules, 'bin/hub/main', [node], tree);
   await mkdir(join(tree, 'node_modules/.bin'));
   await symlink(`../${node}/bin/node`, join(tree, 'node_modules/.bin/node'));
   await mkdir(join(tree, 'dist/residual/web'), { recursive: true });
@@ -66,5 +66,8 @@ export async function hubDeb(input: HubInput, root: string, out: string): Promis
     Description:
       'fleet of drones and ground stations in one place\nThe hub of nodes that run svc: it enrols them, lets one credential reach any of them,\nand runs an MQTT broker between them.',
   };
-  await buildDeb({ root, control, scripts: join(checkout, 'deploy/hub/debian'), words: {}, epoch, fast }, out);
+  await buildDeb(
+    { root, control, scripts: join(checkout, 'deploy/hub/debian'), words: {}, epoch, fast },
+    out,
+  );
 }

@@ -72,7 +72,9 @@ async function build(): Promise<string> {
 }
 
 async function makePackages({ arches, only, out, fast, ...options }: Options): Promise<string[]> {
-  const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   const epoch = await commitTime();
   const dist = options.dist ?? (await build());
   const cache = join(checkout, 'node_modules/.cache/package');

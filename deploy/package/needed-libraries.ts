@@ -43,7 +43,9 @@ export function neededFrom(told: string): NeededLibraries {
   const glibc = [...versions]
     .filter((name) => name.startsWith('GLIBC_2.'))
     .map((name) => Number(name.slice('GLIBC_2.'.length).split('.')[0]));
-  const cxx = [...versions].filter((name) => /^(?:GLIBCXX_3\.4\.\d|CXXABI_1\.3\.\d)/.test(name)).map(libstdcxx);
+  const cxx = [...versions]
+    .filter((name) => /^(?:GLIBCXX_3\.4\.\d|CXXABI_1\.3\.\d)/.test(name))
+    .map(libstdcxx);
   const libc = `2.${Math.max(...glibc)}`;
   return {
     glibc: libc,

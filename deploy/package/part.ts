@@ -6,6 +6,7 @@ import { copy } from './stage.ts';
 
 /**
  * Copies the part of the built code that a program needs, `dist` and `node_modules`, into a folder.
+ * @param entry where the program starts, `bin/hub/main`
  * @param more packages that nothing imports
  * @returns the packages that it has
  */
@@ -16,7 +17,7 @@ export async function copyPart(
   more: readonly string[],
   folder: string,
 ): Promise<Package[]> {
-  const reached = await reachedFrom(dist, [entry]);
+  const reached = await reachedFrom(dist, [`${entry}.js`]);
   for (const file of reached.files) {
     await mkdir(dirname(join(folder, 'dist', file)), { recursive: true });
     await copy(join(dist, file), join(folder, 'dist', file));

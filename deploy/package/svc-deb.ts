@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Arch } from '../../shared/update/manifest.ts';
 import { buildDeb } from './deb.ts';
@@ -17,7 +17,7 @@ const RECOMMENDS = ['bubblewrap', 'iw', 'network-manager', 'nftables', 'slirp4ne
 
 export interface SvcDebInput {
   readonly checkout: string;
-  /** Of stageTree. */
+  /** Of stageTree, on the same file system; it is moved into the package. */
   readonly tree: string;
   readonly arch: Arch;
   readonly version: string;
@@ -33,16 +33,17 @@ export interface SvcDebInput {
 export async function svcDeb(input: SvcDebInput, root: string, out: string): Promise<void> {
   const { checkout, tree, arch, version, epoch, fast } = input;
   await mkdir(join(root, 'opt/svc'), { recursive: true });
-  await copy(tree, join(root, 'opt/svc/package'));
+  const inside = join(root, 'opt/svc/package');
+  await rename(tree, inside);
   await copy(join(checkout, 'deploy/svc-switch'), join(root, 'opt/svc/svc-switch'));
   await mkdir(join(root, 'usr/bin'), { recursive: true });
   for (const name of ['svc', 'svc-mcp'])
     await symlink(`/opt/svc/current/bin/${name}`, join(root, 'usr/bin', name));
-  const packages = await listPackages(join(tree, 'node_modules'));
+  const packages = await listPackages(join(inside, 'node_modules'));
   const papers = { checkout, name: 'svc', version, license: WHOLE_LICENSE, packages, epoch };
   await writePapers(papers, join(root, 'usr/share/doc/svc'));
   await normaliseModes(root);
-  const { glibc, depends } = await neededLibraries(tree, await checkPrograms(tree, arch));
+  const { glibc, depends } = await neededLibraries(inside, await checkPrograms(inside, arch));
   const control = {
     Package: 'svc',
     Version: debianVersion(version),
@@ -55,7 +56,7 @@ export async function svcDeb(input: SvcDebInput, root: string, out: string): Pro
     Description:
       "node software of a drone's companion computer and of its ground station\nOne HTTP API, one edge, one link: the flight controller, the radio, the network, video,\nextensions, logs and a page. Everything that it runs on is inside, Node too.",
   };
-  const words = { VERSION: version, ARCH: arch, GLIBC: glibc, ...(await floorOf(tree)) };
+  const words = { VERSION: version, ARCH: arch, GLIBC: glibc, ...(await floorOf(inside)) };
   await buildDeb({ root, control, scripts: join(checkout, 'deploy/debian'), words, epoch, fast }, out);
 }
 
