@@ -34,18 +34,20 @@ function wordsFirst(args: readonly string[]): string[] {
  * that is named first, only its own file (or those of its topic) are loaded.
  */
 function withoutManifest(first: string | undefined): Pick<Parameters<typeof execute>[0], 'loadOptions'> {
-  const pattern = patternFor(first);
-  if (pattern === null) return {};
+  const globPatterns = patternsFor(first);
+  if (globPatterns.length === 0) return {};
   const { oclif } = packageJson;
-  const commands = { strategy: 'pattern' as const, target: oclif.commands, globPatterns: [pattern] };
+  const commands = { strategy: 'pattern' as const, target: oclif.commands, globPatterns };
   const pjson = { ...packageJson, oclif: { ...oclif, topicSeparator: ' ' as const, commands } };
   return { loadOptions: { root: CODE_ROOT, pjson } };
 }
 
-function patternFor(first: string | undefined): string | null {
+function patternsFor(first: string | undefined): string[] {
   // Completion needs all commands.
-  if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return null;
+  if (first === undefined || first === 'completion' || !/^[a-z][a-z-]*$/.test(first)) return [];
   const path = join(import.meta.dirname, 'commands', first);
-  if (existsSync(`${path}.ts`)) return `${first}.ts`;
-  return existsSync(path) ? `${first}/**/*.ts` : null;
+  return [
+    ...(existsSync(`${path}.ts`) ? [`${first}.ts`] : []),
+    ...(existsSync(path) ? [`${first}/**/*.ts`] : []),
+  ];
 }

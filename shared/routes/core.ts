@@ -109,7 +109,10 @@ export const coreRows = [
   }),
   row('system.update.get', 'GET /api/v1/system/update', 'key read ok -', 'state of an update', {
     fails: ['E_UPSTREAM', 'E_TIMEOUT'],
-    responses: json('the newest update; idle before the first, and on a node that is not an installed one', updateStatus),
+    responses: json(
+      'the newest update; idle before the first, and on a node that is not an installed one',
+      updateStatus,
+    ),
   }),
   later(
     'support-bundle.get',

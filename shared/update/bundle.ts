@@ -168,10 +168,10 @@ function checkEntries(
   entries: ReadonlyMap<string, Entry>,
 ): number {
   let total = 0;
-  for (const [path] of files) {
+  for (const [path, file] of files) {
     const entry = entries.get(TREE + path);
     if (entry === undefined) throw refused(`${shown(path)} is missing`);
-    total += entry.uncompressedSize;
+    if (!('link' in file)) total += entry.uncompressedSize;
   }
   const listed = new Set([MANIFEST_ENTRY, SIGNATURE_ENTRY, ...files.map(([path]) => TREE + path)]);
   for (const name of entries.keys())

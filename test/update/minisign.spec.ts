@@ -63,7 +63,10 @@ describe('minisign', () => {
 
   it('whatever was changed is refused: content, comment, signature, key; and what is no signature', () => {
     const ours = makeKeys(randomBytes(8));
-    const [key, other] = [parsePublicKey(ours.publicText), parsePublicKey(makeKeys(randomBytes(8)).publicText)];
+    const [key, other] = [
+      parsePublicKey(ours.publicText),
+      parsePublicKey(makeKeys(randomBytes(8)).publicText),
+    ];
     const text = signText(content, parseSecretKey(ours.secretText), 'of version 1');
     verifyText(content, text, [other, key]);
     const lines = text.split('\n');

@@ -99,12 +99,13 @@ export class Updater {
     if (running === null) throw new UpdateRefusal('No version is installed here.');
     const said = await readJson<Progress>(places.progress);
     await this.#sweep();
-    const copied = await this.#takeBundle();
-    if (!copied) {
-      // Killed after the last step, before it was said.
-      if (said?.version === running && said.step === 'checking') await this.#done(running);
+    if (said?.step === 'checking' && said.version !== null) {
+      // Killed after the trial was over, before that was said.
+      if (said.version === running) await this.#done(running);
+      else await this.#tell('returned', null, notStayed(running, said.version));
       return null;
     }
+    if (!(await this.#takeBundle())) return null;
     await rm(places.returned, { force: true });
     await this.#tell('verifying', null);
     const job = (await readJson<Job>(places.job)) ?? ORDINARY;

@@ -1032,8 +1032,23 @@ export const en = {
     update: {
       title: 'Version',
       running: (version: string, api: string) => `Version ${version} runs (API ${api}).`,
-      byPackage:
-        'This version cannot be updated from the page. Install a newer package on the node, or update the checkout.',
+      previous: (version: string) => `Before it, and still installed: ${version}.`,
+      drop: 'Drop an update here, or choose the file',
+      hint: 'A signed bundle (.svcup). A version that does not come up gives way to the one before. Not while the vehicle is armed.',
+      sending: (percent: number) => `Sending ${percent} %`,
+      restarting: 'The node restarts',
+      keepPower: 'Leave the power on. This page shows how it ends.',
+      done: (version: string) => `Version ${version} is installed.`,
+      steps: {
+        idle: 'Nothing to do',
+        verifying: 'Looking at the signature',
+        unpacking: 'Unpacking',
+        switching: 'Changing the version',
+        checking: 'Looking whether the new version is well',
+        done: 'Done',
+        returned: 'The version before runs again',
+        failed: 'Nothing was changed',
+      },
       support: 'For somebody who helps',
       supportHint:
         'The log holds no keys and no passphrases, but names of networks and what the vehicle said.',

@@ -1,27 +1,22 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { denied, info } from '../../api/node.ts';
+import type { Answer } from '../../api/rows.ts';
 import { download } from '../../parts/files.ts';
-import { Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
+import { Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
+import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
-/** What version runs, and what one sends to somebody who helps. */
+const POLL_MS = 2000;
+
+/** What version runs, another one from a file, and what one sends to somebody who helps. */
 export function UpdateTab(): JSX.Element {
   const text = t.node.update;
-  const version = useAsk('version.get').data;
   const act = useAct();
-  const closed = denied('system.update.post');
   return (
     <div class="page">
-      <Card title={text.title}>
-        <p>
-          {text.running(
-            version?.agent_version ?? info.value?.version ?? t.app.none,
-            version?.api_version ?? t.app.none,
-          )}
-        </p>
-        {closed === null ? null : <Note>{closed === 'not-built' ? text.byPackage : t.denied[closed]}</Note>}
-      </Card>
+      <Version />
       <Card title={text.support}>
         <p class="hint">{text.supportHint}</p>
         <ErrorNote error={act.error} />
@@ -44,5 +39,98 @@ export function UpdateTab(): JSX.Element {
         </div>
       </Card>
     </div>
+  );
+}
+
+type Status = Answer<'system.update.get'>;
+
+function Version(): JSX.Element {
+  const text = t.node.update;
+  const api = useAsk('version.get').data;
+  const { data: status, error, reload } = useAsk('system.update.get', {}, POLL_MS);
+  const running = status?.running ?? api?.agent_version ?? info.value?.version ?? t.app.none;
+  const working = status !== null && WORKING.has(status.step);
+  const closed = denied('system.update.post');
+  return (
+    <Card title={text.title}>
+      <p>{text.running(running, api?.api_version ?? t.app.none)}</p>
+      {status?.previous == null ? null : <p class="hint">{text.previous(status.previous)}</p>}
+      {working ? <Working status={status} away={error !== null} /> : <ErrorNote error={error} />}
+      {status?.step === 'done' ? <Note tone="good">{text.done(running)}</Note> : null}
+      {status?.error == null || working ? null : (
+        <Note tone={status.step === 'returned' ? 'warn' : 'bad'}>{status.error}</Note>
+      )}
+      {closed === null ? <Choose busy={working} onSent={reload} /> : <Note>{t.denied[closed]}</Note>}
+    </Card>
+  );
+}
+
+const WORKING: ReadonlySet<Status['step']> = new Set<Status['step']>([
+  'verifying',
+  'unpacking',
+  'switching',
+  'checking',
+]);
+
+/** The node is away for some seconds in between. */
+function Working({ status, away }: { status: Status; away: boolean }): JSX.Element {
+  const text = t.node.update;
+  return (
+    <>
+      <Progress
+        label={away ? text.restarting : text.steps[status.step]}
+        value={away || status.percent === null ? null : status.percent / 100}
+      />
+      <p class="hint">{text.keepPower}</p>
+    </>
+  );
+}
+
+function Choose({ busy, onSent }: { busy: boolean; onSent: () => void }): JSX.Element {
+  const [share, setShare] = useState<number | null>(null);
+  const [over, setOver] = useState(false);
+  const act = useAct();
+  const text = t.node.update;
+  const send = (file: File | undefined): void => {
+    if (file === undefined) return;
+    void act.run(async () => {
+      setShare(0);
+      try {
+        await upload('system.update.post', {}, file, setShare);
+      } finally {
+        setShare(null);
+      }
+      onSent();
+    });
+  };
+  return (
+    <>
+      <label
+        class={over ? 'drop over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          if (!busy && !act.busy) send(event.dataTransfer?.files[0]);
+        }}
+      >
+        {text.drop}
+        <input
+          type="file"
+          disabled={busy || act.busy}
+          onChange={(event) => {
+            send(event.currentTarget.files?.[0]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </label>
+      <p class="hint">{text.hint}</p>
+      {share === null ? null : <Progress label={text.sending(Math.round(share * 100))} value={share} />}
+      <ErrorNote error={act.error} />
+    </>
   );
 }

@@ -1,0 +1,207 @@
+import { createWriteStream, existsSync } from 'node:fs';
+import { readdir, readFile, readlink, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ZipFile } from 'yazl';
+import { openBundle } from '../../shared/update/bundle.ts';
+import type { Manifest } from '../../shared/update/manifest.ts';
+import { parseSecretKey, signText } from '../../shared/update/minisign.ts';
+import { UpdateRefusal } from '../../shared/update/refusal.ts';
+import { compareVersions } from '../../shared/update/version-order.ts';
+import { bundleOf, HERE, newKeys, publicKeysOf } from '../support/bundles.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const OF_A = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb'; // SHA-256 of `a`
+const A = { sha256: OF_A, mode: 0o644 } as const;
+
+describe('bundle', () => {
+  const keys = newKeys();
+  const trusted = publicKeysOf(keys);
+  let base: string;
+  let made = 0;
+  before(async () => {
+    base = await tempDir();
+  });
+  after(async () => removeDir(base));
+
+  /** A bundle as a wrong maker, who has the key, could write it. */
+  const archive = async (
+    manifest: unknown,
+    entries: Readonly<Record<string, string>>,
+    sign = (text: Buffer): string | null => signText(text, parseSecretKey(keys.secretText), 'x'),
+  ): Promise<string> => {
+    const file = join(base, `${made++}.svcup`);
+    const zip = new ZipFile();
+    const text = Buffer.from(typeof manifest === 'string' ? manifest : JSON.stringify(manifest));
+    zip.addBuffer(text, 'manifest.json');
+    const signature = sign(text);
+    if (signature !== null) zip.addBuffer(Buffer.from(signature), 'manifest.json.minisig');
+    for (const [path, content] of Object.entries(entries)) zip.addBuffer(Buffer.from(content), path);
+    zip.end();
+    await pipeline(zip.outputStream as Readable, createWriteStream(file));
+    return file;
+  };
+  const manifestOf = (files: unknown, more = {}): unknown => ({
+    product: 'svc',
+    version: '1.0.0',
+    arch: HERE,
+    security_floor: 0,
+    files,
+    ...more,
+  });
+  /** @returns why it is refused; null if it is unpacked */
+  const refusal = async (file: string, by = trusted): Promise<string | null> => {
+    const folder = join(base, `out-${made++}`);
+    try {
+      const bundle = await openBundle(file, by);
+      try {
+        await bundle.unpack(folder, async () => Promise.resolve());
+      } finally {
+        bundle.close();
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof UpdateRefusal) return error.message;
+      throw error;
+    }
+  };
+
+  it('a tree comes out as it went in; the same tree gives the same bytes', async () => {
+    const options = {
+      version: '1.2.3',
+      floor: 3,
+      files: { 'a b/@c+d': 'content', 'a b/link': '->../bin/svc' },
+    };
+    const [tree, file] = [join(base, 'tree'), join(base, 'a.svcup')];
+    const manifest = await bundleOf(tree, file, keys, options);
+    expect(manifest).to.include({ version: '1.2.3', security_floor: 3 });
+    const again = join(base, 'b.svcup');
+    await bundleOf(join(base, 'tree-2'), again, keys, options);
+    expect((await readFile(file)).equals(await readFile(again))).to.equal(true);
+    const bundle = await openBundle(file, trusted);
+    const out = join(base, 'out');
+    let told = 0;
+    await bundle.unpack(out, async (done) => {
+      told = done;
+      return Promise.resolve();
+    });
+    bundle.close();
+    expect(told).to.equal(bundle.unpackedBytes);
+    expect(await readFile(join(out, 'a b/@c+d'), 'utf8')).to.equal('content');
+    expect(await readlink(join(out, 'a b/link'))).to.equal('../bin/svc');
+    expect((await stat(join(out, 'bin/svc'))).mode & 0o777).to.equal(0o755);
+    expect((await stat(join(out, 'package.json'))).mode & 0o777).to.equal(0o644);
+  });
+
+  it('whatever is not plain is refused with its reason, and nothing is written beside the folder', async () => {
+    const good = { 'tree/a': 'a' };
+    const link = (to: string) => [manifestOf({ l: { link: to } }), { 'tree/l': to }] as const;
+    const none = (): null => null;
+    const before = (await readdir(base)).length;
+    const table: readonly (readonly [string, string])[] = [
+      [
+        'is not trusted here',
+        await archive(manifestOf({ a: A }), good, (text) =>
+          signText(text, parseSecretKey(newKeys().secretText), 'x'),
+        ),
+      ],
+      [
+        'is not what the key',
+        await archive(manifestOf({ a: A }), good, () =>
+          signText(Buffer.from('{}'), parseSecretKey(keys.secretText), 'x'),
+        ),
+      ],
+      ['has no manifest.json.minisig', await archive(manifestOf({ a: A }), good, none)],
+      ['no signature of minisign', await archive(manifestOf({ a: A }), good, () => 'x')],
+      ['is no JSON', await archive('{', good)],
+      ['product', await archive(manifestOf({ a: A }, { product: 'other' }), good)],
+      ['version', await archive(manifestOf({ a: A }, { version: '../1' }), good)],
+      ['version', await archive(manifestOf({ a: A }, { version: '1.0' }), good)],
+      ['security_floor', await archive(manifestOf({ a: A }, { security_floor: -1 }), good)],
+      ['not known', await archive(manifestOf({ a: A }, { more: 1 }), good)],
+      ['files', await archive(manifestOf({ a: { ...A, mode: 0o4755 } }), good)],
+      ['is missing', await archive(manifestOf({ a: A, b: A }), good)],
+      ['is not in its manifest', await archive(manifestOf({ a: A }), { ...good, 'tree/b': 'b' })],
+      ['is not in its manifest', await archive(manifestOf({ a: A }), { ...good, b: 'b' })],
+      ['is not the file that was signed', await archive(manifestOf({ a: A }), { 'tree/a': 'b' })],
+      ['is no path in its tree', await archive(manifestOf({ '../a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ 'b/../../a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ '/a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ 'b//a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ 'b/./a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ 'b\\a': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ 'b\na': A }), good)],
+      ['is no path in its tree', await archive(manifestOf({ ['a'.repeat(241)]: A }), good)],
+      [
+        'a file and a folder at once',
+        await archive(manifestOf({ a: A, 'a/b': A }), { ...good, 'tree/a/b': 'a' }),
+      ],
+      [
+        'a file and a folder at once',
+        await archive(manifestOf({ l: { link: '.' }, 'l/a': A }), { 'tree/l': '.', 'tree/l/a': 'a' }),
+      ],
+      ['leads out of its tree', await archive(...link('../x'))],
+      ['leads out of its tree', await archive(...link('/etc/passwd'))],
+      ['leads out of its tree', await archive(...link('a/../../x'))],
+    ];
+    for (const [words, file] of table) expect(await refusal(file), words).to.include(words);
+    const left = (await readdir(base)).filter((name) => !name.endsWith('.svcup') && !name.startsWith('out-'));
+    expect(left.length).to.be.lessThanOrEqual(before);
+    expect(existsSync(join(base, '..', 'a'))).to.equal(false);
+    expect(await refusal(await archive(manifestOf({ a: A }), good))).to.equal(null);
+  });
+
+  it('cut off or changed anywhere, it is refused, or it is what was signed', async () => {
+    const file = join(base, 'whole.svcup');
+    await bundleOf(join(base, 'whole'), file, keys, { version: '1.0.0' });
+    const whole = await readFile(file);
+    const damaged = join(base, 'damaged.svcup');
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, bits) => {
+        const bytes = Buffer.from(whole);
+        bytes.writeUInt8(bytes.readUInt8(at) ^ bits, at);
+        await writeFile(damaged, bytes);
+        // A byte that nobody reads may change: a date, a local header.
+        const why = await refusal(damaged);
+        if (why !== null) expect(why).to.match(/refused|signature/i);
+        await writeFile(damaged, whole);
+        await truncate(damaged, at);
+        expect(await refusal(damaged)).to.be.a('string');
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('versions have the order of Semantic Versioning', () => {
+    const order = [
+      '0.9.9',
+      '1.0.0-1',
+      '1.0.0-2',
+      '1.0.0-10',
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-beta',
+      '1.0.0',
+      '1.0.1',
+      '1.2.0',
+      '1.10.0',
+      '2.0.0',
+    ];
+    for (const [i, a] of order.entries())
+      for (const [j, b] of order.entries())
+        expect(Math.sign(compareVersions(a, b)), `${a} ${b}`).to.equal(Math.sign(i - j));
+    for (const text of ['1.0', 'v1.0.0', '01.0.0', '1.0.0/..', ''])
+      expect(() => compareVersions(text, '1.0.0')).to.throw('is no version');
+  });
+
+  it('the manifest that is signed is the one that counts', async () => {
+    const file = join(base, 'm.svcup');
+    const made = await bundleOf(join(base, 'm'), file, keys, { version: '1.0.0' });
+    const bundle = await openBundle(file, trusted);
+    bundle.close();
+    expect(JSON.parse(bundle.manifestBytes.toString()) as Manifest).to.deep.equal(made);
+  });
+});
