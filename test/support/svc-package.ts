@@ -61,6 +61,7 @@ export async function anotherVersion(
     await replaceIn(file, `\nversion=${own}\n`, `\nversion=${version}\n`);
     await chmod(file, 0o755);
   }
+  await rm(join(folder, 'DEBIAN/md5sums'));
   await change?.(tree);
   return pack(folder, join(deb, '..', `svc_${version}.deb`));
 }
