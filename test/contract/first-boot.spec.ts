@@ -351,6 +351,20 @@ describe('the hotspot of the set-up', () => {
     expect(await again('boot-2')).to.include('10 s: on');
   });
 
+  it('goes on over a restart of the process without a pause for its guests, or ends if it was switched off meanwhile', async () => {
+    at.push([5 * MINUTE, () => abort.abort()]);
+    expect(await run()).to.deep.equal(['10 s: captive true', '10 s: on']);
+    const again = async (change: Partial<SetupHotspotDeps>): Promise<readonly string[]> => {
+      time = 0;
+      asked = [];
+      abort = new AbortController();
+      return run(change);
+    };
+    at.push([5 * MINUTE, () => abort.abort()]);
+    expect(await again({})).to.deep.equal([]);
+    expect(await again({ enabled: false })).to.deep.equal(['0 s: off', '0 s: captive false']);
+  });
+
   it('a guest keeps it on', async () => {
     guests = 1;
     at.push([30 * MINUTE, () => (guests = 0)]);

@@ -85,7 +85,15 @@ export class SetupHotspot {
 
   async #forStrangers(signal: AbortSignal): Promise<void> {
     const { enabled, bootId, country, hotspot, helper, log, port, paired } = this.#deps;
-    if (!enabled || (await this.#read()).endedIn === bootId) return;
+    const kept = await this.#read();
+    const before = kept.captive ? await this.#look(signal) : null;
+    if (before?.running === true && !before.enabled) {
+      // From before a restart of this process: its guests stay.
+      if (enabled) return this.#watch(signal);
+      await hotspot.end();
+      return this.#ended('network.setup_hotspot is false');
+    }
+    if (!enabled || kept.endedIn === bootId) return;
     const why = await this.#whyNot(signal);
     if (why !== null) {
       log.info(`first boot: no hotspot for the set-up: ${why}`);
