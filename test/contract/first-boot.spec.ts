@@ -443,6 +443,12 @@ describe('the hotspot of the set-up', () => {
     expect((await run()).slice(2)).to.deep.equal(['360 s: captive false', '360 s: kept']);
   });
 
+  it('one that somebody keeps meanwhile is left alone, but for the answer to phones', async () => {
+    at.push([60_000, () => (view = { ...view, enabled: true, open: false })]);
+    at.push([40 * MINUTE, pair]);
+    expect((await run()).slice(2)).to.deep.equal(['2700 s: captive false', '2700 s: kept']);
+  });
+
   it('an open one that starts with the machine does not outlive a pairing, though it does not run', async () => {
     view = { ...view, enabled: true };
     pair();
