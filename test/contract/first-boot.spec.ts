@@ -309,7 +309,7 @@ describe('the hotspot of the set-up', () => {
       now: () => time,
       sleep: async (ms, signal) => {
         time += ms;
-        for (const [when, change] of at.filter(([when]) => when <= time)) {
+        for (const [when, change] of at.filter(([due]) => due <= time)) {
           at = at.filter((each) => each[0] !== when);
           change();
         }
