@@ -17,6 +17,8 @@ const HTTP_PORT = 80;
 const DNS_FILE = 'svc-captive.conf';
 const DNS = `# Written by svc-helper while the node is not paired: every name is this node, so that phones open its page.
 address=/#/${OWN_ADDRESS.hotspot}
+# No other record of any of them: without this it refuses to say, and phones ask again and again.
+local=/#/
 `;
 const TABLE = 'ip svc_captive';
 

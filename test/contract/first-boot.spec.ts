@@ -309,7 +309,7 @@ describe('the hotspot of the set-up', () => {
       now: () => time,
       sleep: async (ms, signal) => {
         time += ms;
-        for (const [when, change] of at.filter(([when]) => when <= time)) {
+        for (const [when, change] of at.filter(([due]) => due <= time)) {
           at = at.filter((each) => each[0] !== when);
           change();
         }
@@ -349,6 +349,20 @@ describe('the hotspot of the set-up', () => {
     };
     expect(await again('boot-1')).to.deep.equal([]);
     expect(await again('boot-2')).to.include('10 s: on');
+  });
+
+  it('goes on over a restart of the process without a pause for its guests, or ends if it was switched off meanwhile', async () => {
+    at.push([5 * MINUTE, () => abort.abort()]);
+    expect(await run()).to.deep.equal(['10 s: captive true', '10 s: on']);
+    const again = async (change: Partial<SetupHotspotDeps>): Promise<readonly string[]> => {
+      time = 0;
+      asked = [];
+      abort = new AbortController();
+      return run(change);
+    };
+    at.push([5 * MINUTE, () => abort.abort()]);
+    expect(await again({})).to.deep.equal([]);
+    expect(await again({ enabled: false })).to.deep.equal(['0 s: off', '0 s: captive false']);
   });
 
   it('a guest keeps it on', async () => {
@@ -427,6 +441,12 @@ describe('the hotspot of the set-up', () => {
     view = { ...view, open: false };
     at.push([60_000, pair]);
     expect((await run()).slice(2)).to.deep.equal(['360 s: captive false', '360 s: kept']);
+  });
+
+  it('one that somebody keeps meanwhile is left alone, but for the answer to phones', async () => {
+    at.push([60_000, () => (view = { ...view, enabled: true, open: false })]);
+    at.push([40 * MINUTE, pair]);
+    expect((await run()).slice(2)).to.deep.equal(['2700 s: captive false', '2700 s: kept']);
   });
 
   it('an open one that starts with the machine does not outlive a pairing, though it does not run', async () => {

@@ -41,8 +41,7 @@ export default class ProfileSetCommand extends NodeCommand {
     if (restart && flags.restart) {
       await this.api('POST', '/api/v1/system/restart-supervisor', force);
       this.log('The node restarts.');
-    } else if (restart)
-      this.log(`in force after: svc services restart ${chosen.restart_required.join(' and ')}`);
+    } else if (restart) this.log(`in force after: svc services restart ${toRestart(chosen)}`);
     return { ...chosen, restarting: restart && flags.restart };
   }
 
@@ -56,4 +55,9 @@ export default class ProfileSetCommand extends NodeCommand {
     this.log(`No node runs here. It is a ${profile} once it is started (${this.paths.config}).`);
     return { profile, role, restart_required: [], restarting: false };
   }
+}
+
+/** With the supervisor all others start again too. */
+function toRestart({ restart_required: names }: Chosen): string {
+  return names.includes('svc-supervisor') ? 'svc-supervisor' : names.join(' and ');
 }

@@ -85,7 +85,15 @@ export class SetupHotspot {
 
   async #forStrangers(signal: AbortSignal): Promise<void> {
     const { enabled, bootId, country, hotspot, helper, log, port, paired } = this.#deps;
-    if (!enabled || (await this.#read()).endedIn === bootId) return;
+    const kept = await this.#read();
+    const before = kept.captive ? await this.#look(signal) : null;
+    if (before?.running === true && !before.enabled) {
+      // From before a restart of this process: its guests stay.
+      if (enabled) return this.#watch(signal);
+      await hotspot.end();
+      return this.#ended('network.setup_hotspot is false');
+    }
+    if (!enabled || kept.endedIn === bootId) return;
     const why = await this.#whyNot(signal);
     if (why !== null) {
       log.info(`first boot: no hotspot for the set-up: ${why}`);
@@ -150,7 +158,8 @@ export class SetupHotspot {
       while (now() < next && !paired()) await this.#sleep(TICK_MS, signal);
       if (paired()) return;
       try {
-        const { running, interface: iface } = await hotspot.look();
+        const { running, enabled, interface: iface } = await hotspot.look();
+        if (running && enabled) return; // somebody wants to keep it
         if (!running || iface === null) return await this.#ended('somebody ended it, or its card is used');
         if (await this.#hasGuests(iface)) lastGuest = now();
         if (now() - lastGuest < NO_GUEST_MS) continue;
@@ -187,8 +196,9 @@ export class SetupHotspot {
   /** The hotspot of a paired node is not open. */
   async #forOwner(signal: AbortSignal): Promise<void> {
     const { hotspot, now, log } = this.#deps;
+    const { captive } = await this.#read();
     const before = await this.#look(signal);
-    if (before?.running === true && (before.open === true || !before.enabled)) {
+    if (before?.running === true && (before.open === true || !before.enabled || captive)) {
       const end = now() + GRACE_MS;
       do await this.#sleep(LOOK_MS, signal);
       while (now() < end && !(await this.#isSetUp()));
@@ -200,7 +210,7 @@ export class SetupHotspot {
       if (view.open === true && (view.running || view.enabled)) {
         await hotspot.end();
         log.info('the node is paired, so its open hotspot has ended: `svc network hotspot on --passphrase`');
-      } else if (view.running && !view.enabled) await hotspot.keep();
+      } else if (view.running && (!view.enabled || captive)) await hotspot.keep();
     } catch (error) {
       log.error(`hotspot of the set-up: ${messageOf(error)}`);
     }

@@ -1488,6 +1488,8 @@ export const en = {
       done: (ssid: string, ip: string) => `Joined ${ssid}. Its address there: ${ip}`,
       hotspot: 'Hotspot',
       hotspotOn: (ssid: string, address: string) => `It is on: ${ssid}, address ${address}.`,
+      hotspotForSetup: (ssid: string) =>
+        `${ssid} is there for the set-up, and ends with it if it is open. Name a passphrase to keep it.`,
       hotspotOff: 'It is off.',
       ssid: 'Name of the hotspot',
       hotspotPassphrase: 'Passphrase',

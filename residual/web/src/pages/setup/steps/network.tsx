@@ -148,7 +148,9 @@ function Hotspot({
       <p>
         {hotspot.enabled
           ? t.setup.network.hotspotOn(hotspot.ssid, hotspot.address ?? t.app.none)
-          : t.setup.network.hotspotOff}
+          : hotspot.running
+            ? t.setup.network.hotspotForSetup(hotspot.ssid)
+            : t.setup.network.hotspotOff}
       </p>
       {hotspot.enabled ? null : (
         <>
