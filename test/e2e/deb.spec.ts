@@ -78,7 +78,11 @@ describe('the package, installed on a booted Debian 12 without Node and without 
   after(async () => machine?.destroy());
 
   const aptArgs = (version: string): readonly string[] => [
-    ...['apt-get', 'install', '-y', '--no-install-recommends', '--allow-downgrades'],
+    'apt-get',
+    'install',
+    '-y',
+    '--no-install-recommends',
+    '--allow-downgrades',
     `/var/debs/${nameOf(version)}`,
   ];
   const apt = async (version: string): Promise<Ended> => machine.ended(...aptArgs(version));
@@ -169,7 +173,10 @@ describe('the package, installed on a booted Debian 12 without Node and without 
       const names = ['svc', 'svc-helper', 'svc-wfb', 'svc-connector', 'svc-update', 'svc-plugin@x'];
       const units = names.map((name) => `${name}.service`);
       const { code, stdout } = await machine.ended(
-        ...['systemd-analyze', 'security', '--no-pager', '--threshold=30'],
+        'systemd-analyze',
+        'security',
+        '--no-pager',
+        '--threshold=30',
         ...units,
       );
       expect(code, stdout).to.equal(0);
