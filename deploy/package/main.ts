@@ -1,6 +1,6 @@
 /** npm run package: the files that people install (docs/release.md). */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../../shared/process/run-program.ts';
@@ -77,8 +77,9 @@ async function makePackages({ arches, only, out, fast, ...options }: Options): P
   };
   const epoch = await commitTime();
   const dist = options.dist ?? (await build());
-  const cache = join(checkout, 'node_modules/.cache/package');
-  await mkdir(cache, { recursive: true });
+  await mkdir(join(checkout, 'node_modules/.cache/package'), { recursive: true });
+  // npm takes a folder that is reached by a link for another package.
+  const cache = await realpath(join(checkout, 'node_modules/.cache/package'));
   await mkdir(out, { recursive: true });
   const work = await mkdtemp(join(cache, 'work-'));
   const made: string[] = [];
