@@ -1,10 +1,12 @@
 /** npm run package: the files that people install (docs/release.md). */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
+import { parseSecretKey } from '../../shared/update/minisign.ts';
+import { makeBundle } from './bundle.ts';
 import { packConnector } from './connector.ts';
 import { hubDeb } from './hub.ts';
 import { installModules } from './modules.ts';
@@ -16,6 +18,8 @@ const USAGE = `npm run package [-- OPTIONS]
   --out DIR            default packages
   --dist DIR           code that is built already, instead of npm run build
   --only NAME          svc, hub or connector; may be given again. Default: all of them
+  --sign KEYFILE       makes the bundles for svc update too; the public half is beside it, *.pub
+  --next-key FILE      a public key that may sign the bundles after these
   --fast               light compression, for tests
 `;
 const NAMES = ['svc', 'hub', 'connector'];
@@ -31,6 +35,8 @@ interface Options {
   readonly out: string;
   readonly dist: string | null;
   readonly fast: boolean;
+  readonly sign: string | null;
+  readonly nextKey: string | null;
 }
 
 /** @throws Error for an unknown machine or name */
@@ -43,6 +49,8 @@ function readOptions(args: readonly string[]): Options {
       out: { type: 'string', default: join(checkout, 'packages') },
       dist: { type: 'string' },
       fast: { type: 'boolean', default: false },
+      sign: { type: 'string' },
+      'next-key': { type: 'string' },
     },
   });
   const arches = ARCHES.filter((arch) => values.arch.includes(arch));
@@ -56,6 +64,8 @@ function readOptions(args: readonly string[]): Options {
     out: resolve(values.out),
     dist: values.dist === undefined ? null : resolve(values.dist),
     fast: values.fast,
+    sign: values.sign ?? null,
+    nextKey: values['next-key'] ?? null,
   };
 }
 
@@ -64,6 +74,16 @@ async function commitTime(): Promise<number> {
   const told = process.env['SOURCE_DATE_EPOCH'];
   if (told !== undefined && /^\d{1,11}$/.test(told)) return Number(told);
   return Number(await runProgram('git', ['-C', checkout, 'log', '-1', '--format=%ct'], GIT_MS));
+}
+
+/** The keys of minisign that a bundle is signed with, from their files. */
+async function readKeys(secret: string, next: string | null) {
+  const pub = join(dirname(secret), `${basename(secret, extname(secret))}.pub`);
+  return {
+    key: parseSecretKey(await readFile(secret, 'utf8')),
+    publicKey: await readFile(pub, 'utf8'),
+    newKeys: next === null ? {} : { [basename(next)]: await readFile(next, 'utf8') },
+  };
 }
 
 async function build(): Promise<string> {
@@ -77,9 +97,11 @@ async function makePackages({ arches, only, out, fast, ...options }: Options): P
   };
   const epoch = await commitTime();
   const dist = options.dist ?? (await build());
-  const cache = join(checkout, 'node_modules/.cache/package');
-  await mkdir(cache, { recursive: true });
+  await mkdir(join(checkout, 'node_modules/.cache/package'), { recursive: true });
+  // npm takes a folder that is reached by a link for another package.
+  const cache = await realpath(join(checkout, 'node_modules/.cache/package'));
   await mkdir(out, { recursive: true });
+  const keys = options.sign === null ? null : await readKeys(options.sign, options.nextKey);
   const work = await mkdtemp(join(cache, 'work-'));
   const made: string[] = [];
   try {
@@ -90,6 +112,11 @@ async function makePackages({ arches, only, out, fast, ...options }: Options): P
       if (only.includes('svc')) {
         const tree = join(work, `tree-${arch}`);
         await stageTree(input, tree);
+        if (keys !== null) {
+          const bundle = join(out, `svc_${version}_${arch}.svcup`);
+          await makeBundle({ ...keys, tree, version, arch }, bundle);
+          made.push(bundle);
+        }
         const deb = join(out, `svc_${version}_${arch}.deb`);
         await svcDeb({ ...input, tree }, join(work, `svc-${arch}`), deb);
         made.push(deb);
