@@ -78,7 +78,10 @@ describe('the package, installed on a booted Debian 12 without Node and without 
   after(async () => machine?.destroy());
 
   const aptArgs = (version: string): readonly string[] => [
-    ...['apt-get', 'install', '-y', '--no-install-recommends', '--allow-downgrades'],
+    'apt-get',
+    'install',
+    '-y',
+    '--no-install-recommends', // apt would fetch them
     `/var/debs/${nameOf(version)}`,
   ];
   const apt = async (version: string): Promise<Ended> => machine.ended(...aptArgs(version));
@@ -168,10 +171,8 @@ describe('the package, installed on a booted Debian 12 without Node and without 
     it('systemd finds every unit safe', async () => {
       const names = ['svc', 'svc-helper', 'svc-wfb', 'svc-connector', 'svc-update', 'svc-plugin@x'];
       const units = names.map((name) => `${name}.service`);
-      const { code, stdout } = await machine.ended(
-        ...['systemd-analyze', 'security', '--no-pager', '--threshold=30'],
-        ...units,
-      );
+      const program = ['systemd-analyze', 'security', '--no-pager', '--threshold=30'];
+      const { code, stdout } = await machine.ended(...program, ...units);
       expect(code, stdout).to.equal(0);
     });
 
