@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { join } from 'node:path';
 import { runProgram } from '../../shared/process/run-program.ts';
 import type { Arch } from '../../shared/update/manifest.ts';
 import { checkPrograms } from './elf.ts';
@@ -13,7 +11,6 @@ export const NODE_CPU: Readonly<Record<Arch, 'x64' | 'arm64'>> = { amd64: 'x64',
 
 /** Half an hour: a slow network, and a hundred megabytes. */
 const INSTALL_MS = 30 * 60_000;
-const LOCK_MS = 300;
 const INSTALL_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** For developers of a library, or for its own tests: nobody reads it on a node. */
@@ -37,25 +34,6 @@ const DEVELOPER_FOLDERS = new Set([
  * @throws Error if a program in it is for another machine; ApiError E_UPSTREAM with npm's words
  */
 export async function installModules(checkout: string, arch: Arch, folder: string): Promise<string> {
-  await mkdir(dirname(folder), { recursive: true });
-  const release = await locked(`${folder}.lock`);
-  try {
-    return await installed(checkout, arch, folder);
-  } finally {
-    release();
-  }
-}
-
-/** Two builds in one checkout would remove each other's packages. @returns how to release it */
-async function locked(path: string): Promise<() => void> {
-  for (const end = performance.now() + INSTALL_MS; ; await setTimeout(LOCK_MS)) {
-    const release = takePidLock(path);
-    if (release !== null) return release;
-    if (performance.now() > end) throw new Error(`Another build holds ${path}.`);
-  }
-}
-
-async function installed(checkout: string, arch: Arch, folder: string): Promise<string> {
   const modules = join(folder, 'node_modules');
   const done = join(folder, 'installed');
   const inputs = ['package.json', 'package-lock.json', 'deploy/prune-packages.js'];
