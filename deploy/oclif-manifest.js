@@ -13,4 +13,9 @@ const plugin = new Plugin({
   respectNoCacheDefault: true,
 });
 await plugin.load();
-writeFileSync(join(root, 'oclif.manifest.json'), JSON.stringify(plugin.manifest));
+// oclif loads them at the same time: without an order each build would be another.
+const commands = Object.entries(plugin.manifest.commands).sort(([a], [b]) => (a < b ? -1 : 1));
+writeFileSync(
+  join(root, 'oclif.manifest.json'),
+  JSON.stringify({ ...plugin.manifest, commands: Object.fromEntries(commands) }),
+);

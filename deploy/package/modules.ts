@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProgram } from '../../shared/process/run-program.ts';
 import type { Arch } from '../../shared/update/manifest.ts';
@@ -11,6 +11,7 @@ export const NODE_CPU: Readonly<Record<Arch, 'x64' | 'arm64'>> = { amd64: 'x64',
 
 /** Half an hour: a slow network, and a hundred megabytes. */
 const INSTALL_MS = 30 * 60_000;
+const HASH_CHARS = 16;
 const INSTALL_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** For developers of a library, or for its own tests: nobody reads it on a node. */
@@ -28,24 +29,35 @@ const DEVELOPER_FOLDERS = new Set([
 ]);
 
 /**
- * The production dependencies for a machine, in `folder/node_modules`, without what only developers or other machines need. They are
- * kept there: a second call with the same lock file does nothing. No install script runs.
+ * The production dependencies for a machine, without what only developers or other machines need. No install script runs. They are
+ * kept beside `folder` under a name that stands for the lock file: a second call does nothing, and two at once do not disturb each
+ * other.
  * @returns the path of node_modules
  * @throws Error if a program in it is for another machine; ApiError E_UPSTREAM with npm's words
  */
 export async function installModules(checkout: string, arch: Arch, folder: string): Promise<string> {
-  const modules = join(folder, 'node_modules');
-  const done = join(folder, 'installed');
   const inputs = ['package.json', 'package-lock.json', 'deploy/prune-packages.js'];
   const hash = createHash('sha256').update(arch);
   for (const file of inputs) hash.update(await readFile(join(checkout, file)));
   hash.update(await readFile(import.meta.filename));
-  const state = hash.digest('hex');
-  if (existsSync(done) && (await readFile(done, 'utf8')) === state) return modules;
+  const kept = `${folder}-${hash.digest('hex').slice(0, HASH_CHARS)}`;
+  if (existsSync(kept)) return join(kept, 'node_modules');
 
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(join(folder, 'deploy'), { recursive: true });
-  for (const file of inputs) await copyFile(join(checkout, file), join(folder, file));
+  const fresh = await mkdtemp(`${folder}-new-`);
+  try {
+    await mkdir(join(fresh, 'deploy'));
+    for (const file of inputs) await copyFile(join(checkout, file), join(fresh, file));
+    await fillModules(fresh, arch);
+    await rename(fresh, kept);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    // Another build was first.
+    if (!existsSync(kept)) throw error;
+  }
+  return join(kept, 'node_modules');
+}
+
+async function fillModules(folder: string, arch: Arch): Promise<void> {
   const cpu = NODE_CPU[arch];
   const args = ['ci', '--omit=dev', '--os=linux', `--cpu=${cpu}`, '--libc=glibc', '--ignore-scripts'];
   await runProgram(
@@ -57,11 +69,8 @@ export async function installModules(checkout: string, arch: Arch, folder: strin
   await runProgram(process.execPath, [join(folder, 'deploy/prune-packages.js')], INSTALL_MS, {
     env: { npm_config_os: 'linux', npm_config_cpu: cpu },
   });
-  await prune(modules, cpu);
-  await checkPrograms(modules, arch);
-  await writeFile(`${done}.new`, state);
-  await rename(`${done}.new`, done);
-  return modules;
+  await prune(join(folder, 'node_modules'), cpu);
+  await checkPrograms(join(folder, 'node_modules'), arch);
 }
 
 /** Removes developer files, and what is built for other machines. */

@@ -8,6 +8,7 @@ import { prune } from '../../deploy/package/modules.ts';
 import { closure, listPackages } from '../../deploy/package/package-list.ts';
 import { reachedFrom } from '../../deploy/package/reached.ts';
 import { ffmpegIn, sbom } from '../../deploy/package/sbom.ts';
+import { normaliseModes } from '../../deploy/package/stage.ts';
 import { debianVersion } from '../../deploy/package/svc-deb.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -177,25 +178,26 @@ describe('contents of a package', () => {
     expect(await readScript(join(folder, 'preinst'), {})).to.equal(null);
   });
 
-  it('the same files give the same package, whatever order and time they were written in', async () => {
+  it('the same files give the same package, whatever order, time and umask they were written with', async () => {
     const folder = await fresh();
     const files = { 'usr/b': 'two', 'usr/a': 'one', 'usr/deep/c': 'three' };
     const made: Buffer[] = [];
     for (const [index, order] of [Object.entries(files), Object.entries(files).toReversed()].entries()) {
       const root = join(folder, `root-${index}`);
-      await fill(root, Object.fromEntries(order));
-      // Older than the package's own time: it would otherwise stay.
-      await utimes(join(root, 'usr/b'), EPOCH - 1000 * index, EPOCH - 1000 * index);
-      const control = {
-        Package: 'x',
-        Version: debianVersion('1.0.0-rc.1'),
-        Architecture: 'all',
-        Maintainer: 'x <x@x.invalid>',
-        Description: 'x',
-      };
-      const out = join(folder, `${index}.deb`);
-      await buildDeb({ root, control, scripts: folder, words: {}, epoch: EPOCH, fast: true }, out);
-      made.push(await readFile(out));
+      const umask = process.umask(index === 0 ? 0o022 : 0o077);
+      try {
+        await fill(root, Object.fromEntries(order));
+        await normaliseModes(root);
+        // Older than the package's own time: it would otherwise stay.
+        await utimes(join(root, 'usr/b'), EPOCH - 1000 * index, EPOCH - 1000 * index);
+        const control = { Package: 'x', Version: debianVersion('1.0.0-rc.1'), Architecture: 'all' };
+        const told = { ...control, Maintainer: 'x <x@x.invalid>', Description: 'x' };
+        const out = join(folder, `${index}.deb`);
+        await buildDeb({ root, control: told, scripts: folder, words: {}, epoch: EPOCH, fast: true }, out);
+        made.push(await readFile(out));
+      } finally {
+        process.umask(umask);
+      }
     }
     expect(made[0]?.equals(made[1] ?? Buffer.alloc(0))).to.equal(true);
   });
