@@ -84,7 +84,7 @@ export function makeKeys(id: Buffer): { readonly publicText: string; readonly se
  */
 export function signText(content: Buffer, { id, key }: SecretKey, comment: string): string {
   const signature = sign(null, hashed(content), key);
-  const head = Buffer.concat([Buffer.from(PREHASHED), Buffer.from(id, 'hex').reverse(), signature]);
+  const head = Buffer.concat([Buffer.from(PREHASHED), Buffer.from(id, 'hex').toReversed(), signature]);
   const whole = sign(null, Buffer.concat([signature, Buffer.from(comment)]), key);
   return `${UNTRUSTED}signature from minisign secret key\n${head.toString('base64')}\n${TRUSTED}${comment}\n${whole.toString('base64')}\n`;
 }
@@ -128,7 +128,7 @@ function algorithmOf(bytes: Buffer): string {
 
 /** Shown as a number of 64 bits, which lies in the file with its lowest byte first. */
 function idOf(bytes: Buffer): string {
-  return Buffer.from(bytes).reverse().toString('hex').toUpperCase();
+  return Buffer.from(bytes.toReversed()).toString('hex').toUpperCase();
 }
 
 function lines(text: string): string[] {

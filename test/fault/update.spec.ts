@@ -1,9 +1,12 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runProgram } from '../../shared/process/run-program.ts';
+import { RpcClient } from '../../shared/rpc/rpc.ts';
+import type { UpdateStatus } from '../../shared/schemas/update.ts';
 import { newKeys, OTHER } from '../support/bundles.ts';
+import { LoneHelper } from '../support/helper.ts';
 import { POINTS, UpdateMachine } from '../support/update-machine.ts';
 
 const MIN = 60_000;
@@ -161,6 +164,57 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
       );
     });
 
+  it('by svc-helper and by root’s svc update: both start the updater and show how it ends; one at a time', async function () {
+    this.timeout(2 * MIN);
+    const helper = await LoneHelper.prepare();
+    try {
+      expect(await helper.start(machine.env)).to.equal(null);
+      const client = new RpcClient({ path: machine.paths.helperSocket, peer: 'svc-helper' });
+      await client.connectOnce();
+      const ask = async (method: string, params: unknown) => client.call(method, params, MIN);
+      expect(await ask('update_status', {})).to.include({ running: '1.0.0', step: 'idle' });
+      await machine.upload(await machine.bundle(machine.version('1.1.0')));
+      await ask('update_start', { force: false });
+      const busy = await ask('update_start', { force: false }).catch((error: unknown) => error);
+      expect(busy).to.include({ code: 'E_BUSY' });
+      await machine.until(async () => ((await ask('update_status', {})) as UpdateStatus).step === 'done');
+      expect(await ask('update_status', {})).to.include({ running: '1.1.0', previous: '1.0.0' });
+      client.stop();
+      if (process.getuid?.() !== 0) return;
+      // As root on the node, also while it is down.
+      await machine.killNode();
+      const older = await machine.bundle(machine.version('1.0.9'));
+      expect(await machine.cli('update', older, '--allow-downgrade')).to.equal('Version 1.0.9 runs.\n');
+    } finally {
+      await helper.stop();
+    }
+  });
+
+  for (const place of ['keep', 'versions'] as const)
+    it(`a full disk below ${place}: nothing is changed, and the sentence says how much is missing (needs root, to mount one)`, async function () {
+      if (process.getuid?.() !== 0) return this.skip();
+      this.timeout(2 * MIN);
+      const { places } = machine;
+      const file = await machine.bundle(machine.version('1.1.0'));
+      if (place === 'versions') {
+        // The folder of versions itself has to hold what runs: it moves to the small disk.
+        await runProgram('mv', [places.versions, `${places.versions}.moved`], MIN);
+        await mkdir(places.versions);
+      }
+      const mounted = places[place];
+      await runProgram('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'svc-test', mounted], MIN);
+      try {
+        if (place === 'versions') await runProgram('cp', ['-a', `${places.versions}.moved/.`, mounted], MIN);
+        const status = await machine.update(file);
+        expect(status).to.include({ running: '1.0.0', step: 'failed' });
+        expect(status.error).to.match(/^The disk is full: \d+ MiB are missing/);
+        await whole();
+      } finally {
+        await runProgram('umount', [mounted], MIN);
+      }
+      if (place === 'versions') await runProgram('mv', ['-T', `${places.versions}.moved`, mounted], MIN);
+    });
+
   it('killed anywhere else while it works, it ends with a whole version', async function () {
     this.timeout(2 * MIN);
     const file = await machine.bundle(machine.version('1.1.0'));
@@ -168,10 +222,7 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
       if ((await machine.running()) === '1.1.0') break;
       await machine.upload(file);
       const updater = machine.spawnUpdater();
-      const over = once(updater, 'close').then(() => true);
-      await machine.until(
-        async () => (await machine.status()).step === step || (await Promise.race([over, false])),
-      );
+      await machine.until(async () => updater.exitCode !== null || (await machine.status()).step === step);
       if (updater.exitCode === null) await machine.kill(updater);
     }
     expect(await machine.update(null)).to.include({ running: '1.1.0', step: 'done' });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { updateStatus } from '../../bin/helper/update/progress.ts';
@@ -36,6 +36,7 @@ createServer((req, res) => res.end(JSON.stringify(answers[req.url]))).listen(soc
 const PROGRAM = `#!/bin/sh
 here=$(dirname "$0")
 base=$(dirname "$here")
+. "$base/env"
 at() {
   [ "$(cat "$base/hang" 2>/dev/null)" = "$1" ] || return 0
   echo "$1" >"$base/hangs"
@@ -96,6 +97,8 @@ export class UpdateMachine {
     for (const folder of [paths.etc, paths.run, join(paths.state, 'update'), places.versions, places.keys])
       await mkdir(folder, { recursive: true });
     await mkdir(join(base, 'bin'));
+    const lines = Object.entries(machine.env).map(([name, value]) => `export ${name}='${value}'\n`);
+    await writeFile(join(base, 'env'), lines.join('')); // systemd does not pass on that of its callers either
     for (const name of ['systemctl', 'systemd-run', 'sync'])
       await writeFile(join(base, 'bin', name), PROGRAM, { mode: 0o755 });
     await copyFile(join(ROOT, 'deploy/svc-switch'), places.svcSwitch);
@@ -130,7 +133,7 @@ export class UpdateMachine {
         'bin/svc': `#!/bin/sh\nexec "$NODE" "$(dirname "$(readlink -f "$0")")/../node.mjs"\n`,
         'node.mjs': program ?? TINY_NODE(version),
         'node_modules/.bin/node': '#!/bin/sh\nexec "$NODE" "$@"\n',
-        'dist/bin/helper/update/main.js': `await import('${ROOT}/bin/helper/update/main.ts');\n`,
+        'dist/bin/helper/update/main.js': `await import(${JSON.stringify(join(ROOT, 'bin/helper/update/main.ts'))});\n`,
         'deploy/root/usr/lib/svc-test': `of ${version}\n`,
         'current-link': '->bin/svc',
       },
@@ -225,8 +228,10 @@ export class UpdateMachine {
     return status;
   }
 
-  async link(target: string, path: string): Promise<void> {
-    await symlink(target, path);
+  /** The svc command, as this user. @returns what it prints */
+  async cli(...args: readonly string[]): Promise<string> {
+    const all = [join(ROOT, 'bin/svc.js'), ...args];
+    return runProgram(process.execPath, all, RUN_MS, { env: this.#environment() });
   }
 
   async stop(): Promise<void> {

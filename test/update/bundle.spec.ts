@@ -199,9 +199,9 @@ describe('bundle', () => {
 
   it('the manifest that is signed is the one that counts', async () => {
     const file = join(base, 'm.svcup');
-    const made = await bundleOf(join(base, 'm'), file, keys, { version: '1.0.0' });
+    const signed = await bundleOf(join(base, 'm'), file, keys, { version: '1.0.0' });
     const bundle = await openBundle(file, trusted);
     bundle.close();
-    expect(JSON.parse(bundle.manifestBytes.toString()) as Manifest).to.deep.equal(made);
+    expect(JSON.parse(bundle.manifestBytes.toString()) as Manifest).to.deep.equal(signed);
   });
 });

@@ -59,6 +59,8 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
       }),
 
     'system.update.post': async ({ body, headers, forced }) => {
+      if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+        throw noBody();
       if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being received.');
       receiving = true;
       try {
@@ -79,7 +81,7 @@ async function store(body: Readable, file: string, length: number): Promise<void
       size += chunk.length;
       yield chunk;
     }
-    if (size === 0) throw new ApiError('E_BAD_REQUEST', 'Send the bundle as the body of the request.');
+    if (size === 0) throw noBody();
   };
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o750 });
@@ -92,6 +94,10 @@ async function store(body: Readable, file: string, length: number): Promise<void
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw full();
     throw new ApiError('E_STORE', `The bundle could not be stored: ${messageOf(error)}.`);
   }
+}
+
+function noBody(): ApiError {
+  return new ApiError('E_BAD_REQUEST', 'Send the bundle as the body of the request.');
 }
 
 function full(): ApiError {
