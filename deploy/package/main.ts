@@ -1,7 +1,7 @@
 /** npm run package: the files that people install (docs/release.md). */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { ARCHES, type Arch } from '../../shared/update/manifest.ts';
@@ -18,7 +18,7 @@ const USAGE = `npm run package [-- OPTIONS]
   --out DIR            default packages
   --dist DIR           code that is built already, instead of npm run build
   --only NAME          svc, hub or connector; may be given again. Default: all of them
-  --sign KEYFILE       makes the bundles for svc update too; the public half is beside it, *.pub
+  --sign KEYFILE       makes the bundles for svc update too; its public half is deploy/update-keys/<its name>.pub
   --next-key FILE      a public key that may sign the bundles after these
   --fast               light compression, for tests
 `;
@@ -78,7 +78,8 @@ async function commitTime(): Promise<number> {
 
 /** The keys of minisign that a bundle is signed with, from their files. */
 async function readKeys(secret: string, next: string | null) {
-  const pub = join(dirname(secret), `${basename(secret, extname(secret))}.pub`);
+  const pub = join(checkout, 'deploy/update-keys', `${basename(secret, extname(secret))}.pub`);
+  if (!existsSync(pub)) throw new Error(`${pub} is missing: no node would know who has signed.`);
   return {
     key: parseSecretKey(await readFile(secret, 'utf8')),
     publicKey: await readFile(pub, 'utf8'),

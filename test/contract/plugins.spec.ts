@@ -431,6 +431,8 @@ describe('extensions', () => {
 
   it('a record file that cannot be read is an error on every route, and is not overwritten', async () => {
     const { pluginState } = plugins.node.paths;
+    // So that it writes nothing of its own after us.
+    process.kill(plugins.node.pid('svc-residual'), 'SIGSTOP');
     const text = await readFile(pluginState);
     await writeFile(pluginState, '{"schema":1,"installs":[{"plugin_id":1}]}');
     await plugins.node.killAndAwaitSuccessor('svc-residual');
