@@ -1,4 +1,4 @@
-import { mkdir, rm, statfs } from 'node:fs/promises';
+import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
@@ -84,7 +84,8 @@ async function store(body: Readable, file: string, length: number): Promise<void
     if (size === 0) throw noBody();
   };
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o750 });
+    await mkdir(dirname(file), { recursive: true });
+    await chmod(dirname(file), 0o750); // independent of the umask
     const { bavail, bsize } = await statfs(dirname(file));
     if (length + RESERVE_BYTES > bavail * bsize) throw full();
     // The updater, of the same group, takes it over and empties it.
