@@ -1,7 +1,7 @@
-import { loadConfig } from '../../../shared/config/load.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import { NodeCommand } from '../../node-command.ts';
-import { runningProfile } from '../../running-profile.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { NodeCommand } from '../node-command.ts';
+import { runningProfile } from '../running-profile.ts';
 
 export interface ShownProfile {
   /** Null: no node runs. */
