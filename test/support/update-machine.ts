@@ -18,9 +18,10 @@ const POLL_MS = 20;
 /** A node that is only its control.sock: it says its version, and that it is well. Its state has a file of its own form. */
 const TINY_NODE = (version: string): string => `
 import { createServer } from 'node:http';
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 const { SVC_RUN_DIR, SVC_STATE_DIR } = process.env;
-writeFileSync(SVC_STATE_DIR + '/setup.json', JSON.stringify({ written_by: '${version}' }));
+writeFileSync(SVC_STATE_DIR + '/setup.new', JSON.stringify({ written_by: '${version}' }));
+renameSync(SVC_STATE_DIR + '/setup.new', SVC_STATE_DIR + '/setup.json');
 const socket = SVC_RUN_DIR + '/control.sock';
 rmSync(socket, { force: true });
 const answers = {
