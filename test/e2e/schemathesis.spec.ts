@@ -29,6 +29,7 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
   'services.name.restart.post': 'would end the node under the run',
   'system.reboot.post': 'would end the machine under the run',
   'system.shutdown.post': 'would end the machine under the run',
+  'system.update.post': 'its node is not an installed one (501)',
   'vision.designate.post': 'no detector runs here (503)',
   'plugins.id.x.path.get': 'no extension is there that could answer',
   'plugins.id.x.path.post': 'no extension is there that could answer',
