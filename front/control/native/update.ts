@@ -34,13 +34,11 @@ const WORKING: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>
 
 export function updateHandlers({ version, helper, vehicle, upload, log }: UpdateDeps): UpdateHandlers {
   let receiving = false;
-  /** @param length null: not known before the end */
-  const receive = async (body: Readable, length: number | null, force: boolean): Promise<void> => {
+  const receive = async (body: Readable, length: number, force: boolean): Promise<void> => {
     // Before the body: nobody should send 100 MiB for a refusal.
     const { step } = await helper.update_status({});
     if (WORKING.has(step)) throw new ApiError('E_BUSY', `An update is under way (${step}).`);
-    if (length === 0) throw noBody();
-    await store(body, upload, length ?? 0);
+    await store(body, upload, length);
     try {
       // The edge checked this too, but a long upload ago.
       if (!force && refusesWhile(vehicle.armed))
@@ -61,11 +59,12 @@ export function updateHandlers({ version, helper, vehicle, upload, log }: Update
       }),
 
     'system.update.post': async ({ body, headers, forced }) => {
+      if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+        throw noBody();
       if (receiving) throw new ApiError('E_BUSY', 'Another bundle is being received.');
       receiving = true;
-      const length = Number(headers['content-length'] ?? 0);
       try {
-        await receive(body, headers['transfer-encoding'] === undefined ? length : null, forced);
+        await receive(body, Number(headers['content-length'] ?? 0), forced);
       } finally {
         receiving = false;
       }
