@@ -7,9 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import { Flags } from '@oclif/core';
 import { openPromise } from 'yauzl';
 import { ApiError, messageOf } from '../../shared/errors.ts';
-import { BUNDLE_MANIFEST, bundleOf, type Missing } from '../bundle-collector.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
+import { BUNDLE_MANIFEST, bundleOf, type Missing } from '../support-bundle/collector.ts';
 
 /** Until the first bytes come; a node that hangs longer is looked at from outside. */
 const FIRST_MS = 10_000;

@@ -13,6 +13,9 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 exec "$root/node_modules/.bin/node" "$root/bin/${program}.js" "$@"
 `;
 
+/** The commands of a version: started by a file of that name, which is linked from /usr/bin. */
+export const PROGRAMS = ['svc', 'svc-mcp', 'svc-conformance'] as const;
+
 /** What a version has beside its code and its packages, as in the checkout. */
 const TEXTS = ['package.json', 'README.md', 'SECURITY.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'docs'];
 
@@ -36,7 +39,7 @@ export async function stageTree({ checkout, dist, modules, arch }: StageInput, t
   await mkdir(join(tree, 'bin'), { recursive: true });
   await copy(dist, join(tree, 'dist'));
   await copy(modules, join(tree, 'node_modules'));
-  for (const program of ['svc', 'svc-mcp']) {
+  for (const program of PROGRAMS) {
     await copy(join(checkout, `bin/${program}.js`), join(tree, `bin/${program}.js`));
     await writeFile(join(tree, 'bin', program), COMMAND(program), { mode: 0o755 });
   }

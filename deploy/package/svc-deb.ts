@@ -7,7 +7,7 @@ import { checkPrograms } from './elf.ts';
 import { neededLibraries } from './needed-libraries.ts';
 import { listPackages } from './package-list.ts';
 import { WHOLE_LICENSE, writePapers } from './papers.ts';
-import { copy, normaliseModes } from './stage.ts';
+import { copy, normaliseModes, PROGRAMS } from './stage.ts';
 
 /** The project has no address for letters; one that cannot exist is clear to a program and to a person (RFC 2606). */
 export const MAINTAINER = 'The svc maintainers <maintainers@svc.invalid>';
@@ -37,8 +37,7 @@ export async function svcDeb(input: SvcDebInput, root: string, out: string): Pro
   await rename(tree, inside);
   await copy(join(checkout, 'deploy/svc-switch'), join(root, 'opt/svc/svc-switch'));
   await mkdir(join(root, 'usr/bin'), { recursive: true });
-  for (const name of ['svc', 'svc-mcp'])
-    await symlink(`/opt/svc/current/bin/${name}`, join(root, 'usr/bin', name));
+  for (const name of PROGRAMS) await symlink(`/opt/svc/current/bin/${name}`, join(root, 'usr/bin', name));
   const packages = await listPackages(join(inside, 'node_modules'));
   const papers = { checkout, name: 'svc', version, license: WHOLE_LICENSE, packages, epoch };
   await writePapers(papers, join(root, 'usr/share/doc/svc'));

@@ -100,8 +100,8 @@ const TRUSTED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['local', 'ke
 /** As this file, so it lies at the same place in a compiled node. */
 const BUNDLE_PROGRAM = join(
   import.meta.dirname,
-  '../../bin',
-  `collect-bundle${extname(import.meta.filename)}`,
+  '../../bin/support-bundle',
+  `main${extname(import.meta.filename)}`,
 );
 
 const monotonic = (): number => performance.now();

@@ -8,6 +8,7 @@ import { minimal } from 'node-mavlink';
 import packageJson from '../../package.json' with { type: 'json' };
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { type Ended, Machine, noMachines } from '../support/machine.ts';
+import { ROOT } from '../support/node.ts';
 import { anotherVersion, builtDeb } from '../support/svc-package.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { extensionUnitSuite } from './extension-unit.ts';
@@ -185,6 +186,34 @@ describe('the package, installed on a booted Debian 12 without Node and without 
       const program = ['systemd-analyze', 'security', '--no-pager', '--threshold=30'];
       const { code, stdout } = await machine.ended(...program, ...units);
       expect(code, stdout).to.equal(0);
+    });
+
+    it('the updater takes over what was sent, with no right but the group of the node', async () => {
+      const { code, stderr } = await machine.ended('svc', 'update', '/etc/hostname', '--wait');
+      expect(code).to.equal(1);
+      expect(stderr.replaceAll(/\s+›?\s*/g, ' ')).to.include('it is damaged or no bundle');
+    });
+
+    it('the hub may start its broker so that it ends with it', async () => {
+      const hub = await readFile(
+        join(ROOT, 'deploy/hub/root/usr/lib/systemd/system/svc-hub.service'),
+        'utf8',
+      );
+      const rights = /^(?:SystemCall|NoNewPrivileges|CapabilityBoundingSet|Restrict).*$/gm;
+      const limits = [...hub.matchAll(rights)].flatMap(([line]) => ['-p', line]);
+      expect(limits.length).to.be.above(8);
+      const start = ['setpriv', '--pdeathsig', 'KILL', 'true'];
+      const { code, stderr } = await machine.ended(
+        'systemd-run',
+        '--quiet',
+        '--wait',
+        '--pipe',
+        '-p',
+        'User=nobody',
+        ...limits,
+        ...start,
+      );
+      expect(code, stderr).to.equal(0);
     });
 
     it('is a ground station as well, and its authors’ commands work', async () => {

@@ -85,6 +85,7 @@ describe('packages', function () {
     const bare = { PATH: '/usr/bin:/bin', HOME: folder };
     expect(await run(join(tree, 'bin/svc'), ['--version'], bare)).to.include(`svc/${version} `);
     expect(await run(join(tree, 'bin/svc-mcp'), ['--version'], bare)).to.equal(`${version}\n`);
+    expect(await run(join(tree, 'bin/svc-conformance'), ['--help'], bare)).to.include('--url');
     const papers = join(root, 'usr/share/doc/svc');
     const { components } = JSON.parse(await readFile(join(papers, 'sbom.cdx.json'), 'utf8'));
     const names = components.map(({ name }: { name: string }) => name);

@@ -10,7 +10,6 @@ import { openBundle } from '../../shared/update/bundle.ts';
 import type { Manifest } from '../../shared/update/manifest.ts';
 import { parseSecretKey, signText } from '../../shared/update/minisign.ts';
 import { UpdateRefusal } from '../../shared/update/refusal.ts';
-import { compareVersions } from '../../shared/update/version-order.ts';
 import { bundleOf, HERE, newKeys, publicKeysOf } from '../support/bundles.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -173,28 +172,6 @@ describe('bundle', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  it('versions have the order of Semantic Versioning', () => {
-    const order = [
-      '0.9.9',
-      '1.0.0-1',
-      '1.0.0-2',
-      '1.0.0-10',
-      '1.0.0-alpha',
-      '1.0.0-alpha.1',
-      '1.0.0-beta',
-      '1.0.0',
-      '1.0.1',
-      '1.2.0',
-      '1.10.0',
-      '2.0.0',
-    ];
-    for (const [i, a] of order.entries())
-      for (const [j, b] of order.entries())
-        expect(Math.sign(compareVersions(a, b)), `${a} ${b}`).to.equal(Math.sign(i - j));
-    for (const text of ['1.0', 'v1.0.0', '01.0.0', '1.0.0/..', ''])
-      expect(() => compareVersions(text, '1.0.0')).to.throw('is no version');
   });
 
   it('the manifest that is signed is the one that counts', async () => {

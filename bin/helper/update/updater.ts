@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import semver from 'semver';
 import { messageOf } from '../../../shared/errors.ts';
 import { fillAtomic, sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -9,7 +10,6 @@ import { type Bundle, MAX_BUNDLE_BYTES, openBundle } from '../../../shared/updat
 import type { InstallPlaces } from '../../../shared/update/install-places.ts';
 import type { Arch, Manifest } from '../../../shared/update/manifest.ts';
 import { UpdateRefusal } from '../../../shared/update/refusal.ts';
-import { compareVersions } from '../../../shared/update/version-order.ts';
 import { type Job, ORDINARY } from './job.ts';
 import { readJson, readText } from './json-file.ts';
 import type { NodeHealth } from './node-health.ts';
@@ -169,7 +169,8 @@ export class Updater {
     checkNewKeys(keys);
     if (manifest.arch !== arch)
       throw new UpdateRefusal(`The bundle is for ${manifest.arch}, and this machine is ${arch}.`);
-    const order = compareVersions(version, running);
+    if (semver.valid(version) !== version) throw new UpdateRefusal(`${version} is no version.`);
+    const order = semver.compare(version, running);
     if (order === 0) throw new UpdateRefusal(`Version ${version} runs already.`);
     const highest = Number((await readText(places.floor)) ?? 0);
     if (floor < highest)

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
+import { FileDrop } from '../../parts/file-drop.tsx';
 import { download } from '../../parts/files.ts';
 import { bytes, moment } from '../../parts/format.ts';
 import { Button, Card, ErrorNote, HoldButton, Note, Progress } from '../../parts/parts.tsx';
@@ -77,12 +78,10 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 function Upload({ onDone }: { onDone: () => void }): JSX.Element {
   const [share, setShare] = useState<number | null>(null);
-  const [over, setOver] = useState(false);
   const [wrong, setWrong] = useState<string | null>(null);
   const act = useAct();
   const text = t.node.maps;
-  const send = (file: File | undefined): void => {
-    if (file === undefined) return;
+  const send = (file: File): void => {
     const name = file.name.replaceAll(/[^A-Za-z0-9._-]+/g, '-');
     if (!NAME.test(name) || !name.endsWith('.pmtiles')) {
       setWrong(text.wrong(file.name));
@@ -102,30 +101,9 @@ function Upload({ onDone }: { onDone: () => void }): JSX.Element {
   };
   return (
     <Card title={text.add}>
-      <label
-        class={over ? 'drop over' : 'drop'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          send(event.dataTransfer?.files[0]);
-        }}
-      >
+      <FileDrop accept=".pmtiles" disabled={act.busy} onFile={send}>
         {text.drop}
-        <input
-          type="file"
-          accept=".pmtiles"
-          disabled={act.busy}
-          onChange={(event) => {
-            send(event.currentTarget.files?.[0]);
-            event.currentTarget.value = '';
-          }}
-        />
-      </label>
+      </FileDrop>
       <p class="hint">{text.hint}</p>
       {share === null ? null : (
         <Progress label={share < 1 ? text.sending(Math.round(share * 100)) : text.checking} value={share} />

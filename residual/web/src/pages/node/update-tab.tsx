@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { FileDrop } from '../../parts/file-drop.tsx';
 import { download, fetchFile } from '../../parts/files.ts';
 import { Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { upload } from '../../parts/upload.ts';
@@ -88,11 +89,9 @@ function Working({ status, away }: { status: Status; away: boolean }): JSX.Eleme
 
 function Choose({ busy, onSent }: { busy: boolean; onSent: () => void }): JSX.Element {
   const [share, setShare] = useState<number | null>(null);
-  const [over, setOver] = useState(false);
   const act = useAct();
   const text = t.node.update;
-  const send = (file: File | undefined): void => {
-    if (file === undefined) return;
+  const send = (file: File): void => {
     void act.run(async () => {
       setShare(0);
       try {
@@ -105,29 +104,9 @@ function Choose({ busy, onSent }: { busy: boolean; onSent: () => void }): JSX.El
   };
   return (
     <>
-      <label
-        class={over ? 'drop over' : 'drop'}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          if (!busy && !act.busy) send(event.dataTransfer?.files[0]);
-        }}
-      >
+      <FileDrop disabled={busy || act.busy} onFile={send}>
         {text.drop}
-        <input
-          type="file"
-          disabled={busy || act.busy}
-          onChange={(event) => {
-            send(event.currentTarget.files?.[0]);
-            event.currentTarget.value = '';
-          }}
-        />
-      </label>
+      </FileDrop>
       <p class="hint">{text.hint}</p>
       {share === null ? null : <Progress label={text.sending(Math.round(share * 100))} value={share} />}
       <ErrorNote error={act.error} />

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadConfig } from '../shared/config/load.ts';
-import { configSecrets, MASK } from '../shared/config/mask.ts';
-import { messageOf } from '../shared/errors.ts';
-import type { Paths } from '../shared/paths.ts';
-import { redact } from '../shared/process/logger.ts';
+import { loadConfig } from '../../shared/config/load.ts';
+import { configSecrets, MASK } from '../../shared/config/mask.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { Paths } from '../../shared/paths.ts';
+import { redact } from '../../shared/process/logger.ts';
 
 /** Shorter secrets are not masked, since they would match everywhere. */
 const LEAST_CHARS = 4;
