@@ -1,5 +1,12 @@
 import { basename, dirname, join } from 'node:path';
 
+/** The files with the actions and refusals of operators. */
+export const AUDIT_FILE = 'audit.ndjson';
+/**
+ * The files with refusals of callers without a credential; separate, so that strangers cannot push out the operators' records.
+ */
+export const STRANGERS_FILE = 'strangers.ndjson';
+
 /** The paths of a node's files (docs/contract.md 1). Every file name of the node is made here. */
 export interface Paths {
   readonly etc: string;

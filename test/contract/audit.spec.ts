@@ -15,14 +15,9 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import {
-  AUDIT_FILE,
-  AUDIT_FILES,
-  AuditLog,
-  STRANGERS_FILE,
-  verifyAudit,
-} from '../../front/control/stores/audit.ts';
+import { AUDIT_FILES, AuditLog, verifyAudit } from '../../front/control/stores/audit.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
+import { AUDIT_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { fileSays } from '../support/events.ts';

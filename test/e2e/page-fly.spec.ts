@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { AUDIT_FILE, STRANGERS_FILE } from '../../front/control/stores/audit.ts';
+import { AUDIT_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { ageOf, noChromium, openChromium, readClocks, signInto } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';

@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AUDIT_FILE, AUDIT_FILES } from '../../front/control/stores/audit.ts';
+import { AUDIT_FILES } from '../../front/control/stores/audit.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { AUDIT_FILE } from '../../shared/paths.ts';
 import { decodeFile } from '../support/pictures.ts';
 import { svc } from '../support/svc.ts';
 import { ask, membersOf } from './ask.ts';

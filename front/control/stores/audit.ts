@@ -9,18 +9,12 @@ import {
 } from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Paths } from '../../../shared/paths.ts';
+import { AUDIT_FILE, type Paths, STRANGERS_FILE } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
 
-/** The files with the actions and refusals of operators. */
-export const AUDIT_FILE = 'audit.ndjson';
 /** How many files are kept: the open one and those before it. */
 export const AUDIT_FILES = 5;
-/**
- * The files with refusals of callers without a credential; separate, so that strangers cannot push out the operators' records.
- */
-export const STRANGERS_FILE = 'strangers.ndjson';
 const STRANGERS_FILES = 3;
 
 const MAX_BYTES = 8 * 1024 * 1024;
