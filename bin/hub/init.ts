@@ -4,11 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { newAuthority } from '../../shared/fleet/authority.ts';
-import { OwnCertificates } from './certificates.ts';
+import { OwnCertificates } from './authority/certificates.ts';
+import { addSigningKey } from './authority/signer.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
 import { openHubDatabase } from './database.ts';
 import type { HubPlaces } from './places.ts';
-import { addSigningKey } from './signer.ts';
 import { Operators } from './stores/operators.ts';
 
 export type InitOptions = Omit<FirstConfig, 'fleet'>;

@@ -12,16 +12,16 @@ import { takePidLock } from '../../shared/files/pid-lock.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named, runServices } from '../../shared/process/services.ts';
 import { VERSION } from '../../shared/version.ts';
+import { newCode } from './api/handlers.ts';
+import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
+import { addSigningKey, retireSigningKey } from './authority/signer.ts';
+import { mosquittoConfig } from './broker/mosquitto-files.ts';
 import { readHubConfig } from './config.ts';
 import { openHubDatabase } from './database.ts';
-import { newCode } from './handlers.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
-import { mosquittoConfig } from './mosquitto-files.ts';
-import { hubPage } from './page.ts';
 import { type HubPlaces, placesIn } from './places.ts';
-import { addSigningKey, retireSigningKey } from './signer.ts';
 import { Operators } from './stores/operators.ts';
 
 const USAGE = `svc-hub: a fleet of nodes in one place.

@@ -216,6 +216,42 @@ describe('the package, installed on a booted Debian 12 without Node and without 
       expect(code, stderr).to.equal(0);
     });
 
+    it('the connector serves AI clients with the credential in its file, which nothing else of it can read', async () => {
+      const svc = async <T>(...args: readonly string[]): Promise<T> =>
+        JSON.parse(await machine.inside('svc', ...args, '--json')) as T;
+      const { api_key: key } = await svc<{ readonly api_key: string }>('pair');
+      await svc('mcp', 'enable');
+      const minted = ['mcp', 'mint', '--label', 'unit', '--scope', 'read'] as const;
+      const { token } = await svc<{ readonly token: string }>(...minted);
+      const env = join(machine.root, 'etc/svc/connector.env');
+      await writeFile(env, `SVC_MCP_AGENT_KEY=${key}\n`, { mode: 0o600 });
+      await machine.inside('systemctl', 'start', 'svc-connector.service');
+      const ask = `
+        const at = 'http://127.0.0.1:8091';
+        let health = null;
+        while (health === null) health = await fetch(at + '/healthz').then((answer) => answer.json(), () => null);
+        const headers = { authorization: 'Bearer ' + process.argv[1], accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+        const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'unit', version: '1' } };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+        const answer = await fetch(at + '/mcp', { method: 'POST', headers, body });
+        console.log(JSON.stringify({ health, status: answer.status, text: await answer.text() }));`;
+      const seen = await machine.inside(
+        '/opt/svc/current/node_modules/.bin/node',
+        '--input-type=module',
+        '-e',
+        ask,
+        token,
+      );
+      expect(JSON.parse(seen), seen)
+        .to.deep.include({ status: 200 })
+        .and.nested.include({ 'health.ok': true });
+      expect(await machine.inside('ls', '/var/lib/private/svc-connector/.svc/mcp')).to.include(
+        'audit.ndjson',
+      );
+      await machine.inside('systemctl', 'stop', 'svc-connector.service');
+      await machine.inside('svc', 'unpair');
+    });
+
     it('is a ground station as well, and its authors’ commands work', async () => {
       const config = join(machine.root, 'etc/svc/config.yaml');
       await writeFile(config, `agent:\n  profile: ground-station\n${CONFIG.replace(/serial:.*/, 'auto')}`);

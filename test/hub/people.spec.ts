@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { hubRows } from '../../bin/hub/routes.ts';
+import { hubRows } from '../../bin/hub/api/routes.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { CallerSession } from '../../shared/fleet/hub-api.ts';
 import { newSigningKey, publicJwk, verifyStatement } from '../../shared/fleet/signed.ts';

@@ -5,7 +5,7 @@ import { connect as connectTcp, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt';
-import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/mosquitto-files.ts';
+import { mosquittoAcl, mosquittoConfig } from '../../bin/hub/broker/mosquitto-files.ts';
 import { type Authority, issueCertificate, newAuthority } from '../../shared/fleet/authority.ts';
 import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
 

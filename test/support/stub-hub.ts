@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { hubPage } from '../../bin/hub/page.ts';
+import { hubPage } from '../../bin/hub/api/page.ts';
 import type { NodeEntry } from '../../shared/fleet/hub-api.ts';
 
 const PAGE = join(import.meta.dirname, '../../residual/web/dist');

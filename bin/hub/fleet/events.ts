@@ -3,7 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { Ack } from '../../../shared/fleet/statements.ts';
 import type { FleetEvent } from '../../../shared/fleet/told.ts';
-import type { EventsQuery, eventList } from '../schemas.ts';
+import type { EventsQuery, eventList } from '../api/schemas.ts';
 import { type DbRow, number, text } from '../stores/grant-columns.ts';
 
 type StoredEvent = FromSchema<typeof eventList>['events'][number];

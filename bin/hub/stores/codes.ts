@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Grant } from '../caller.ts';
-import { sha256 } from '../secret.ts';
+import type { Grant } from '../api/caller.ts';
+import { sha256 } from '../people/secret.ts';
 import { nodesOf, nodesText } from './grant-columns.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

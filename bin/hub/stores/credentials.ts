@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
-import type { Caller, Grant } from '../caller.ts';
-import { isSecret, type NewCredential, newCredential } from '../secret.ts';
+import type { Caller, Grant } from '../api/caller.ts';
+import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
 import { bytes, type DbRow, grantOf, grantTexts, number, numberOrNull, text } from './grant-columns.ts';
 
 export interface ListedCredential extends Grant {

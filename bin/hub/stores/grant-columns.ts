@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { isScope } from '../../../shared/auth/scopes.ts';
-import type { Grant } from '../caller.ts';
+import type { Grant } from '../api/caller.ts';
 
 /** A row of a table of the hub. */
 export type DbRow = Readonly<Record<string, SQLOutputValue>>;

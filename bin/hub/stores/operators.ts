@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Caller, Grant } from '../caller.ts';
-import { isSecret, type NewCredential, newCredential } from '../secret.ts';
+import type { Caller, Grant } from '../api/caller.ts';
+import { isSecret, type NewCredential, newCredential } from '../people/secret.ts';
 import { bytes, type DbRow, grantOf, grantTexts, number, text } from './grant-columns.ts';
 
 export interface ListedOperator extends Grant {

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { Serial } from '../../shared/async/serial.ts';
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import type { Logger } from '../../shared/process/logger.ts';
+import { Serial } from '../../../shared/async/serial.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import type { Denied } from '../stores/denied.ts';
 import { mosquittoAcl } from './mosquitto-files.ts';
-import type { Denied } from './stores/denied.ts';
 
 export interface BrokerRulesOptions {
   readonly fleet: string;

@@ -5,7 +5,7 @@ import {
   enrollRequest,
   nodeEntry,
   renewRequest,
-} from '../../shared/fleet/hub-api.ts';
+} from '../../../shared/fleet/hub-api.ts';
 import type { HubRow } from './row.ts';
 import {
   auditAnswer,

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { writeAtomic } from '../../shared/files/atomic-write.ts';
-import { readOwn, readPrivate } from '../../shared/files/private-file.ts';
-import { type Authority, type IssuedFor, issueCertificate } from '../../shared/fleet/authority.ts';
-import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
-import { HUB_ID } from '../../shared/fleet/topics.ts';
-import type { HubPlaces, KeyPairFiles } from './places.ts';
+import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import { readOwn, readPrivate } from '../../../shared/files/private-file.ts';
+import { type Authority, type IssuedFor, issueCertificate } from '../../../shared/fleet/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../../shared/fleet/client-certificate.ts';
+import { HUB_ID } from '../../../shared/fleet/topics.ts';
+import type { HubPlaces, KeyPairFiles } from '../places.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const DAYS = 365;

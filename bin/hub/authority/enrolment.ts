@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { inTransaction } from '../../shared/files/transaction.ts';
-import { type Authority, issueCertificate } from '../../shared/fleet/authority.ts';
-import type { Enrolled, EnrollRequest } from '../../shared/fleet/hub-api.ts';
-import { NotBelieved, verifyStatement } from '../../shared/fleet/signed.ts';
-import type { Renew } from '../../shared/fleet/statements.ts';
-import { isNodeId } from '../../shared/fleet/topics.ts';
-import type { BrokerRules } from './broker-rules.ts';
-import { sees } from './caller.ts';
-import type { Events } from './fleet/events.ts';
-import type { Fleet } from './fleet/fleet.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { inTransaction } from '../../../shared/files/transaction.ts';
+import { type Authority, issueCertificate } from '../../../shared/fleet/authority.ts';
+import type { Enrolled, EnrollRequest } from '../../../shared/fleet/hub-api.ts';
+import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
+import type { Renew } from '../../../shared/fleet/statements.ts';
+import { isNodeId } from '../../../shared/fleet/topics.ts';
+import { sees } from '../api/caller.ts';
+import type { BrokerRules } from '../broker/broker-rules.ts';
+import type { Events } from '../fleet/events.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Codes } from '../stores/codes.ts';
+import type { Denied } from '../stores/denied.ts';
 import type { PolicyMaker } from './policy.ts';
-import type { Codes } from './stores/codes.ts';
-import type { Denied } from './stores/denied.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Paths of the API, which a node's id must not be. */

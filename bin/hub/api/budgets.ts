@@ -1,5 +1,5 @@
-import { type Rate, TokenBucket } from '../../shared/async/token-bucket.ts';
-import { ApiError } from '../../shared/errors.ts';
+import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
+import { ApiError } from '../../../shared/errors.ts';
 
 const MAX_CALLERS = 10_000;
 /** Wrong credentials of one address. */

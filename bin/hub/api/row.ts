@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import type { Rate } from '../../shared/async/token-bucket.ts';
-import type { ErrorCode } from '../../shared/errors.ts';
-import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
+import type { Rate } from '../../../shared/async/token-bucket.ts';
+import type { ErrorCode } from '../../../shared/errors.ts';
+import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import type { Caller } from './caller.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { within } from '../../shared/async/within.ts';
-import { messageOf } from '../../shared/errors.ts';
-import type { KeyPair } from './certificates.ts';
+import { within } from '../../../shared/async/within.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { KeyPair } from '../authority/certificates.ts';
 
 const LIMITS = {
   headersTimeout: 10_000,

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Serial } from '../../shared/async/serial.ts';
+import { Serial } from '../../../shared/async/serial.ts';
+import type { Denied } from '../stores/denied.ts';
+import { number } from '../stores/grant-columns.ts';
 import type { Signer } from './signer.ts';
-import type { Denied } from './stores/denied.ts';
-import { number } from './stores/grant-columns.ts';
 
 const SEQ = 'policy_seq';
 

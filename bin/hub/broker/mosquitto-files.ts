@@ -1,4 +1,4 @@
-import { FLEET_ID, HUB_ID } from '../../shared/fleet/topics.ts';
+import { FLEET_ID, HUB_ID } from '../../../shared/fleet/topics.ts';
 
 /** The configuration of Mosquitto 2 for a fleet (mosquitto.conf(5)): client certificates, and rules by their common names. */
 

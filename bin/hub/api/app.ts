@@ -5,15 +5,15 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import { plainAddress } from '../../shared/auth/address.ts';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { failureOf, sendFailure, sendValue } from '../../shared/http/answer.ts';
-import { readJson } from '../../shared/http/body.ts';
-import type { Logger } from '../../shared/process/logger.ts';
-import { Reply } from '../../shared/routes/handler.ts';
-import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv, type Validator } from '../../shared/schemas/validator.ts';
-import type { Entry } from './audit.ts';
+import { plainAddress } from '../../../shared/auth/address.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { failureOf, sendFailure, sendValue } from '../../../shared/http/answer.ts';
+import { readJson } from '../../../shared/http/body.ts';
+import type { Logger } from '../../../shared/process/logger.ts';
+import { Reply } from '../../../shared/routes/handler.ts';
+import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
+import { compileValidator, createAjv, type Validator } from '../../../shared/schemas/validator.ts';
+import type { Entry } from '../audit.ts';
 import type { Budgets } from './budgets.ts';
 import type { Caller } from './caller.ts';
 import { ID_PATTERN } from './openapi.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendValue } from '../../shared/http/answer.ts';
-import { PAGE_POLICY, PageFile, pageAssets } from '../../shared/http/page-files.ts';
+import { sendValue } from '../../../shared/http/answer.ts';
+import { PAGE_POLICY, PageFile, pageAssets } from '../../../shared/http/page-files.ts';
 
 const ASSETS = '/assets/';
 

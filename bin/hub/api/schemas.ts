@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import { SCOPES } from '../../shared/auth/scopes.ts';
-import { credentialRequest, nodeEntry } from '../../shared/fleet/hub-api.ts';
+import { SCOPES } from '../../../shared/auth/scopes.ts';
+import { credentialRequest, nodeEntry } from '../../../shared/fleet/hub-api.ts';
 
 /** Bodies and answers of the hub's own API, beside those of shared/fleet/hub-api.ts. Times are ms since 1970. */
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { every } from '../../shared/async/every.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { type Caller, sees } from './caller.ts';
-import type { Fleet } from './fleet/fleet.ts';
+import { every } from '../../../shared/async/every.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { type Caller, sees } from '../api/caller.ts';
+import type { Fleet } from './fleet.ts';
 
 /** Changes of one node within this time are one event. */
 const FLUSH_MS = 500;

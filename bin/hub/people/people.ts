@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ApiError } from '../../shared/errors.ts';
-import { inTransaction } from '../../shared/files/transaction.ts';
-import type { BrokerRules } from './broker-rules.ts';
-import { type Caller, type Grant, isWithin } from './caller.ts';
+import { ApiError } from '../../../shared/errors.ts';
+import { inTransaction } from '../../../shared/files/transaction.ts';
+import { type Caller, type Grant, isWithin } from '../api/caller.ts';
+import type { BrokerRules } from '../broker/broker-rules.ts';
+import type { Codes } from '../stores/codes.ts';
+import type { Credentials, ListedCredential } from '../stores/credentials.ts';
+import type { Denied } from '../stores/denied.ts';
+import type { ListedOperator, Operators } from '../stores/operators.ts';
 import type { NewCredential } from './secret.ts';
-import type { Codes } from './stores/codes.ts';
-import type { Credentials, ListedCredential } from './stores/credentials.ts';
-import type { Denied } from './stores/denied.ts';
-import type { ListedOperator, Operators } from './stores/operators.ts';
 
 export interface PeopleOptions {
   readonly db: DatabaseSync;

@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../../shared/errors.ts';
-import { CALLER_CSR_HEADER, CALLER_KEY_HEADER } from '../../shared/fleet/hub-api.ts';
+import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+import { CALLER_CSR_HEADER, CALLER_KEY_HEADER } from '../../../shared/fleet/hub-api.ts';
 import type { HubRow } from './row.ts';
 
 type Json = Readonly<Record<string, unknown>>;

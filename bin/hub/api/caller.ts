@@ -1,4 +1,4 @@
-import type { Scope } from '../../shared/auth/scopes.ts';
+import type { Scope } from '../../../shared/auth/scopes.ts';
 
 /** What a credential allows: the scopes, on these nodes; null for every node. */
 export interface Grant {
