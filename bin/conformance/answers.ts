@@ -1,7 +1,7 @@
 import { ERRORS, isErrorCode } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv, type Validator } from '../../shared/schemas/validator.ts';
+import { type Validator, validatorOf } from '../../shared/schemas/validator.ts';
 import { Failed } from './report.ts';
 import type { Answer } from './target.ts';
 
@@ -10,7 +10,6 @@ import type { Answer } from './target.ts';
 /** Headers that would tell a stranger what runs here. */
 const CHATTY = ['x-powered-by', 'server'] as const;
 
-const ajv = createAjv();
 const compiled = new Map<JsonSchema, Validator>();
 
 /** @throws Failed */
@@ -37,7 +36,7 @@ export function jsonOf(answer: Answer): unknown {
 
 /** @throws Failed with the first violations */
 export function mustFit(value: unknown, schema: JsonSchema): void {
-  const validate = compiled.get(schema) ?? compileValidator(ajv, schema);
+  const validate = compiled.get(schema) ?? validatorOf(schema);
   compiled.set(schema, validate);
   const wrong = validate(value);
   if (wrong === null) return;

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { messageOf } from '../../shared/errors.ts';
 import { readOwn } from '../../shared/files/private-file.ts';
 import { FLEET_ID } from '../../shared/fleet/topics.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 
 const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' } as const;
 const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const;
@@ -64,7 +64,7 @@ export async function readHubConfig(path: string): Promise<HubConfig> {
   } catch (error) {
     throw new Error(`${path} is no YAML: ${messageOf(error)}`, { cause: error });
   }
-  const violations = compileValidator(createAjv({ useDefaults: true }), CONFIG)(value);
+  const violations = validatorOf(CONFIG, { useDefaults: true })(value);
   if (violations !== null)
     throw new Error(`${path}: ${violations.map(({ path: at, message }) => `${at} ${message}`).join('; ')}`);
   return value as HubConfig;

@@ -3,12 +3,12 @@ import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
 import { mayPublish, maySubscribe } from '../../shared/plugins/capabilities.ts';
+import { Connection, ExtensionError } from '../../shared/plugins/connection.ts';
 import { batchOf, publishedBatch } from '../../shared/plugins/detections.ts';
-import { encodeFrame, FrameReader, type IpcMessage } from '../../shared/plugins/frames.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
 import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
 import { listenUnix } from '../../shared/rpc/socket-file.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 import type { Batch } from '../../shared/schemas/vision.ts';
 
 export interface AuthorHostOptions {
@@ -35,11 +35,9 @@ export class AuthorHost {
   readonly #server: Server;
   readonly #hello = Promise.withResolvers<void>();
   readonly #topics = new Set<string>();
-  readonly #batchProblems = compileValidator(createAjv(), publishedBatch);
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  #socket: Socket | null = null;
+  readonly #batchProblems = validatorOf(publishedBatch);
+  #connection: Connection | null = null;
   #telemetryTimer: NodeJS.Timeout | null = null;
-  #nextId = 1;
 
   constructor(options: AuthorHostOptions) {
     this.#options = options;
@@ -69,61 +67,38 @@ export class AuthorHost {
     );
   }
 
-  /** Runs a tool. @throws Error with the extension's words, or after `ms` */
+  /** Runs a tool. @throws ExtensionError: its own words, `plugin_disconnected`, or `tool_timeout` after `ms` */
   async invoke(tool: string, args: unknown, ms: number): Promise<unknown> {
-    const id = this.#nextId++;
-    const waiting = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, waiting);
-    this.#send({ v: 1, t: 'request', id, m: 'tool.invoke', a: { tool, arguments: args } });
-    try {
-      return await within(waiting.promise, ms, () => new Error(`tool_timeout: ${tool}`));
-    } finally {
-      this.#waiting.delete(id);
-    }
+    if (this.#connection === null) throw new ExtensionError('plugin_disconnected');
+    return this.#connection.ask('tool.invoke', { tool, arguments: args }, ms);
   }
 
   #accept(socket: Socket): void {
-    if (this.#socket !== null) {
+    if (this.#connection !== null) {
       socket.destroy();
       return;
     }
-    this.#socket = socket;
-    const reader = new FrameReader();
-    socket.on('data', (chunk) => {
-      try {
-        for (const message of reader.push(chunk)) this.#message(message);
-      } catch (error) {
-        this.#options.onEvent(`sent something that is no message: ${messageOf(error)}`);
-        socket.destroy();
-      }
+    const { onEvent } = this.#options;
+    this.#connection = new Connection({
+      socket,
+      onRequest: (method, args) => {
+        try {
+          return this.#answer(method, args);
+        } catch (error) {
+          onEvent(`${method} was refused: ${messageOf(error)}`);
+          throw error;
+        }
+      },
+      onBroken: (problem) => onEvent(`its connection was ended: ${problem}`),
     });
-    socket.on('error', (error) => this.#options.onEvent(`its connection failed: ${error.message}`));
-    socket.on('close', () => this.#end());
+    socket.once('close', () => this.#end());
   }
 
   #end(): void {
     if (this.#telemetryTimer !== null) clearInterval(this.#telemetryTimer);
     this.#telemetryTimer = null;
-    this.#socket?.destroy();
-    this.#socket = null;
-    for (const { reject } of this.#waiting.values()) reject(new Error('plugin_disconnected'));
-    this.#waiting.clear();
-  }
-
-  #message(message: IpcMessage): void {
-    if (message.t === 'request') {
-      const { id = 0, m = '' } = message;
-      try {
-        this.#send({ v: 1, t: 'response', id, a: this.#answer(m, message.a) });
-      } catch (error) {
-        this.#options.onEvent(`${m} was refused: ${messageOf(error)}`);
-        this.#send({ v: 1, t: 'response', id, err: messageOf(error) });
-      }
-    } else if (message.t === 'response') {
-      const waiting = this.#waiting.get(Number(message.id));
-      if (typeof message.err === 'string') waiting?.reject(new Error(message.err));
-      else waiting?.resolve(message.a);
-    }
+    this.#connection?.end();
+    this.#connection = null;
   }
 
   #answer(method: string, args: unknown): unknown {
@@ -199,7 +174,7 @@ export class AuthorHost {
   }
 
   #publish(topic: string, payload: unknown): void {
-    if (this.#topics.has(topic)) this.#send({ v: 1, t: 'event', m: 'event', a: { topic, payload } });
+    if (this.#topics.has(topic)) this.#connection?.tell('event', { topic, payload });
   }
 
   #telemetry(rate: unknown, fields: unknown): void {
@@ -207,14 +182,10 @@ export class AuthorHost {
     if (this.#telemetryTimer !== null) clearInterval(this.#telemetryTimer);
     this.#telemetryTimer = setInterval(() => {
       this.#options.telemetry().then(
-        (snapshot) => this.#send({ v: 1, t: 'event', m: 'telemetry', a: onlyFields(snapshot, fields) }),
+        (snapshot) => this.#connection?.tell('telemetry', onlyFields(snapshot, fields)),
         (error: unknown) => this.#options.onEvent(`no telemetry: ${messageOf(error)}`),
       );
     }, 1000 / hz);
-  }
-
-  #send(message: IpcMessage): void {
-    this.#socket?.write(encodeFrame(message));
   }
 }
 

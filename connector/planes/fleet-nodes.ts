@@ -7,11 +7,11 @@ import { isNodeId } from '../../shared/fleet/topics.ts';
 import { readEvents } from '../../shared/http/event-reader.ts';
 import { openAnswer } from '../../shared/http/node-request.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 import { asRecord } from '../tools/tool.ts';
 import { HubError, type HubPlace, hubHeaders, hubPlace } from './hub.ts';
 
-const isEntry = compileValidator(createAjv(), nodeEntry);
+const isEntry = validatorOf(nodeEntry);
 
 const RETRY = { firstMs: 1000, capMs: 30_000 } as const;
 const MAX_NODES = 100_000;

@@ -9,13 +9,13 @@ import {
 } from '../../shared/fleet/hub-api.ts';
 import { CALLER_ID } from '../../shared/fleet/topics.ts';
 import type { Logger } from '../../shared/process/logger.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import type { CallerKeys } from './caller-keys.ts';
 import { askHub, HubError, type HubPlace } from './hub.ts';
 
-const isSession = compileValidator(createAjv(), callerSession);
+const isSession = validatorOf(callerSession);
 
 /** How often the hub is asked whether the credential still counts. */
 const VERIFY_MS = 60_000;

@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../shared/errors.ts';
-import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { validatorOf } from '../../shared/schemas/validator.ts';
 import { type ModelCheck, type ModelMetadata, modelMetadata } from '../../shared/schemas/vision.ts';
 import { ModelError } from './heads.ts';
 import { inspectModel } from './inspect-model.ts';
@@ -50,7 +50,7 @@ async function answer([file, text, memory]: readonly string[]): Promise<ModelChe
     return { ok: false, reason: 'usage: check-model FILE METADATA [MEMORY_MB]' };
   try {
     const metadata: unknown = JSON.parse(text);
-    const errors = compileValidator(createAjv(), modelMetadata)(metadata);
+    const errors = validatorOf(modelMetadata)(metadata);
     if (errors !== null)
       return { ok: false, reason: errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
     return await check(file, metadata as ModelMetadata, Number(memory ?? DEFAULT_MEMORY_MB));

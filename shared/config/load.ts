@@ -11,12 +11,12 @@ import {
 import { messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
-import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { validatorOf } from '../schemas/validator.ts';
 import { normaliseProfile } from './agent.ts';
 import { type Config, configSchema } from './schema.ts';
 
 // Fills the value with defaults in place.
-const validateConfig = compileValidator(createAjv({ useDefaults: true }), configSchema);
+const validateConfig = validatorOf(configSchema, { useDefaults: true });
 
 const OTHERS_WRITE = 0o002;
 const MAX_BYTES = 1024 * 1024;

@@ -96,12 +96,16 @@ function misdirected(config: Config, key: string, value: unknown): readonly stri
   return secrets.filter((secret) => valueAt(config, secret) !== '');
 }
 
-/** A file written by root must stay readable for the service's user: the owner is that of the old file, or of the directory. */
+/**
+ * A file written by root must stay readable for the service's user, also one that root has made: its owner is that of the old
+ * file, or of the directory.
+ */
 async function writeOwned(file: string, text: string): Promise<void> {
   if (process.getuid?.() !== 0) return writeAtomic(file, text, 0o600);
-  const owner = await stat(file).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return stat(dirname(file));
+  const old = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
     throw error;
   });
+  const owner = old === null || old.uid === 0 ? await stat(dirname(file)) : old;
   await writeAtomic(file, text, 0o600, owner);
 }

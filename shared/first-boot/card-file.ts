@@ -3,7 +3,7 @@ import { normaliseProfile } from '../config/agent.ts';
 import type { Profile } from '../profile.ts';
 import { PASSPHRASE } from '../rpc/network-operation.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { validatorOf } from '../schemas/validator.ts';
 
 /** `svc.yaml` on the boot partition of a memory card: what its owner wrote there for the first boot (docs/first-boot.md). */
 
@@ -42,7 +42,7 @@ const CARD = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-const validate = compileValidator(createAjv(), CARD);
+const validate = validatorOf(CARD);
 
 export interface Card {
   readonly profile: Profile | null;

@@ -1,6 +1,6 @@
 import { readOwn } from '../files/private-file.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { validatorOf } from '../schemas/validator.ts';
 
 /** What came of one thing that the card's file asked for. */
 export interface Part {
@@ -41,7 +41,7 @@ const RECORD = {
   },
 } as const satisfies JsonSchema;
 
-const validate = compileValidator(createAjv(), RECORD);
+const validate = validatorOf(RECORD);
 const OTHERS_WRITE = 0o022;
 
 /** Null where nothing was read yet. @throws Error if the file cannot be used */

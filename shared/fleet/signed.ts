@@ -7,13 +7,12 @@ import {
   errors,
   importJWK,
 } from 'jose';
-import { compileValidator, createAjv, type Validator } from '../schemas/validator.ts';
+import { type Validator, validatorOf } from '../schemas/validator.ts';
 import { type PublicJwk, STATEMENTS, type Statement, type StatementType } from './statements.ts';
 
 const ALG = 'Ed25519';
-const ajv = createAjv();
 const VALIDATORS = new Map<StatementType, Validator>(
-  Object.entries(STATEMENTS).map(([type, schema]) => [type as StatementType, compileValidator(ajv, schema)]),
+  Object.entries(STATEMENTS).map(([type, schema]) => [type as StatementType, validatorOf(schema)]),
 );
 
 /** Why a statement is not believed; for logs and refusals, never with a secret in it. */

@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { compileValidator, createAjv, type Violation } from '../schemas/validator.ts';
+import { compileValidator, createAjv, lazyValidator, type Violation } from '../schemas/validator.ts';
 import { isArchivePath } from './archive-paths.ts';
 import { type Category, capabilityOf, type Half, type Risk, riskReason } from './capabilities.ts';
 import { checkManifest } from './manifest-checks.ts';
@@ -13,12 +13,14 @@ export type * from './manifest-types.ts';
 
 const MAX_VIOLATIONS = 50;
 
-const ajv = createAjv();
-ajv.addFormat('path-in-archive', isArchivePath);
-ajv.addFormat('semantic-version', (text) => semver.valid(text) === text);
-ajv.addFormat('version-range', (text) => rangeOf(text) !== null);
-ajv.addFormat('command-line', isCommandLine);
-const validate = compileValidator(ajv, MANIFEST_SCHEMA);
+const validate = lazyValidator(() => {
+  const ajv = createAjv();
+  ajv.addFormat('path-in-archive', isArchivePath);
+  ajv.addFormat('semantic-version', (text) => semver.valid(text) === text);
+  ajv.addFormat('version-range', (text) => rangeOf(text) !== null);
+  ajv.addFormat('command-line', isCommandLine);
+  return compileValidator(ajv, MANIFEST_SCHEMA);
+});
 
 /**
  * Reads a `manifest.yaml`: every violation at once, each with a JSON Pointer, and what is only odd as warnings (sentences).

@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../errors.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { validatorOf } from '../schemas/validator.ts';
 import { RpcClient, type RpcMethod, RpcServer, type RpcServerOptions } from './rpc.ts';
 
 /**
@@ -160,11 +160,10 @@ export function methodsOf<C extends Contract>(
   { server, methods }: C,
   handlers: Handlers<C>,
 ): Readonly<Record<string, RpcMethod>> {
-  const ajv = createAjv();
   // Each handler is typed by its own method, and called only with parameters that passed its schema.
   const untyped = handlers as unknown as Readonly<Record<string, RpcMethod>>;
   const checked = Object.entries(methods).map(([name, { schema }]): [string, RpcMethod] => {
-    const validate = compileValidator(ajv, schema);
+    const validate = validatorOf(schema);
     return [
       name,
       (params, signal) => {

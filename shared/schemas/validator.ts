@@ -14,19 +14,18 @@ export type Validator = (value: unknown) => readonly Violation[] | null;
 
 const MAX_VIOLATIONS = 50;
 
+export interface ValidatorOptions {
+  readonly useDefaults?: boolean;
+  /** For a query: texts are converted to the type in the schema. */
+  readonly coerce?: boolean;
+}
+
 /**
  * An Ajv for JSON Schema 2020-12 that knows our keywords (shared/config/leaf.ts) and formats (shared/config/addresses.ts).
  * Tests check our schemas against the meta-schema; at run time this would cost each process 40 ms at its start, so
  * `checkSchemas` is off.
  */
-export function createAjv(
-  options: {
-    readonly useDefaults?: boolean;
-    readonly checkSchemas?: boolean;
-    /** For a query: texts are converted to the type in the schema. */
-    readonly coerce?: boolean;
-  } = {},
-): Ajv2020 {
+export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: boolean } = {}): Ajv2020 {
   const check = options.checkSchemas ?? false;
   const ajv = new Ajv2020({
     allErrors: true,
@@ -48,6 +47,30 @@ export function createAjv(
 export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
   const validate: ValidateFunction = ajv.compile(schema as AnySchema);
   return (value) => (validate(value) ? null : violationsOf(validate.errors ?? []));
+}
+
+/** Made when it is first used: a process knows many more schemas than it is asked for, and compiling all took half of its start. */
+export function lazyValidator(make: () => Validator): Validator {
+  let made: Validator | null = null;
+  return (value) => {
+    made ??= make();
+    return made(value);
+  };
+}
+
+const shared = new Map<string, Ajv2020>();
+
+/** The validator of a schema of ours, compiled when it is first used. The schemas have to be constants: they are kept for good. */
+export function validatorOf(
+  schema: JsonSchema,
+  { useDefaults = false, coerce = false }: ValidatorOptions = {},
+): Validator {
+  return lazyValidator(() => {
+    const kind = `${useDefaults} ${coerce}`;
+    const ajv = shared.get(kind) ?? createAjv({ useDefaults, coerce });
+    shared.set(kind, ajv);
+    return compileValidator(ajv, schema);
+  });
 }
 
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {

@@ -3,7 +3,7 @@ import { mkdir, open, symlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../errors.ts';
-import { compileValidator, createAjv } from '../schemas/validator.ts';
+import { validatorOf } from '../schemas/validator.ts';
 import { MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
 import { type PublicKey, verifyText } from './minisign.ts';
 import { UpdateRefusal } from './refusal.ts';
@@ -21,7 +21,7 @@ const MAX_MANIFEST_BYTES = 16 * MIB;
 const MAX_SIGNATURE_BYTES = 4096;
 const MAX_PATH = 240;
 
-const validate = compileValidator(createAjv(), MANIFEST_SCHEMA);
+const validate = validatorOf(MANIFEST_SCHEMA);
 
 type TreeFile = Manifest['files'][string];
 

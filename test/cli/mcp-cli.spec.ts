@@ -200,13 +200,18 @@ describe('svc mcp without a node', () => {
     expect(await readFile(paths().config, 'utf8')).to.include('token_accept_enabled: true');
   });
 
-  it('the config keeps its owner when root writes it (needs root)', async function () {
+  it('the config is the service’s user’s when root writes it, also one that root has made (needs root)', async function () {
     if (process.getuid?.() !== 0) this.skip();
     await chown(join(dir, 'etc'), 65534, 65534);
-    await chown(paths().config, 65534, 65534);
-    expect((await svc(paths(), 'mcp', 'disable')).code).to.equal(0);
-    const found = await stat(paths().config);
-    expect([found.uid, found.gid, found.mode & 0o777]).to.deep.equal([65534, 65534, 0o600]);
+    for (const [before, verb] of [
+      [65534, 'disable'],
+      [0, 'enable'],
+    ] as const) {
+      await chown(paths().config, before, before);
+      expect((await svc(paths(), 'mcp', verb)).code).to.equal(0);
+      const found = await stat(paths().config);
+      expect([found.uid, found.gid, found.mode & 0o777]).to.deep.equal([65534, 65534, 0o600]);
+    }
   });
 
   it('a broken config is not written over (needs root)', async function () {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ApiError } from '../../shared/errors.ts';
+import { STATEMENTS } from '../../shared/fleet/statements.ts';
 import {
   type Client,
   type Contract,
@@ -14,6 +16,8 @@ import {
 } from '../../shared/rpc/contract.ts';
 import { probeSocket } from '../../shared/rpc/probe.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
+import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 interface Sum {
@@ -37,6 +41,25 @@ const ADDER = {
   },
   events: { added: shape<Sum>() },
 } as const satisfies Contract;
+
+describe('the contracts of the node', () => {
+  it('have parameters whose schemas are valid and compile, as do the statements of a fleet', async () => {
+    const folder = join(ROOT, 'shared/rpc');
+    const modules = await Promise.all(
+      readdirSync(folder).map(async (name) => import(join(folder, name)) as Promise<object>),
+    );
+    const contracts = modules
+      .flatMap((module) => Object.values(module) as unknown[])
+      .filter((value): value is Contract => Object.hasOwn(Object(value) as object, 'methods'));
+    expect(contracts.map(({ server }) => server)).to.include.members(['svc-link', 'svc-helper', 'svc-video']);
+    const ajv = createAjv({ checkSchemas: true });
+    for (const { server: name, methods } of contracts)
+      for (const [called, { schema }] of Object.entries(methods))
+        expect(() => compileValidator(ajv, schema), `${name} ${called}`).not.to.throw();
+    for (const [type, schema] of Object.entries(STATEMENTS))
+      expect(() => compileValidator(ajv, schema), type).not.to.throw();
+  });
+});
 
 describe('a contract between two processes', () => {
   let dir: string;

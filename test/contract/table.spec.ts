@@ -67,12 +67,13 @@ describe('the route table', () => {
     expect(told.sort()).to.deep.equal(wanted.sort());
   });
 
-  it('has schemas that compile in strict mode, for bodies and answers', () => {
+  it('has schemas that compile in strict mode, for bodies, queries and answers', () => {
     const ajv = createAjv({ checkSchemas: true });
     ajv.compile(configSchema);
     for (const row of rows) {
       const body = bodySchema(row);
       if (body !== null) ajv.compile(body as object);
+      if (row.query !== null) ajv.compile(row.query as object);
       for (const { schema } of Object.values(row.responses))
         if (schema !== null) ajv.compile(schema as object);
     }

@@ -216,7 +216,7 @@ describe('the package, installed on a booted Debian 12 without Node and without 
       expect(code, stderr).to.equal(0);
     });
 
-    it('the connector serves AI clients with the credential in its file, which nothing else of it can read', async () => {
+    it('the connector serves AI clients with the credential in its file', async () => {
       const svc = async <T>(...args: readonly string[]): Promise<T> =>
         JSON.parse(await machine.inside('svc', ...args, '--json')) as T;
       const { api_key: key } = await svc<{ readonly api_key: string }>('pair');

@@ -11,8 +11,7 @@ import { failureOf, sendFailure, sendValue } from '../../../shared/http/answer.t
 import { readJson } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
-import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv, type Validator } from '../../../shared/schemas/validator.ts';
+import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Entry } from '../audit.ts';
 import type { Budgets } from './budgets.ts';
 import type { Caller } from './caller.ts';
@@ -74,12 +73,12 @@ export function createHubApp(options: AppOptions): Express {
   app.enable('strict routing');
   app.enable('case sensitive routing');
   if (page !== null) app.use(page);
-  const coercing = createAjv({ useDefaults: true, coerce: true });
-  const plain = createAjv();
   for (const row of rows) {
-    const compile = (schema: JsonSchema | null, ajv: typeof plain): Validator | null =>
-      schema === null ? null : compileValidator(ajv, schema);
-    const validators = { query: compile(row.query, coercing), body: compile(row.body, plain) };
+    const { query, body } = row;
+    const validators = {
+      query: query === null ? null : validatorOf(query, { useDefaults: true, coerce: true }),
+      body: body === null ? null : validatorOf(body),
+    };
     const path = row.path.replaceAll('{id}', ':id');
     app.route(path)[verbOf(row)](async (req, res) => serve(options, row, validators, req, res));
   }

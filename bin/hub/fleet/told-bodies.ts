@@ -1,7 +1,7 @@
 import type { FleetEvent, Presence } from '../../../shared/fleet/told.ts';
 import type { NodeTopic } from '../../../shared/fleet/topics.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 /** What a node says, as far as the hub relies on it; a newer node may say more. */
 
@@ -46,12 +46,11 @@ export interface ToldBodies {
   readonly event: FleetEvent;
 }
 
-const ajv = createAjv();
 const VALIDATORS = {
-  presence: compileValidator(ajv, SCHEMAS.presence),
-  status: compileValidator(ajv, SCHEMAS.status),
-  telemetry: compileValidator(ajv, SCHEMAS.telemetry),
-  event: compileValidator(ajv, SCHEMAS.event),
+  presence: validatorOf(SCHEMAS.presence),
+  status: validatorOf(SCHEMAS.status),
+  telemetry: validatorOf(SCHEMAS.telemetry),
+  event: validatorOf(SCHEMAS.event),
 };
 
 /** Null for a body that is not what this topic has. */

@@ -2,14 +2,14 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { type Authority, issueCertificate } from '../../../shared/fleet/authority.ts';
 import { CALLER_CSR_HEADER, CALLER_KEY_HEADER, type CallerSession } from '../../../shared/fleet/hub-api.ts';
 import { type PublicJwk, STATEMENTS } from '../../../shared/fleet/statements.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Caller } from '../api/caller.ts';
 import type { HubCall, HubRow } from '../api/row.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { Credentials } from '../stores/credentials.ts';
 
 const DAY_S = 24 * 3600;
-const isJwk = compileValidator(createAjv(), STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
+const isJwk = validatorOf(STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk);
 
 export interface SessionsOptions {
   readonly authority: Authority;

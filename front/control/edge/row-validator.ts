@@ -1,26 +1,19 @@
 import { bodySchema } from '../../../shared/routes/body-schema.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
 import type { Row } from '../../../shared/routes/row.ts';
-import {
-  compileValidator,
-  createAjv,
-  type Validator,
-  type Violation,
-} from '../../../shared/schemas/validator.ts';
+import { type Validator, type Violation, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { EdgeState } from './decide.ts';
 
 const TWICE: readonly Violation[] = [{ path: '', message: 'the query names a member twice' }];
 
-/** Validates body and query with the schemas of their row, compiled once at start. */
+/** Validates body and query with the schemas of their row. */
 export function rowValidator(rows: readonly Row[]): EdgeState['validate'] {
-  const ajv = createAjv();
-  const coercing = createAjv({ coerce: true });
   const bodies = new Map<string, Validator>();
   const queries = new Map<string, Validator>();
   for (const row of rows) {
     const schema = row.built ? bodySchema(row) : null;
-    if (schema !== null) bodies.set(row.id, compileValidator(ajv, schema));
-    if (row.built && row.query !== null) queries.set(row.id, compileValidator(coercing, row.query));
+    if (schema !== null) bodies.set(row.id, validatorOf(schema));
+    if (row.built && row.query !== null) queries.set(row.id, validatorOf(row.query, { coerce: true }));
   }
   return ({ id }, body, query) => {
     // A missing body is validated as an empty one, so that the schema names the missing members.

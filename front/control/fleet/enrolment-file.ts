@@ -5,7 +5,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { publicJwk } from '../../../shared/fleet/signed.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const text = { type: 'string' } as const;
 const time = { type: 'integer', description: 'ms since 1970' } as const;
@@ -44,7 +44,7 @@ const record = {
 /** `fleet.json`: this node's place in a fleet, with its two keys. */
 export type EnrolmentRecord = Readonly<FromSchema<typeof record>>;
 
-const isRecord = compileValidator(createAjv(), record);
+const isRecord = validatorOf(record);
 
 /** Null: not enrolled. @throws Error saying why the file cannot be used */
 export async function readEnrolment(file: string, node: string): Promise<EnrolmentRecord | null> {

@@ -4,7 +4,7 @@ import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
 import { type Enrolled, type EnrollRequest, enrolled } from '../../../shared/fleet/hub-api.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
 import { memberOf } from '../../../shared/member.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const CA_MS = 5000;
 const ANSWER_MS = 15_000;
@@ -12,7 +12,7 @@ const CA_BYTES = 64 * 1024;
 /** A policy with every credential that it can end. */
 const ANSWER_BYTES = 2 * 1024 * 1024;
 
-const isEnrolled = compileValidator(createAjv(), enrolled);
+const isEnrolled = validatorOf(enrolled);
 
 /** A hub that this node trusts: where it is, and the one authority that its certificate must be of (PEM). */
 export interface Hub {

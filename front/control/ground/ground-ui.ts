@@ -3,14 +3,14 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { type GroundUiChange, type GroundUiState, groundUi } from '../../../shared/schemas/ground-station.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 /** What a ground station shows on its screens and what its buttons do; the drivers are extensions. */
 export class GroundUi {
   readonly #file: string;
   readonly #changes = new Serial();
   /** Fills in the defaults. */
-  readonly #validate = compileValidator(createAjv({ useDefaults: true }), groundUi);
+  readonly #validate = validatorOf(groundUi, { useDefaults: true });
 
   constructor(file: string) {
     this.#file = file;

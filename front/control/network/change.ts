@@ -6,7 +6,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { INTERFACE, type NetworkProfile, UUID } from '../../../shared/rpc/network-operation.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import { type Nmcli, reasonOf } from './nmcli.ts';
 
 /** A change that is not over: enough to go back to what was before. */
@@ -170,5 +170,5 @@ function parse(text: string): Pending | null {
   } catch {
     return null; // said by the caller
   }
-  return compileValidator(createAjv(), PENDING)(value) === null ? (value as Pending) : null;
+  return validatorOf(PENDING)(value) === null ? (value as Pending) : null;
 }

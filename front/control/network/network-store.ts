@@ -3,7 +3,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { INTERFACE } from '../../../shared/rpc/network-operation.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 export interface MeshConfig {
   readonly mesh_id: string | null;
@@ -57,7 +57,7 @@ export class NetworkStore {
       const text = await readPrivate(this.#file);
       if (text === null) return DEFAULTS;
       const value: unknown = JSON.parse(text);
-      const wrong = compileValidator(createAjv(), SCHEMA)(value);
+      const wrong = validatorOf(SCHEMA)(value);
       if (wrong !== null) throw new Error(`${wrong[0]?.path ?? ''} ${wrong[0]?.message ?? ''}`.trim());
       return value as NetworkSettings;
     } catch (error) {

@@ -12,6 +12,7 @@ import {
   createAjv,
   type Validator,
   type Violation,
+  validatorOf,
 } from '../../../shared/schemas/validator.ts';
 import { SHIPPED } from './shipped-manifests.ts';
 import type { Found } from './sources/found.ts';
@@ -37,7 +38,7 @@ const OTHERS_WRITE = 0o022;
 /** What is known of kinds of devices: files of the operator, `*.yaml` in one folder, before those that are shipped. */
 export class Manifests {
   readonly #folder: string;
-  readonly #valid = compileValidator(createAjv(), peripheralManifest);
+  readonly #valid = validatorOf(peripheralManifest);
   readonly #shipped = SHIPPED.map((text) => compile(text, 'shipped'));
   /** By file; a file with the same text is not compiled again. */
   #files = new Map<string, { readonly text: string; readonly read: Manifest | Error }>();

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { Backoff } from '../../../shared/async/backoff.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import { ExtensionError } from '../../../shared/plugins/connection.ts';
 import { createLogger, type Logger } from '../../../shared/process/logger.ts';
-import { ExtensionError } from './ipc/connection.ts';
 import { Host } from './ipc/host.ts';
 import type { Hosted } from './ipc/hosted.ts';
 import type { Methods } from './ipc/methods.ts';

@@ -4,7 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
-import { compileValidator, createAjv, type Validator } from '../../../shared/schemas/validator.ts';
+import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import { type InstallRecord, type StateFile, stateFile } from './record.ts';
 
 const MAX_WAITING = 64;
@@ -21,7 +21,7 @@ export class PluginStore {
 
   constructor(path: string) {
     this.#path = path;
-    this.#valid = compileValidator(createAjv(), stateFile);
+    this.#valid = validatorOf(stateFile);
   }
 
   /** By id, in the order of ids. @throws PluginRefusal host_io_error */

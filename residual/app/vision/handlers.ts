@@ -5,7 +5,7 @@ import { readStreamedJson, typeOf } from '../../../shared/http/body.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { visionRows } from '../../../shared/routes/vision.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import {
   CAMERA_ID,
   type ModelDownload,
@@ -147,7 +147,7 @@ function jsonIn(text: string | undefined): unknown {
 
 /** @param at where the value is in the body. @throws ApiError E_INVALID_VALUE */
 function checked(schema: JsonSchema, value: unknown, at: string): unknown {
-  const errors = compileValidator(createAjv(), schema)(value);
+  const errors = validatorOf(schema)(value);
   if (errors === null) return value;
   throw new ApiError('E_INVALID_VALUE', undefined, {
     errors: errors.map(({ path, message }) => ({ path: `${at}${path}`, message })),

@@ -1,6 +1,6 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
-import { compileValidator, createAjv } from '../../../shared/schemas/validator.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { RegistryModel } from '../../../shared/schemas/vision.ts';
 import { registryList } from '../../../shared/schemas/vision.ts';
 import { ask, DownloadFailed, download } from '../download.ts';
@@ -84,7 +84,7 @@ export class ModelRegistry {
     }
     const text = await bounded(answer);
     const value: unknown = JSON.parse(text);
-    const wrong = compileValidator(createAjv(), registryList)(value);
+    const wrong = validatorOf(registryList)(value);
     if (wrong !== null) {
       const [first] = wrong;
       throw new Error(`${address.href} has no list of models: ${first?.path ?? ''} ${first?.message ?? ''}`);

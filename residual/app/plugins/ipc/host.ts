@@ -1,8 +1,8 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Connection, ExtensionError } from '../../../../shared/plugins/connection.ts';
 import { listenUnix } from '../../../../shared/rpc/socket-file.ts';
-import { Connection, ExtensionError } from './connection.ts';
 import type { Hosted } from './hosted.ts';
 import type { Methods } from './methods.ts';
 import { Session } from './session.ts';

@@ -3,7 +3,7 @@ import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilitie
 import { publishedBatch } from '../../../../shared/plugins/detections.ts';
 import { METHOD_CAPABILITIES } from '../../../../shared/plugins/methods.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
-import { compileValidator, createAjv, type Validator } from '../../../../shared/schemas/validator.ts';
+import { type Validator, validatorOf } from '../../../../shared/schemas/validator.ts';
 import type { Session } from './session.ts';
 
 /** What an extension may ask the node over its socket, by method; the capability is looked up at each call. */
@@ -134,9 +134,7 @@ export class Methods {
   readonly #validators = new Map<string, Validator>();
 
   constructor() {
-    const ajv = createAjv();
-    for (const [name, { schema }] of Object.entries(METHODS))
-      this.#validators.set(name, compileValidator(ajv, schema));
+    for (const [name, { schema }] of Object.entries(METHODS)) this.#validators.set(name, validatorOf(schema));
   }
 
   /** @throws Error with a text for the extension: `unknown method <m>`, `capability_denied: <c>`, what is wrong in its arguments */

@@ -1,5 +1,5 @@
+import type { Connection } from '../../../../shared/plugins/connection.ts';
 import { type Feed, openFeed } from '../../../../shared/rpc/feed.ts';
-import type { Connection } from './connection.ts';
 import type { Hosted } from './hosted.ts';
 
 /** Only the bytes of one frame, so that a rate can be judged: the longest frame of MAVLink 2, signed. */

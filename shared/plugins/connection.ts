@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { messageOf } from '../../../../shared/errors.ts';
-import { encodeFrame, FrameReader, type IpcMessage } from '../../../../shared/plugins/frames.ts';
+import { messageOf } from '../errors.ts';
+import { encodeFrame, FrameReader, type IpcMessage } from './frames.ts';
 
 /** How many bytes wait for an extension that does not read; beyond that events are lost, and it loses nobody else's. */
 const MAX_WAITING_BYTES = 1024 * 1024;
