@@ -49,7 +49,7 @@ export function compileValidator(ajv: Ajv2020, schema: JsonSchema): Validator {
   return (value) => (validate(value) ? null : violationsOf(validate.errors ?? []));
 }
 
-/** Made when it is first used: a process knows many more schemas than it is asked for, and compiling all took half of its start. */
+/** Made when it is first used: a process knows many more schemas than it is asked for, and each takes time and memory to compile. */
 export function lazyValidator(make: () => Validator): Validator {
   let made: Validator | null = null;
   return (value) => {
@@ -58,7 +58,7 @@ export function lazyValidator(make: () => Validator): Validator {
   };
 }
 
-const shared = new Map<string, Ajv2020>();
+const instances = new Map<string, Ajv2020>();
 
 /** The validator of a schema of ours, compiled when it is first used. The schemas have to be constants: they are kept for good. */
 export function validatorOf(
@@ -67,8 +67,8 @@ export function validatorOf(
 ): Validator {
   return lazyValidator(() => {
     const kind = `${useDefaults} ${coerce}`;
-    const ajv = shared.get(kind) ?? createAjv({ useDefaults, coerce });
-    shared.set(kind, ajv);
+    const ajv = instances.get(kind) ?? createAjv({ useDefaults, coerce });
+    instances.set(kind, ajv);
     return compileValidator(ajv, schema);
   });
 }
