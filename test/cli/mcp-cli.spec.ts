@@ -202,10 +202,12 @@ describe('svc mcp without a node', () => {
 
   it('the config is the service’s user’s when root writes it, also one that root has made (needs root)', async function () {
     if (process.getuid?.() !== 0) this.skip();
+    await mkdir(join(dir, 'etc'), { recursive: true });
     await chown(join(dir, 'etc'), 65534, 65534);
+    await writeFile(paths().config, '');
     for (const [before, verb] of [
-      [65534, 'disable'],
-      [0, 'enable'],
+      [65534, 'enable'],
+      [0, 'disable'],
     ] as const) {
       await chown(paths().config, before, before);
       expect((await svc(paths(), 'mcp', verb)).code).to.equal(0);
