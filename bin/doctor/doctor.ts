@@ -5,7 +5,7 @@ import { type Check, guarded, skip } from './check.ts';
 import { checkFiles, readableConfig } from './files.ts';
 import { logStoreFile } from './log-store.ts';
 import { checkMachine } from './machine.ts';
-import { type Api, askNode, checkAnswer, checkLogStore } from './node.ts';
+import { type Api, askNode, checkAnswer, checkLogStore, checkPage } from './node.ts';
 import { portIsFree, portIsOurs } from './port.ts';
 import { checkSockets } from './sockets.ts';
 import { temperatureCheck } from './temperature.ts';
@@ -31,6 +31,7 @@ export async function examine(paths: Paths, api: Api): Promise<readonly Check[]>
     guarded('audit', async () => auditFiles(paths)),
     ...(status === null ? [] : [guarded('audit of the node', async () => auditOfNode(api))]),
     guarded('log store', async () => (status === null ? logStoreFile(paths.logStore) : checkLogStore(api))),
+    ...(status === null ? [] : [guarded('page', async () => checkPage(api))]),
   ]);
   return [...machine, ...files, ...sockets, ...checkAnswer(answer), ...rest];
 }
@@ -53,5 +54,6 @@ export async function examineRemote(api: Api): Promise<readonly Check[]> {
     ...checkAnswer(answer),
     temperatureCheck(typeof value === 'number' ? value : null),
     await guarded('log store', async () => checkLogStore(api)),
+    await guarded('page', async () => checkPage(api)),
   ];
 }

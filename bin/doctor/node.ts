@@ -80,6 +80,16 @@ export async function checkLogStore(api: Api): Promise<Check> {
   );
 }
 
+/** Whether the page was built. */
+export async function checkPage(api: Api): Promise<Check> {
+  const name = 'page';
+  return api('GET', '/').then(
+    () => ok(name, 'It is there.'),
+    (error: unknown) =>
+      warn(name, messageOf(error), 'In a checkout: npm run build:web. Installed: install the package again.'),
+  );
+}
+
 function processes(list: unknown): readonly Check[] {
   const found = Array.isArray(list) ? (list as readonly Json[]) : [];
   return found.flatMap((each): readonly Check[] => {

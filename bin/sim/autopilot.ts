@@ -207,14 +207,13 @@ export class Autopilot implements Craft {
     this.#preArmReported = this.#bootAt;
   }
 
-  /** The client that hears the vehicle from now on; undefined: nobody. Its first heartbeat is due at once. */
+  /** The client that hears the vehicle from now on; undefined: nobody. The next heartbeat comes when it is due. */
   connect(sink: Sink | undefined): void {
     this.#channel.connect(sink);
     this.#deck.paramLink.reset();
     this.#deck.missionLink.reset();
     this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
-    this.#streams.greet();
   }
 
   receive(frame: Frame): void {

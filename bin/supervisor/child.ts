@@ -57,6 +57,8 @@ const LIMITS = {
   failuresToPark: 5,
   failureWindowMs: 60_000,
   parkedRetryMs: 30_000,
+  /** How long an armed vehicle is remembered after it was disarmed (docs/contract.md 6). */
+  armedMs: 5000,
   killMs: 10_000,
   restartMs: 20_000,
   /** From the end of a process to the end of its stderr. */
@@ -78,6 +80,8 @@ export class SupervisedChild {
   readonly #backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
   #state: ChildState = 'stopped';
   #info: Readonly<Record<string, unknown>> = {};
+  /** What the process keeps over its own end; null before it said anything. */
+  #kept: { readonly armed: boolean; readonly at: number } | null = null;
   #process: ChildProcess | null = null;
   #startedAt = 0;
   /** When it was killed because it hangs; null otherwise. */
@@ -168,7 +172,13 @@ export class SupervisedChild {
       scales.stop();
       this.#ended(signal ?? `code ${code ?? 'unknown'}`);
     });
-    this.#send(child, { type: 'init', ...this.#init });
+    this.#send(child, { type: 'init', ...this.#init, wasArmed: this.#wasArmed });
+  }
+
+  /** It ended while its vehicle was armed, or within 5 s of that. */
+  get #wasArmed(): boolean {
+    const kept = this.#kept;
+    return kept !== null && (kept.armed || performance.now() - kept.at < LIMITS.armedMs);
   }
 
   /** Kills it at once. */
@@ -277,6 +287,7 @@ export class SupervisedChild {
     });
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
+      if (message.type === 'keep') this.#kept = { armed: message.armed, at: answeredAt };
       if (message.type !== 'ready') return;
       clearTimeout(late);
       ready = true;

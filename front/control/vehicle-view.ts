@@ -7,7 +7,7 @@ const STALE_MS = 3000;
 
 /**
  * The front's view of the vehicle: the newest state that svc-link sent, and how far it can be trusted. Without a link process
- * the motors may still be running, so once a vehicle was heard, silence means `unknown`.
+ * the motors may be running, so its silence means `unknown`.
  */
 export class VehicleView {
   readonly #client: Client<typeof LINK>;
@@ -15,7 +15,6 @@ export class VehicleView {
   #state: LinkState | null = null;
   #telemetryText: string | null = null;
   #receivedAt = 0;
-  #heard = false;
   /** By the token of the call. */
   readonly #followers = new Map<string, OnProgress>();
   readonly #listeners = new Set<(state: LinkState) => void>();
@@ -64,7 +63,6 @@ export class VehicleView {
     this.#state = state;
     this.#telemetryText = null;
     this.#receivedAt = this.#now();
-    this.#heard ||= state.heard;
     for (const listener of this.#listeners) listener(state);
   }
 
@@ -105,10 +103,6 @@ export class VehicleView {
 
   /** The armed state for the armed guard. */
   get armed(): Armed {
-    const { state } = this;
-    if (state === null) return 'unknown';
-    // svc-link may have been restarted in flight and has heard nothing yet, but this process has.
-    if (!state.heard) return this.#heard ? 'unknown' : false;
-    return state.armed;
+    return this.state?.guard ?? 'unknown';
   }
 }

@@ -327,16 +327,14 @@ export class Encoder {
   }
 }
 
-/** @param fields `extra`: the CRC_EXTRA of a message that no dialect of ours has */
 export function frameOf(fields: {
   readonly id: number;
   readonly payload: Buffer;
   readonly seq: number;
   readonly system: number;
   readonly component: number;
-  readonly extra?: number | undefined;
 }): Buffer {
-  const { id, payload, seq, system, component, extra = crcExtraOf(id) } = fields;
+  const { id, payload, seq, system, component } = fields;
   let length = payload.length;
   while (length > 1 && payload[length - 1] === 0) length--; // v2 cuts zero bytes off the end
   const frame = Buffer.alloc(length + 12);
@@ -347,7 +345,7 @@ export function frameOf(fields: {
   frame.writeUInt8(component, 6);
   frame.writeUIntLE(id, 7, 3);
   payload.copy(frame, 10, 0, length);
-  frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, extra), 10 + length);
+  frame.writeUInt16LE(frameCrc(frame, 1, 10 + length, crcExtraOf(id)), 10 + length);
   return frame;
 }
 

@@ -50,6 +50,7 @@ import { WireGuard } from './router/wire-guard.ts';
 import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
+import { Arming } from './vehicle/arming.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
@@ -86,6 +87,10 @@ export interface LinkOptions {
   readonly signEndpoints?: boolean;
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
+  /** The process before this one ended within 5 s of an armed vehicle. */
+  readonly wasArmed?: boolean;
+  /** Gets what `wasArmed` of the next process is to be, whenever it changes. */
+  readonly onArmedMemory?: (armed: boolean) => void;
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
   /** Gets how far the long work of a call is. */
@@ -106,6 +111,7 @@ export class Link {
   readonly #cameraFrames = new Encoder();
   readonly #camera: Camera;
   readonly #evidence = new SimulatedEvidence();
+  readonly #arming: Arming;
   readonly #vehicle: Vehicle;
   readonly #texts: StatusTexts;
   readonly #prearm: Prearm;
@@ -125,15 +131,28 @@ export class Link {
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
   #timer: Timer | null = null;
+  #remembered = false;
   #rxBytes = 0;
 
   constructor(options: LinkOptions) {
     const { clock, log, transport, store } = options;
     this.#options = options;
     const encoder = this.#encoder;
+    this.#arming = new Arming({
+      clock,
+      wasArmed: options.wasArmed === true,
+      onChange: () => this.#armingChanged(),
+    });
+    // The only way to the vehicle, for our own frames and everybody's.
+    const leave = (bytes: Buffer): boolean => {
+      const undo = this.#arming.leaving(bytes);
+      const left = transport.write(bytes);
+      if (!left) undo();
+      return left;
+    };
     const send = (bytes: Buffer): boolean => {
       this.router.ownFrame(bytes);
-      return transport.write(bytes);
+      return leave(bytes);
     };
     const refusals = new Refusals(clock, () => this.#prearm.failing);
     const statusLog = new StatusLog(clock, log);
@@ -172,7 +191,7 @@ export class Link {
     this.router = new Router({
       clock,
       own: this.#camera,
-      toSource: (bytes) => transport.write(bytes),
+      toSource: leave,
       autopilot: () => this.#vehicle.target,
       seal: (frame) => {
         const { signer } = encoder;
@@ -180,12 +199,13 @@ export class Link {
         return options.signEndpoints === false ? null : signer.signFrame(frame);
       },
       onVehicleFrame: (frame) => {
+        this.#arming.onFrame(frame);
         this.#signing.onFrame(frame);
         this.#vehicle.handle(frame);
       },
       onForwarded: (frame) => this.#missions.onForwarded(frame),
       guard: new WireGuard(
-        () => this.#vehicle.armed,
+        (target) => this.#arming.of(target.system),
         () => this.#commands.killing,
         { clientId: () => this.pilot.clientId, flies: (frame) => flightFrames.flies(frame) },
       ),
@@ -201,46 +221,51 @@ export class Link {
       this.#feed.telemetryChanged();
     });
     this.#exchange = new Exchange(clock, send, () => encoder.system);
-    const vehicle = new Vehicle(clock, {
-      onSession: (reason) => this.#onSession(reason),
-      onHeartbeat: () => {
-        this.#exchange.onHeartbeat();
-        if (vehicle.armed === true) this.#prearm.forget();
-        this.#feed.importantChanged();
+    const vehicle = new Vehicle(
+      clock,
+      {
+        onSession: (reason) => this.#onSession(reason),
+        onHeartbeat: () => {
+          this.#exchange.onHeartbeat();
+          this.#streams.onMessage(MSG.HEARTBEAT, false);
+          if (vehicle.armed === true) this.#prearm.forget();
+          this.#feed.importantChanged();
+        },
+        onArmedChange: () => this.#feed.importantChanged(),
+        onTelemetry: (id) => {
+          if (id === MSG.SYS_STATUS) this.#prearm.onStatus();
+          this.#streams.onMessage(id, true);
+          this.#feed.telemetryChanged();
+        },
+        onAck: (ack) => this.#exchange.onAck(ack),
+        onParam: (value) => {
+          this.#evidence.parameter(value.name);
+          this.#params.onValue(value);
+          this.#feed.telemetryChanged();
+        },
+        onVersion: () => this.#params.onVersion(),
+        onFtp: (message) => {
+          // Addressed to us, not to a ground station whose answers pass through here too.
+          const { targetSystem, targetComponent } = message;
+          if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
+          this.#ftp.onMessage(message);
+        },
+        onEvent: (event) => this.#events.onEvent(event),
+        onEventSequence: (sequence) => this.#events.onSequence(sequence),
+        onMetadataUri: (uri) => this.#metadata.onUri(uri),
+        onLogEntry: (entry) => this.#logs?.onEntry(entry),
+        onLogData: (data) => this.#logs?.onData(data),
+        onMission: (message) => this.#missions.onMessage(message),
+        onCalibration: (message) => this.#calibration.onMessage(message),
+        onMissionIds: (ids) => this.#missions.onIds(ids),
+        onStatusText: (part, component) => this.#texts.add(part, component),
+        onMessage: (id) => {
+          this.#streams.onMessage(id, false);
+          this.#evidence.message(id);
+        },
       },
-      onArmedChange: () => this.#feed.importantChanged(),
-      onTelemetry: (id) => {
-        if (id === MSG.SYS_STATUS) this.#prearm.onStatus();
-        this.#streams.onMessage(id, true);
-        this.#feed.telemetryChanged();
-      },
-      onAck: (ack) => this.#exchange.onAck(ack),
-      onParam: (value) => {
-        this.#evidence.parameter(value.name);
-        this.#params.onValue(value);
-        this.#feed.telemetryChanged();
-      },
-      onVersion: () => this.#params.onVersion(),
-      onFtp: (message) => {
-        // Addressed to us, not to a ground station whose answers pass through here too.
-        const { targetSystem, targetComponent } = message;
-        if (targetSystem !== encoder.system || targetComponent !== OWN_COMPONENT) return;
-        this.#ftp.onMessage(message);
-      },
-      onEvent: (event) => this.#events.onEvent(event),
-      onEventSequence: (sequence) => this.#events.onSequence(sequence),
-      onMetadataUri: (uri) => this.#metadata.onUri(uri),
-      onLogEntry: (entry) => this.#logs?.onEntry(entry),
-      onLogData: (data) => this.#logs?.onData(data),
-      onMission: (message) => this.#missions.onMessage(message),
-      onCalibration: (message) => this.#calibration.onMessage(message),
-      onMissionIds: (ids) => this.#missions.onIds(ids),
-      onStatusText: (part, component) => this.#texts.add(part, component),
-      onMessage: (id) => {
-        this.#streams.onMessage(id, false);
-        this.#evidence.message(id);
-      },
-    });
+      this.#arming,
+    );
     this.#vehicle = vehicle;
     this.#prearm = new Prearm({ clock, vehicle, checks: () => this.#events.checks });
     this.#warnings = new Warnings(log);
@@ -335,6 +360,7 @@ export class Link {
     const { transport, clock } = this.#options;
     transport.start({
       onOpen: () => {
+        this.#arming.opened();
         this.#vehicle.connectionOpened();
         this.#feed.importantChanged();
       },
@@ -471,6 +497,7 @@ export class Link {
       heard: vehicle.heard,
       heartbeat_age_s: age === null ? null : Math.round(age) / 1000,
       armed: vehicle.armed,
+      guard: vehicle.guard,
       system_id: vehicle.target?.system ?? null,
       component_id: vehicle.target?.component ?? null,
       firmware: vehicle.firmware,
@@ -509,6 +536,15 @@ export class Link {
       problems.push({ code: 'signing_lost', detail });
     }
     return problems;
+  }
+
+  #armingChanged(): void {
+    const { memory } = this.#arming;
+    if (memory !== this.#remembered) {
+      this.#remembered = memory;
+      this.#options.onArmedMemory?.(memory);
+    }
+    this.#feed.importantChanged();
   }
 
   #onSession(reason: SessionReason): void {

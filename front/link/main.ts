@@ -11,7 +11,7 @@ import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-e
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
-import { type Program, runProcess } from '../../shared/process/child.ts';
+import { type Init, keepArmed, type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
 import { named } from '../../shared/process/services.ts';
 import { RADIO_PORTS, readActiveSlot } from '../../shared/radio-slots.ts';
@@ -66,7 +66,7 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
   return has && !present ? [...configured, TO_RADIO] : configured;
 }
 
-async function build(log: Logger): Promise<Program> {
+async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
   const { config, problem } = await loadConfig(paths);
@@ -105,6 +105,8 @@ async function build(log: Logger): Promise<Program> {
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
     problems: () => [...refused, ...closed()],
+    wasArmed,
+    onArmedMemory: keepArmed,
     onState: (state) => server.tell('state', state),
     onProgress: (progress) => server.tell('progress', progress),
     onCameraRequest: (request) => server.tell('camera', request),
@@ -177,4 +179,4 @@ async function build(log: Logger): Promise<Program> {
 }
 
 const log = createLogger('svc-link', process.env['SVC_LOG_LEVEL']);
-await runProcess(log, async () => build(log));
+await runProcess(log, async (init) => build(log, init));

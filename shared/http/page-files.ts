@@ -56,9 +56,12 @@ export class PageFile {
     try {
       this.#bytes = readFileSync(join(folder, path));
     } catch (error) {
-      throw new Error(`The page was not built (npm run build:web): ${join(folder, path)} is not there.`, {
-        cause: error,
-      });
+      throw new Error(
+        `The page was not built: ${join(folder, path)} is not there. Run "npm run build:web", then load it again.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

@@ -70,6 +70,13 @@ export class Frame {
   }
 }
 
+/** The frame that these bytes are, from the first to the last, of a message that we know. */
+export function frameAt(bytes: Buffer): Frame {
+  const frame = new Frame(bytes);
+  frame.point(0, bytes.length, true);
+  return frame;
+}
+
 /** The 24-bit message id of the v2 frame at `start`, of which at least ten bytes are there. */
 export function messageIdV2(buffer: Uint8Array, start: number): number {
   return (

@@ -3,6 +3,7 @@
  *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret is never in an environment variable
  *   child -> supervisor  {type: 'ready', info}      once, when the child serves
  *   supervisor -> child  {type: 'ping', seq}        child -> supervisor {type: 'pong', seq}
+ *   child -> supervisor  {type: 'keep', armed}      svc-link alone: what its next run is told as `Init.wasArmed`
  * SIGTERM means stop. A closed channel means that the supervisor is dead: the child stops too, so that nothing outlives it.
  */
 import { uptime } from 'node:os';
@@ -16,12 +17,15 @@ export interface Init {
   readonly secret: string;
   /** `os.uptime()` of the moment the node started, seconds: a clock that all processes share and that cannot be set. */
   readonly nodeStartedAt: number;
+  /** For svc-link: the run before it ended within 5 s of an armed vehicle (docs/contract.md 6). */
+  readonly wasArmed?: boolean;
 }
 
 export type ToChild = ({ readonly type: 'init' } & Init) | { readonly type: 'ping'; readonly seq: number };
 export type FromChild =
   | { readonly type: 'ready'; readonly info: Readonly<Record<string, unknown>> }
-  | { readonly type: 'pong'; readonly seq: number };
+  | { readonly type: 'pong'; readonly seq: number }
+  | { readonly type: 'keep'; readonly armed: boolean };
 
 /** The parts of a process: its services in start order, and the message to the supervisor when all of them run. */
 export interface Program {
@@ -75,6 +79,11 @@ export async function runProcess(log: Logger, build: (init: Init) => Promise<Pro
     }
   }
   exitAfterFlush();
+}
+
+/** Tells the supervisor whether the vehicle is armed; it outlives this process. */
+export function keepArmed(armed: boolean): void {
+  send({ type: 'keep', armed });
 }
 
 async function receiveInit(signal: AbortSignal): Promise<Init> {

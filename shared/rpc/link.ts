@@ -184,8 +184,10 @@ export interface LinkState {
   /** An autopilot heartbeat came at least once since this process started. */
   heard: boolean;
   heartbeat_age_s: number | null;
-  /** False while no heartbeat was ever heard (docs/contract.md 6). */
+  /** What the vehicle says; false while no heartbeat was ever heard. */
   armed: Armed;
+  /** The armed guard's state: what may happen is judged by this (docs/contract.md 6). */
+  guard: Armed;
   system_id: number | null;
   component_id: number | null;
   firmware: 'ardupilot' | 'px4' | 'unknown' | null;

@@ -75,6 +75,7 @@ describe('GET and PUT /api/config', () => {
       simulated: false,
       config: '# kept\nlogging:\n  level: info # also kept\nmavlink:\n  endpoints: ["tcp:0.0.0.0:5790"]\n',
     });
+    await node.knowsArmed();
   });
   after(async () => node.stop());
 
@@ -231,6 +232,7 @@ describe('GET and PUT /api/config', () => {
 describe('a node whose config file is broken at start', () => {
   it('H11 runs on the last good copy and says what is wrong', async () => {
     const node = await TestNode.start({ pairing: { key: KEY }, config: 'logging:\n  level: warn\n' });
+    await node.knowsArmed();
     try {
       await writeFile(node.paths.config, 'api:\n  port: eighty\n');
       await node.killAndAwaitSuccessor('svc-control');

@@ -38,6 +38,7 @@ describe('binding the radios of two nodes', () => {
         prepare: bindTo(GROUND),
       }),
     ]);
+    await Promise.all([drone.knowsArmed(), ground.knowsArmed()]);
   });
   after(async () => {
     await Promise.all([drone.stop(), ground.stop()]);

@@ -176,6 +176,7 @@ describe('the set-up', () => {
 
   it('what was said survives a restart, and starting over forgets it and no setting', async () => {
     const first = await TestNode.start({ pairing: { key: KEY }, simulated: false });
+    await first.knowsArmed();
     await first.json('/api/config', {
       method: 'PUT',
       headers: { ...KEYED, 'content-type': 'application/json' },
@@ -189,6 +190,7 @@ describe('the set-up', () => {
     await first.stop({ keep: true });
     const again = await TestNode.resume(first, {});
     await again.until((services) => services.every(({ state }) => state === 'running'));
+    await again.knowsArmed();
     try {
       const status = await ask(again);
       expect(states(status)).to.include({ fc: 'skipped', name: 'complete', finish: 'complete' });

@@ -237,6 +237,62 @@ describe('endpoints for ground stations', () => {
     expect(vehicle.heard).to.not.include(PARAM_SET).and.not.include(FTP);
   });
 
+  it('an arming counts from the instant at which it leaves, until it is refused; the refusal of a write is told at once', async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const { vehicle, link } = node;
+    vehicle.ready = true;
+    await link.until(({ params }) => params.cached === PEER_PARAMS && !params.priming);
+    const station = await GroundStation.tcp(port);
+    node.stations.push(station);
+    const socket = connect(port, '127.0.0.1');
+    const answers: number[] = [];
+    const answered = new Promise<void>((resolve) => {
+      const framer = new Framer(({ id }) => {
+        if (id === PARAM_ERROR || id === PARAM_VALUE) answers.push(id);
+        if (answers.length === 2) resolve();
+      });
+      socket.on('data', (bytes: Buffer) => framer.push(bytes, performance.now()));
+    });
+    // In one packet: nothing that the vehicle could say comes between.
+    socket.write(Buffer.concat([fromGround(commandLong(ARM, 1), 1), fromGround(paramSet('PEER_7', 99), 2)]));
+    await answered;
+    socket.destroy();
+    // MAVSDK writes again when the value comes first (mavlink_parameter_client.cpp, process_param_value).
+    expect(answers).to.deep.equal([PARAM_ERROR, PARAM_VALUE]);
+    await link.until(({ guard }) => guard === true);
+    await vehicle.isTold(`${ARM} 1`);
+
+    vehicle.armed = false;
+    vehicle.ready = false;
+    await link.until(({ guard, armed }) => guard === false && armed === false);
+    const held = link.until(({ guard }) => guard === true);
+    station.send(fromGround(commandLong(ARM, 1), 3));
+    expect((await held).armed, 'what is shown').to.equal(false);
+    await link.until(({ guard }) => guard === false);
+    station.send(fromGround(paramSet('PEER_7', 99), 4));
+    await vehicle.hears(PARAM_SET);
+    expect(vehicle.heard.filter((id) => id === PARAM_SET).length).to.equal(1);
+  });
+
+  it('a write for another vehicle on the same link is judged by that one’s state', async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const { vehicle } = node;
+    const station = await GroundStation.tcp(port);
+    node.stations.push(station);
+    const second = (armed: boolean): void => vehicle.write(encodeAs(heartbeat({ armed }), 'v2', 0, 9, 1));
+    const beat = station.hears(9, 1, HEARTBEAT);
+    second(true);
+    await beat;
+    const told = station.told();
+    station.send(fromGround(paramSet('PEER_7', 1, 9), 1));
+    expect(await told).to.equal('svc: PARAM_SET refused while armed');
+    station.send(fromGround(paramSet('PEER_7', 2), 2));
+    await vehicle.hears(PARAM_SET);
+    expect(vehicle.heard.filter((id) => id === PARAM_SET).length).to.equal(1);
+  });
+
   it('an arming from a ground station is put off while a killSwitch has no ack', async () => {
     const port = await freePort();
     await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);

@@ -114,9 +114,9 @@ export class GroundStation {
   }
 }
 
-export function paramSet(name: string, value: number): common.ParamSet {
+export function paramSet(name: string, value: number, system = 5): common.ParamSet {
   const message = new common.ParamSet();
-  message.targetSystem = 5;
+  message.targetSystem = system;
   message.targetComponent = 1;
   message.paramId = name;
   message.paramValue = value;

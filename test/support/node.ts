@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import supertest from 'supertest';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { type Client, clientOf } from '../../shared/rpc/contract.ts';
+import { LINK, type LinkState } from '../../shared/rpc/link.ts';
 import { type ChildStatus, SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { freePort, removeDir, tempDir } from './temp.ts';
 
@@ -149,6 +150,20 @@ export class TestNode {
       await new Promise<void>((resolve) => this.#changed.push(resolve));
       if (this.#dead) throw new Error(`the supervisor ended: ${this.stderr}`);
     }
+  }
+
+  /** Resolves when the armed guard knows something: with the first heartbeat, or 5 s after the start where none comes. */
+  async knowsArmed(): Promise<void> {
+    let stop = (): void => undefined;
+    await new Promise<void>((resolve) => {
+      const state = ({ guard }: LinkState): void => {
+        if (guard !== 'unknown') resolve();
+      };
+      const client = clientOf(LINK, { path: this.paths.linkSocket, listeners: { state } });
+      stop = () => client.stop();
+      client.start();
+    });
+    stop();
   }
 
   service(name: string): ChildStatus {

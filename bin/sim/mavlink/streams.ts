@@ -112,11 +112,6 @@ export class Streams {
     return next;
   }
 
-  /** Makes the next heartbeat due at once, for a client that has just come. */
-  greet(): void {
-    this.#sent.delete(HEARTBEAT);
-  }
-
   #everyMs(id: number): number | undefined {
     const own = this.#intervals.get(id);
     if (own !== undefined) return own < 0 ? undefined : own;

@@ -55,8 +55,8 @@ export class Calibration {
     const { target, firmware } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!force && vehicle.armed !== false)
-      throw new ApiError('E_ARMED', undefined, { action: 'calibrate a sensor', armed: vehicle.armed });
+    if (!force && vehicle.guard !== false)
+      throw new ApiError('E_ARMED', undefined, { action: 'calibrate a sensor', armed: vehicle.guard });
     if (firmware !== 'ardupilot' && firmware !== 'px4')
       throw new ApiError(
         'E_NOT_IMPLEMENTED',

@@ -88,7 +88,7 @@ export class FlightLogs {
   async logs(): Promise<FlightLogList> {
     const { vehicle, store } = this.#options;
     const held = await store.held(await this.#uid());
-    if (!vehicle.alive || vehicle.armed !== false) {
+    if (!vehicle.alive || vehicle.guard !== false) {
       if (held.length === 0 && vehicle.target === null) throw new ApiError('E_NO_FC');
       const note =
         'The vehicle is armed or silent and was not asked: these are the logs that this node holds.';
@@ -120,8 +120,8 @@ export class FlightLogs {
     const { clock, encoder, send, vehicle } = this.#options;
     const { target } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
-    if (!force && vehicle.armed !== false)
-      throw new ApiError('E_ARMED', undefined, { action: 'erase all logs', armed: vehicle.armed });
+    if (!force && vehicle.guard !== false)
+      throw new ApiError('E_ARMED', undefined, { action: 'erase all logs', armed: vehicle.guard });
     this.#stop();
     const before = (await this.#ask())?.length ?? 0;
     if (before === 0) return { erased: 0, left: 0 };
@@ -167,7 +167,7 @@ export class FlightLogs {
     this.#failed = null;
     if (failed?.id === id && clock.now() - failed.at < ABANDONED_MS) throw failed.error;
     const held = await store.held(await this.#uid());
-    const ready = vehicle.alive && vehicle.armed === false;
+    const ready = vehicle.alive && vehicle.guard === false;
     if (ready && running === null && this.#entries?.some((entry) => entry.id === id) !== true)
       await this.#ask();
     const entry = this.#entries?.find((each) => each.id === id);
@@ -176,11 +176,11 @@ export class FlightLogs {
       .toSorted((a, b) => b.time - a.time)[0];
     if (file !== undefined) return { name: file.name, size: file.size, have: file.size, complete: true };
     if (vehicle.target === null) throw new ApiError('E_NO_FC');
-    if (vehicle.armed !== false) {
+    if (vehicle.guard !== false) {
       throw new ApiError(
         'E_ARMED',
         'Logs are not fetched from a vehicle that is armed, or whose state is unknown, and this node does not hold this one.',
-        { action: 'fetch a log', armed: vehicle.armed },
+        { action: 'fetch a log', armed: vehicle.guard },
       );
     }
     if (running !== null) throw new ApiError('E_BUSY', `Log ${running.entry.id} is being downloaded.`);

@@ -79,14 +79,13 @@ export class ParamWrites {
       const errors = [{ path: '/value', message: wanted }];
       throw new ApiError('E_INVALID_VALUE', `${name} ${wanted}.`, { errors });
     }
-    // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!force && vehicle.armed !== false) {
-      throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.armed });
-    }
     const running: Running = { name, wanted, echoed: null, reported: null };
     this.#running = running;
     try {
       for (let sent = 0; sent < SENDS && running.reported !== wanted; sent++) {
+        // The edge checked this too, but the vehicle may have been armed since (docs/threat-model.md J7).
+        if (!force && vehicle.guard !== false)
+          throw new ApiError('E_ARMED', undefined, { action: `write ${name}`, armed: vehicle.guard });
         send(encoder.paramSet(target, name, wanted, entry.type));
         await this.#echo(running);
         // A running list download may have sent the old value, and a refusal sends none, so it is requested.

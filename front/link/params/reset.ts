@@ -35,8 +35,8 @@ export async function resetParams(options: ResetOptions): Promise<ParamsReset> {
   const { target } = vehicle;
   if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
   // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-  if (!force && vehicle.armed !== false)
-    throw new ApiError('E_ARMED', undefined, { action: 'reset all parameters', armed: vehicle.armed });
+  if (!force && vehicle.guard !== false)
+    throw new ApiError('E_ARMED', undefined, { action: 'reset all parameters', armed: vehicle.guard });
   for (const name of IDENTITY) {
     const value = valueOf(name);
     if (value !== null && value !== DEFAULT_ID)
@@ -51,6 +51,7 @@ export async function resetParams(options: ResetOptions): Promise<ParamsReset> {
     encode: (confirmation) =>
       encoder.commandLong(target, PREFLIGHT_STORAGE, [RESET, 0, 0, 0, 0, 0, 0], confirmation),
     deadline: clock.now() + ANSWER_MS,
+    underway: () => !force && vehicle.guard !== false, // it is not sent again to a vehicle that was armed meanwhile
   });
   if (result === null) throw new ApiError('E_TIMEOUT', 'The vehicle did not answer the reset in time.');
   if (result !== RESULT_ACCEPTED)

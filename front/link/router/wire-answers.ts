@@ -22,14 +22,17 @@ const PERMISSION_DENIED = 3;
 const NAK = 129;
 const FILE_PROTECTED = 9;
 
-/** PARAM_ERROR of common.xml (2025); our dialects do not have it yet. */
+/** MAV_MISSION_DENIED */
+const MISSION_DENIED = 14;
+/** PARAM_ERROR of common.xml (2025); node-mavlink does not have it yet. */
 const PARAM_ERROR = 345;
-const PARAM_ERROR_CRC_EXTRA = 209;
+const SET_MODE = 11;
 
 const NAMES: ReadonlyMap<number, string> = new Map([
   [MSG.PARAM_SET, 'PARAM_SET'],
   [MSG.SETUP_SIGNING, 'SETUP_SIGNING'],
   [MSG.FILE_TRANSFER_PROTOCOL, 'FTP write'],
+  [MSG.SERIAL_CONTROL, 'SERIAL_CONTROL'],
 ]);
 
 export interface WireAnswersOptions {
@@ -64,8 +67,7 @@ export class WireAnswers {
   answers(frame: Frame, why: WireRefusal, said: Map<string, number>): readonly Buffer[] {
     if (why === 'read-only') return [];
     const text = textOf(frame, why);
-    const answer = this.#asVehicle(frame, why);
-    const frames = answer === null ? [] : [answer];
+    const frames = this.#asVehicle(frame, why);
     const now = this.#options.clock.now();
     const repeat = why === 'unsigned' ? UNSIGNED_REPEAT_MS : REPEAT_MS;
     if (now - (said.get(text) ?? -Infinity) < repeat) return frames;
@@ -73,37 +75,45 @@ export class WireAnswers {
     return [...frames, this.#options.encoder.statusText(SEVERITY_WARNING, text)];
   }
 
-  #asVehicle(frame: Frame, why: WireRefusal): Buffer | null {
+  #asVehicle(frame: Frame, why: WireRefusal): readonly Buffer[] {
     const pilot = this.#options.autopilot();
     const target = targetOf(frame);
-    if (pilot === null || (target !== EVERYBODY && target.system !== pilot.system)) return null;
+    if (pilot === null || (target !== EVERYBODY && target.system !== pilot.system)) return [];
     const component = target.component === 0 ? pilot.component : target.component;
     const own = component === pilot.component;
     switch (frame.id) {
       case MSG.PARAM_SET: {
         const name = this.#payload.load(frame).text(6, 16);
         const entry = own ? this.#options.param(name) : undefined;
-        return entry === undefined
-          ? this.#frame(component, PARAM_ERROR, paramError(frame, name), PARAM_ERROR_CRC_EXTRA)
-          : this.#frame(component, MSG.PARAM_VALUE, paramValue(name, entry, this.#options.paramCount()));
+        // The error goes first: MAVSDK takes a value that it did not write as a reason to write it again.
+        const error = this.#frame(component, PARAM_ERROR, paramError(frame, name));
+        if (entry === undefined) return [error];
+        const held = paramValue(name, entry, this.#options.paramCount());
+        return [error, this.#frame(component, MSG.PARAM_VALUE, held)];
       }
       case MSG.COMMAND_LONG:
       case MSG.COMMAND_INT: {
         const result = why === 'killing' ? TEMPORARILY_REJECTED : DENIED;
         const command = this.#payload.load(frame).u16(COMMAND_AT);
-        return this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, command, result));
+        return [this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, command, result))];
       }
+      case SET_MODE: // ArduPilot and PX4 acknowledge the message by its id
+        return [this.#frame(component, MSG.COMMAND_ACK, commandAck(frame, SET_MODE, DENIED))];
+      case MSG.MISSION_COUNT:
+      case MSG.MISSION_WRITE_PARTIAL_LIST:
+      case MSG.MISSION_CLEAR_ALL:
+        return [this.#frame(component, MSG.MISSION_ACK, missionAck(frame, this.#payload.load(frame)))];
       case MSG.FILE_TRANSFER_PROTOCOL:
-        return this.#frame(component, MSG.FILE_TRANSFER_PROTOCOL, this.#nak(frame));
+        return [this.#frame(component, MSG.FILE_TRANSFER_PROTOCOL, this.#nak(frame))];
       default:
-        return null;
+        return [];
     }
   }
 
-  #frame(component: number, id: number, payload: Buffer, extra?: number): Buffer {
+  #frame(component: number, id: number, payload: Buffer): Buffer {
     const { encoder, autopilot, seq } = this.#options;
     const system = autopilot()?.system ?? encoder.system;
-    const frame = frameOf({ id, payload, seq: seq(), system, component, extra });
+    const frame = frameOf({ id, payload, seq: seq(), system, component });
     return encoder.signer === null ? frame : encoder.signer.sign(frame);
   }
 
@@ -148,6 +158,22 @@ function commandAck({ system, component }: Frame, command: number, result: numbe
   payload.writeUInt8(result, 2);
   payload.writeUInt8(system, 8);
   payload.writeUInt8(component, 9);
+  return payload;
+}
+
+/** Offset of mission_type in the messages that begin, change or clear a mission. */
+const MISSION_TYPE_AT: ReadonlyMap<number, number> = new Map([
+  [MSG.MISSION_COUNT, 4],
+  [MSG.MISSION_WRITE_PARTIAL_LIST, 6],
+  [MSG.MISSION_CLEAR_ALL, 2],
+]);
+
+function missionAck({ id, system, component }: Frame, request: Payload): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt8(system, 0);
+  payload.writeUInt8(component, 1);
+  payload.writeUInt8(MISSION_DENIED, 2);
+  payload.writeUInt8(request.u8(MISSION_TYPE_AT.get(id) ?? 0), 3);
   return payload;
 }
 

@@ -2,6 +2,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
+import { type FrameTarget, targetOf } from './addresses.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {
@@ -45,13 +46,18 @@ const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
  * would stop the motors again.
  */
 export class WireGuard {
-  readonly #armed: () => Armed;
+  readonly #armed: (target: FrameTarget) => Armed;
   readonly #killing: () => boolean;
   readonly #pilot: PilotRule;
   readonly #payload = new Payload();
 
-  /** @param killing whether a killSwitch of ours is under way */
-  constructor(armed: () => Armed, killing: () => boolean = () => false, pilot: PilotRule = NO_PILOT) {
+  /** @param armed the state of whom a frame is for
+   * @param killing whether a killSwitch of ours is under way */
+  constructor(
+    armed: (target: FrameTarget) => Armed,
+    killing: () => boolean = () => false,
+    pilot: PilotRule = NO_PILOT,
+  ) {
     this.#armed = armed;
     this.#killing = killing;
     this.#pilot = pilot;
@@ -65,7 +71,7 @@ export class WireGuard {
     if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
     if (this.#killing() && this.#isArming(frame)) return 'killing';
     if (policy.force || !this.#isGuarded(frame)) return null;
-    return this.#armed() === false ? null : 'armed';
+    return this.#armed(targetOf(frame)) === false ? null : 'armed';
   }
 
   /** Somebody else than this peer is pilot in command. */
@@ -85,6 +91,7 @@ export class WireGuard {
     switch (frame.id) {
       case MSG.PARAM_SET:
       case MSG.SETUP_SIGNING:
+      case MSG.SERIAL_CONTROL: // a shell behind it writes parameters and reboots
         return true;
       case MSG.COMMAND_LONG:
       case MSG.COMMAND_INT: {

@@ -223,8 +223,8 @@ export class Signing {
     const { vehicle } = this.#options;
     if (vehicle.target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     // The edge checked this too, but the vehicle may have armed since (docs/threat-model.md J7).
-    if (!force && vehicle.armed !== false)
-      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.armed });
+    if (!force && vehicle.guard !== false)
+      throw new ApiError('E_ARMED', undefined, { action, armed: vehicle.guard });
     if (this.#busy) throw new ApiError('E_RATE_LIMITED', 'Another change of signing is under way.');
     return vehicle.target;
   }

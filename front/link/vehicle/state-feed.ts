@@ -56,13 +56,24 @@ export class StateFeed {
 }
 
 function importantPart(state: LinkState): string {
-  const { transport_open, mavlink_alive, heard, armed, system_id, simulated, params, telemetry, problems } =
-    state;
+  const {
+    transport_open,
+    mavlink_alive,
+    heard,
+    armed,
+    guard,
+    system_id,
+    simulated,
+    params,
+    telemetry,
+    problems,
+  } = state;
   return [
     transport_open,
     mavlink_alive,
     heard,
     armed,
+    guard,
     system_id,
     simulated,
     params.priming,

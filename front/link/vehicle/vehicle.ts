@@ -39,6 +39,7 @@ import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
+import type { Arming } from './arming.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
 import { firstItemOf, type Sensors, TelemetryModel } from './telemetry.ts';
 
@@ -105,6 +106,7 @@ export class Vehicle {
   #heartbeatAt = 0;
   #newConnection = true;
   #armedByAck = false;
+  readonly #arming: Arming;
   /** The newest boot time that it sent, and when. */
   #bootMs: number | null = null;
   #bootAt = 0;
@@ -117,9 +119,11 @@ export class Vehicle {
   /** Wall clock of the newest telemetry message, null once it is in `last_update`. */
   #updatedAt: number | null = null;
 
-  constructor(clock: Clock, listener: VehicleListener) {
+  /** @param arming the armed guard's state, told of each frame by the caller */
+  constructor(clock: Clock, listener: VehicleListener, arming: Arming) {
     this.#clock = clock;
     this.#listener = listener;
+    this.#arming = arming;
   }
 
   /** The last telemetry, with its ages. Always the same object, until another vehicle or a reboot replaces it. */
@@ -148,9 +152,14 @@ export class Vehicle {
     return this.#heartbeat !== null && this.#clock.now() - this.#heartbeatAt <= ALIVE_MS;
   }
 
+  /** The armed guard's state: what may happen now is judged by this. */
+  get guard(): Armed {
+    return this.#arming.of(this.#target?.system ?? null);
+  }
+
   /**
-   * Heartbeat bit 128, or an arming that the vehicle accepted since; `unknown` when the newest heartbeat is older than 3 s;
-   * false while none was ever heard.
+   * What it says itself, for what is shown and recorded: heartbeat bit 128, or an arming of ours that it accepted since;
+   * `unknown` when the newest heartbeat is older than 3 s; false while none was ever heard.
    */
   get armed(): Armed {
     if (this.#heartbeat === null) return false;

@@ -1,4 +1,4 @@
-import { ApiError } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { PAGE_POLICY, PageFile, pageAssets } from '../../../shared/http/page-files.ts';
 import type { dashboardRows } from '../../../shared/routes/dashboard.ts';
 import type { Call, HandlersOf, Reply } from '../../../shared/routes/handler.ts';
@@ -18,21 +18,41 @@ const FRAME_POLICY = {
 type PageHandlers = Pick<HandlersOf<typeof dashboardRows, 'residual'>, 'root.get' | 'assets.path.get'> &
   Pick<HandlersOf<typeof setupRows, 'residual'>, 'setup.get' | 'setup.path.get'>;
 
+interface Page {
+  readonly index: PageFile;
+  readonly assets: ReadonlyMap<string, PageFile>;
+}
+
+function readPage(folder: string): Page {
+  const index = new PageFile(folder, 'index.html', PAGE_POLICY);
+  return {
+    index,
+    assets: pageAssets(folder).set('frame.html', new PageFile(folder, 'frame.html', FRAME_POLICY)),
+  };
+}
+
 /**
- * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `assets/`; read once
- * @throws Error when it is not there
+ * A page that was not built costs the page alone: its routes answer 503 until it is there, and everything else works.
+ * @param folder what `npm run build:web` made: `index.html`, `frame.html`, `assets/`; read at the first request
  */
 export function pageHandlers(folder: string): PageHandlers {
-  const index = new PageFile(folder, 'index.html', PAGE_POLICY);
-  const assets = pageAssets(folder).set('frame.html', new PageFile(folder, 'frame.html', FRAME_POLICY));
+  let read: Page | null = null;
+  const built = (): Page => {
+    try {
+      read ??= readPage(folder);
+    } catch (error) {
+      throw new ApiError('E_UPSTREAM_DOWN', messageOf(error));
+    }
+    return read;
+  };
   const page = async ({ headers }: Pick<Call<Row>, 'headers'>): Promise<Reply> =>
-    index.reply(headers['accept-encoding']);
+    built().index.reply(headers['accept-encoding']);
   return {
     'root.get': page,
     'setup.get': page,
     'setup.path.get': page,
     'assets.path.get': async ({ params, headers }) => {
-      const found = assets.get(params.path);
+      const found = built().assets.get(params.path);
       if (found === undefined) throw new ApiError('E_NOT_FOUND');
       return found.reply(headers['accept-encoding']);
     },
