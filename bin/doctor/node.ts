@@ -80,13 +80,17 @@ export async function checkLogStore(api: Api): Promise<Check> {
   );
 }
 
-/** Whether the page was built. */
+/** Whether the page was built. Asked by HEAD, since a page is no JSON. */
 export async function checkPage(api: Api): Promise<Check> {
   const name = 'page';
-  return api('GET', '/').then(
+  return api('HEAD', '/').then(
     () => ok(name, 'It is there.'),
     (error: unknown) =>
-      warn(name, messageOf(error), 'In a checkout: npm run build:web. Installed: install the package again.'),
+      warn(
+        name,
+        `Browsers get no page: ${messageOf(error)}`,
+        'In a checkout: npm run build:web. Installed: install the package again.',
+      ),
   );
 }
 

@@ -46,7 +46,7 @@ export class Tunnel {
       }),
     ];
     if (end === 'drone') return;
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#begin(socket));
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#begin(socket));
     this.#server = server;
     server.maxConnections = MAX_CONNECTIONS;
     server.listen(port, host);
@@ -77,7 +77,7 @@ export class Tunnel {
     const over = this.#over.has(connection);
     const room = this.#streams.size < MAX_CONNECTIONS;
     if (end === 'drone' && kind === 'open' && !over && room)
-      return this.#add(connection, connect({ host, port, allowHalfOpen: true }));
+      return this.#add(connection, connect({ host, port, allowHalfOpen: true, noDelay: true }));
     // Others may be ahead of the segment that opens it.
     if (kind !== 'reset' && (over || end === 'gs'))
       send(encodeSegment({ connection, kind: 'reset', seq: 0, ack: 0, more: 0, payload: NOTHING }));

@@ -61,6 +61,7 @@ describe('the factory reset of a ground station', function () {
 
   it('asks for its id, removes what belongs to the owner, says what stays, and restarts', async () => {
     const node = await TestNode.start({ pairing: { key: KEY }, simulated: false, config, prepare: owned });
+    await node.knowsArmed();
     try {
       await node.post('/api/dashboard/pin/set', { pin: PIN }, withKey);
       const { body: token } = await node.post('/api/mcp/tokens', { scopes: ['read'] }, withKey);

@@ -131,7 +131,7 @@ describe('logs of the vehicle over HTTP', () => {
     ]);
     expect((await flown.send('DELETE', '/api/flight-logs')).body).to.include({ code: 'E_ARMED' });
     await flown.send('POST', '/api/command', { cmd: 'killSwitch', args: ['KILL'] });
-    await linkState(flown.node, ({ armed }) => armed === false);
+    await linkState(flown.node, ({ guard }) => guard === false);
 
     expect((await flown.send('DELETE', '/api/flight-logs')).body).to.deep.equal({ erased: 2, left: 0 });
     expect((await flown.send('GET', '/api/flight-logs')).body).to.deep.include({

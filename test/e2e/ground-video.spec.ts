@@ -26,6 +26,7 @@ describe('a ground station with the video of two drones', function () {
       prepare: bindTo(GROUND, boundPair(FIRST).atGround, boundPair(SECOND, GROUND, 1).atGround),
       env: { SVC_RADIO_VIDEO_PORT: String(port), SVC_RADIO_MAVLINK_PORT: String(await freePort()) },
     });
+    await ground.knowsArmed();
     try {
       // The first drone is silent.
       const { body: silent } = await ground.json('/api/video', { headers: KEYED });

@@ -45,6 +45,7 @@ describe('the network, through the real nmcli', function () {
       simulated: false,
       env: { ...manager.env, SVC_SYS_DIR: join(manager.base, 'sys') },
     });
+    await node.knowsArmed();
   });
 
   after(async () => {

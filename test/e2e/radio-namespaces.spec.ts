@@ -71,6 +71,7 @@ describe('a drone and a ground station on two machines, with a simulated radio b
 
   it('is bound over the cable, and then hears the drone: link, vehicle, picture, and its own API', async () => {
     expect((await wfb())['state']).to.not.equal('active');
+    await Promise.all([drone.knowsArmed(), ground.knowsArmed()]);
     const bound = await ground.post('/api/wfb/pair', { host: `10.78.6.2:${drone.port}`, key: KEY }, withKey);
     expect(bound.status, JSON.stringify(bound.body)).to.equal(200);
     while ((await wfb())['state'] !== 'active');

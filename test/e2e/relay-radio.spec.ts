@@ -27,6 +27,7 @@ describe('a drone behind its ground station, through a tunnel that loses packets
         prepare: bindTo(GROUND),
       }),
     ]);
+    await Promise.all([drone.knowsArmed(), ground.knowsArmed()]);
     const bound = await ground.post('/api/wfb/pair', { host: `10.5.0.2:${drone.port}`, key: KEY }, withKey);
     expect(bound.body).to.include({ device_id: DRONE, proved: false });
     while ((await status()).status !== 200);

@@ -84,12 +84,13 @@ describe('signing', () => {
     const lost = await link.until(({ problems }) => problems.length > 0);
     expect(lost.problems.map(({ code }) => code)).to.deep.equal(['signing_lost']);
     expect((await link.command('arm')).status).to.equal('no_ack');
+    await link.until(({ guard }) => guard === false); // it may yet carry out what it has not answered
     await enrol(link);
     await link.until(({ problems }) => problems.length === 0);
     await link.until(({ params: { cached, priming } }) => cached > 0 && !priming);
     expect((await link.command('arm')).status).to.equal('accepted');
     expect((await link.command('disarm')).status).to.equal('accepted');
-    await link.until(({ armed }) => armed === false);
+    await link.until(({ guard }) => guard === false);
     const first = (await stateOf(link)).key_id;
     await enrol(link, OTHER);
     expect((await stateOf(link)).key_id).to.not.equal(first);
@@ -118,7 +119,7 @@ describe('signing', () => {
     expect((await second.command('arm')).status).to.equal('accepted');
     expect((await second.command('disarm')).status).to.equal('accepted');
     expect(second.state?.problems).to.deep.equal([]);
-    await second.until(({ armed }) => armed === false);
+    await second.until(({ guard }) => guard === false);
     await second.calls.signing_disable({ force: false });
     expect(await readdir(directory)).to.deep.equal([]);
     await second.stop();

@@ -11,18 +11,27 @@ const ACCEPTED = 0;
 const FAILED = 4;
 const STEP_MS = 50;
 
-function armDisarm(system: number, arm: boolean): Buffer {
+function commandTo(system: number, command: number, first: number): Buffer {
   const message = new common.CommandLong();
   const rest = { confirmation: 0, _param2: 0, _param3: 0, _param4: 0, _param5: 0, _param6: 0, _param7: 0 };
-  Object.assign(message, {
-    targetSystem: system,
-    targetComponent: 1,
-    command: ARM_DISARM,
-    _param1: arm ? 1 : 0,
-    ...rest,
-  });
+  Object.assign(message, { targetSystem: system, targetComponent: 1, command, _param1: first, ...rest });
   return encodeAs(message, 'v2', 0, 255, 190);
 }
+
+const ARDUPILOT = 3;
+const PX4 = 12;
+/** MAV_CMD, its first parameter, and the firmware on which it arms. */
+const ARMS: readonly (readonly [string, number, number, readonly number[]])[] = [
+  ['COMPONENT_ARM_DISARM 1', ARM_DISARM, 1, [ARDUPILOT, PX4]],
+  ['COMPONENT_ARM_DISARM 0', ARM_DISARM, 0, []],
+  ['MISSION_START', 300, 0, [PX4]],
+  ['DO_LAND_START', 189, 0, [PX4]],
+  ['DO_MOTOR_TEST', 209, 1, [ARDUPILOT]],
+  ['DO_AUX_FUNCTION ARMDISARM', 218, 153, [ARDUPILOT]],
+  ['DO_AUX_FUNCTION, another', 218, 9, []],
+  ['SOLO_BTN_FLY_HOLD', 42_002, 0, [ARDUPILOT]],
+  ['NAV_TAKEOFF', 22, 0, []],
+];
 
 /** What somebody sends to a vehicle, or what happens to it. */
 type Deed = 'arm' | 'disarm' | 'write' | 'stick-disarm' | 'reboot' | 'ready' | 'not-ready';
@@ -126,6 +135,23 @@ const scene = fc.record({
 });
 
 describe('the armed guard', () => {
+  for (const [name, command, first, firmwares] of ARMS) {
+    for (const autopilot of [ARDUPILOT, PX4]) {
+      const arms = firmwares.includes(autopilot);
+      it(`${name} ${arms ? 'counts as an arming' : 'arms nobody'} on ${autopilot === PX4 ? 'PX4' : 'ArduPilot'}`, () => {
+        const arming = new Arming({ clock: new FakeClock(), wasArmed: false, onChange: () => undefined });
+        const framer = new Framer((frame) => arming.onFrame(frame));
+        arming.opened();
+        framer.push(encodeAs(heartbeat({ armed: false, autopilot }), 'v2', 0, 1, 1), 0);
+        expect(arming.of(1)).to.equal(false);
+        const undo = arming.leaving(commandTo(1, command, first));
+        expect(arming.of(1)).to.equal(arms);
+        undo();
+        expect(arming.of(1), 'it did not leave').to.equal(false);
+      });
+    }
+  }
+
   it('never lets a write through that reaches a vehicle armed by a command, whatever is refused, lost or late; and opens again', async () => {
     await fc.assert(
       fc.asyncProperty(scene, async ({ deeds, to, from, beatMs }) => {
@@ -156,7 +182,7 @@ describe('the armed guard', () => {
           loses = lost;
           const vehicle = vehicles.get(system);
           // The stick of a pilot and a reboot are no frames; what they change is read from heartbeats.
-          if (what === 'arm' || what === 'disarm') arming.leaving(armDisarm(system, what === 'arm'));
+          if (what === 'arm' || what === 'disarm') arming.leaving(commandTo(system, ARM_DISARM, what === 'arm' ? 1 : 0));
           if (what !== 'write' || arming.of(system) === false) vehicle?.tell(what, clock.now());
         }
         run(to + from);

@@ -33,6 +33,7 @@ export class PluginNode {
         await options.prepare?.(paths);
       },
     });
+    await node.knowsArmed(); // installing is guarded
     return new PluginNode(node, by);
   }
 

@@ -409,6 +409,9 @@ function isOnBox(peer: Peer, headers: EdgeHeaders): boolean {
   return standing(peer, headers) === 'loopback';
 }
 
+const UNPAIRED_DRONE =
+  'This drone has no owner yet, so it answers nothing over the radio. Pair it: run "svc pair" on it, or open its page at its hotspot or USB address.';
+
 function passUnpairedGate(
   request: RequestHead,
   headers: EdgeHeaders,
@@ -418,6 +421,9 @@ function passUnpairedGate(
   cors: string | null,
 ): Refusal | ToSetup | { readonly kind: 'let-in'; readonly principal: Principal } | null {
   if (state.pairing.paired) return null;
+  // Whatever it asks, the ground station has to hear what is missing.
+  if (request.peer.kind === 'relay')
+    return refuse('unpaired', 'E_UNPAIRED', cors, { row, detail: UNPAIRED_DRONE });
   if (!isOwnHost(headers.host, state.hosts))
     return toSetup(request, headers, state) ?? refuse('unpaired', 'E_ORIGIN', cors, { row });
   const changes = request.method !== 'GET' && request.method !== 'HEAD';

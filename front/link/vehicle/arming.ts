@@ -24,8 +24,6 @@ const GONE_MS = 10_000;
 const FLAG_ARMED = 128;
 const AUTOPILOT_PX4 = 12;
 const AUTOPILOT_ARDUPILOT = 3;
-/** MAV_TYPE of a rover and a boat. */
-const ROVERS: ReadonlySet<number> = new Set([10, 11]);
 const COMMAND_AT = 28;
 
 // MAV_CMD
@@ -49,7 +47,6 @@ interface Known {
   presentAt: number;
   /** Null before its first heartbeat, on whichever connection. */
   autopilot: number | null;
-  type: number | null;
   /** What that heartbeat says. */
   bit: boolean;
   /** An arming has left and was not refused. */
@@ -156,7 +153,6 @@ export class Arming {
     known.heardAt = now;
     known.presentAt = now;
     known.autopilot = heartbeat.autopilot;
-    known.type = heartbeat.type;
     known.bit = (heartbeat.baseMode & FLAG_ARMED) !== 0;
     if (known.held && !this.#mayStillArm(known, now)) this.#release(known);
     this.#options.onChange();
@@ -213,7 +209,7 @@ export class Arming {
   }
 
   /** The payload of the command is loaded. @returns whether it arms; null for a command of which no form does */
-  #arms({ autopilot, type }: Known, command: number): boolean | null {
+  #arms({ autopilot }: Known, command: number): boolean | null {
     const px4 = autopilot === AUTOPILOT_PX4 || autopilot === null;
     const ardupilot = autopilot === AUTOPILOT_ARDUPILOT || autopilot === null;
     switch (command) {
@@ -226,8 +222,8 @@ export class Arming {
         return ardupilot && ARMING_FUNCTIONS.has(this.#payload.f32(0)) ? true : null;
       case SOLO_BTN_FLY_HOLD: // GCS_MAVLINK_Copter::handle_MAV_CMD_SOLO_BTN_FLY_HOLD
         return ardupilot ? true : null;
-      case DO_MOTOR_TEST: // Rover::mavlink_motor_test_start
-        return ardupilot && (type === null || ROVERS.has(type)) ? true : null;
+      case DO_MOTOR_TEST: // Copter::mavlink_motor_test_start, Rover's likewise
+        return ardupilot ? true : null;
       default:
         return null;
     }
@@ -238,7 +234,6 @@ export class Arming {
       heardAt: null,
       presentAt: this.#options.clock.now(),
       autopilot: null,
-      type: null,
       bit: false,
       held: false,
       owed: new Map(),
