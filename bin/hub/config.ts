@@ -80,9 +80,16 @@ export interface FirstConfig {
   readonly httpsPort: number;
 }
 
+/** Whether a name of the hub, or the host of its broker's address, is this machine and nobody else's. */
+export function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name === '::1' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
 /** The text of a new `hub.yaml`. */
 export function firstConfig({ fleet, name, names, brokerPort, httpPort, httpsPort }: FirstConfig): string {
   const [first = 'localhost'] = names;
+  // A hub that only this machine's nodes reach has no business on the network.
+  const listens = names.every(isLoopbackName) ? '127.0.0.1' : '0.0.0.0';
   const reached = first.includes(':') ? `[${first}]` : first;
   return `# Read by svc-hub at its start.
 fleet: ${fleet}
@@ -101,7 +108,7 @@ http:
   host: 127.0.0.1
   port: ${httpPort}
 https:
-  host: 0.0.0.0
+  host: ${listens}
   port: ${httpsPort}
 # How long a connector works without the hub, seconds, at most 604800 (7 days).
 token_ttl: 3600

@@ -17,7 +17,7 @@ import { hubPage } from './api/page.ts';
 import { verifyHubAudit } from './audit.ts';
 import { addSigningKey, retireSigningKey } from './authority/signer.ts';
 import { mosquittoConfig } from './broker/mosquitto-files.ts';
-import { readHubConfig } from './config.ts';
+import { isLoopbackName, readHubConfig } from './config.ts';
 import { openHubDatabase } from './database.ts';
 import { buildHub } from './hub.ts';
 import { type InitOptions, initHub, isHub } from './init.ts';
@@ -39,7 +39,7 @@ const USAGE = `svc-hub: a fleet of nodes in one place.
   --dir DIR               default .svc-hub (SVC_HUB_DIR)
   init and --demo:
   --host NAME             name or address of hub and broker, once for each; the first is told to the nodes
-                          (default: 127.0.0.1, so that only nodes on this machine reach the broker)
+                          (default: 127.0.0.1, so that only this machine reaches hub and broker)
   --name NAME             what the fleet is called
   --port 8190, --https-port 8193, --broker-port 8883
 `;
@@ -189,12 +189,13 @@ async function serve(
     await sweepTemporary([places.folder], wall(), (problem) => log.warn(problem));
     const db = openHubDatabase(places.database);
     const { hostname: host, port } = new URL(config.broker.url);
-    const isLocal = host === '127.0.0.1' || host === 'localhost';
     const hub = await buildHub({
       places,
       config,
       db,
-      ownBroker: ownBroker ? { host: isLocal ? '127.0.0.1' : '0.0.0.0', port: Number(port) } : null,
+      ownBroker: ownBroker
+        ? { host: isLoopbackName(host) ? '127.0.0.1' : '0.0.0.0', port: Number(port) }
+        : null,
       page: builtPage(log),
       now: wall,
       monotonic: () => performance.now(),

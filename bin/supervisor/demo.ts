@@ -2,6 +2,10 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { valueAt } from '../../shared/config/keys.ts';
+import { loadConfig, parseConfig } from '../../shared/config/load.ts';
+import { setConfigKey } from '../../shared/config/write.ts';
 import type { Paths } from '../../shared/paths.ts';
 
 /** What a demo node (`npm start`) does before it starts. */
@@ -26,10 +30,23 @@ mavlink:
 /** Folders in `.svc/etc`, `.svc/ground/state` and so on: the node makes each of them at its start. */
 const DEPTH = 3;
 
-/** The first config of a demo node; later changes belong to the operator. */
+/**
+ * The first config of a demo node; later changes belong to the operator. A ground station's that names no profile or port gets
+ * them, since the defaults are a drone's and it runs beside one.
+ * @throws ApiError E_STORE, E_INVALID_VALUE
+ */
 export async function seedDemoConfig(paths: Paths, ground: boolean): Promise<void> {
-  if (existsSync(paths.config)) return;
-  await writeFile(paths.config, HEAD + (ground ? GROUND_STATION : DRONE), { mode: 0o600 });
+  if (!existsSync(paths.config)) {
+    await writeFile(paths.config, HEAD + (ground ? GROUND_STATION : DRONE), { mode: 0o600 });
+    return;
+  }
+  if (!ground) return;
+  const { text } = await loadConfig(paths);
+  if (text === null) return; // broken: the node says so itself
+  const own = parseDocument(text);
+  const seed = parseConfig(GROUND_STATION, 'the seed');
+  for (const key of ['agent.profile', 'api.port', 'mavlink.endpoints'])
+    if (!own.hasIn(key.split('.'))) await setConfigKey(paths, key, valueAt(seed, key));
 }
 
 /**

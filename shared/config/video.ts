@@ -88,7 +88,7 @@ export const videoConfig = section({
     maxLength: 128,
     default: '127.0.0.1:5602',
     description: 'where a drone sends RTP for the radio, host:port; empty: nowhere',
-    ...VIDEO,
+    ...RECEIVERS,
   },
   outputs: {
     type: 'array',

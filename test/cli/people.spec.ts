@@ -185,6 +185,19 @@ describe('the demo nodes', () => {
       expect(drone?.mavlink.endpoints).to.not.include(endpoint);
   });
 
+  it('a ground station whose own config names no profile and no port is none of a drone’s; what it names stays', async () => {
+    const paths = pathsFrom({ SVC_ETC_DIR: join(dir, 'own'), SVC_STATE_DIR: join(dir, 'own-state') });
+    await mkdir(paths.etc);
+    const read = () => parseConfig(readFileSync(paths.config, 'utf8'), paths.config);
+    await writeFile(paths.config, '# mine\nlogging:\n  level: warn\n');
+    await seedDemoConfig(paths, true);
+    expect([read().agent.profile, read().api.port]).to.deep.equal(['ground-station', 8081]);
+    expect(readFileSync(paths.config, 'utf8')).to.include('# mine').and.to.include('level: warn');
+    await writeFile(paths.config, 'agent:\n  profile: drone\napi:\n  port: 9000\n');
+    await seedDemoConfig(paths, true);
+    expect([read().agent.profile, read().api.port]).to.deep.equal(['drone', 9000]);
+  });
+
   it('a folder with files of another user is refused at the start, with what to do', async () => {
     const folder = join(dir, 'owned');
     await mkdir(join(folder, 'state/log'), { recursive: true });

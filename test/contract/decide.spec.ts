@@ -138,7 +138,9 @@ describe('decide: the order of docs/contract.md 4', () => {
     });
     it('tells a ground station that the drone behind its radio is not paired, whatever it asks', () => {
       for (const target of ['/api/status', '/api/pairing/info', '/api/nope'])
-        expect(verdict({ target, ground: 'gs', headers: [['Host', 'drone']] }, unpaired)).to.equal('E_UNPAIRED');
+        expect(verdict({ target, ground: 'gs', headers: [['Host', 'drone']] }, unpaired)).to.equal(
+          'E_UNPAIRED',
+        );
     });
     it('a path in no row is refused the same way, so that it maps nothing', () => {
       expect(verdict({ target: '/api/nope', from: 'remote' }, unpaired)).to.equal('E_REMOTE');

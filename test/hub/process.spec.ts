@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { firstConfig, readHubConfig } from '../../bin/hub/config.ts';
 import { parseCode } from '../../shared/fleet/code.ts';
 import { gone } from '../support/events.ts';
 import { TestHub } from '../support/hub.ts';
@@ -143,7 +143,18 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
       .to.match(/svc_op_[0-9a-f]{16}_/)
       .and.to.match(/svc fleet enroll https:\/\/127\.0\.0\.1:\d+ svc1-/);
     expect(second).to.match(/svc1-/).and.not.to.include('svc_op_');
-    expect(existsSync(join(base, '.svc-hub/hub.yaml'))).to.equal(true);
+    const { http, https } = await readHubConfig(join(base, '.svc-hub/hub.yaml'));
+    expect([http.host, https.host], 'a demo stays on this machine').to.deep.equal(['127.0.0.1', '127.0.0.1']);
+    expect(
+      firstConfig({
+        fleet: 'f',
+        name: 'n',
+        names: ['127.0.0.1', 'hub.example'],
+        brokerPort: 1,
+        httpPort: 2,
+        httpsPort: 3,
+      }),
+    ).to.include('host: 0.0.0.0');
     await removeDir(base);
   });
 

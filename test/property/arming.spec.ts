@@ -182,7 +182,8 @@ describe('the armed guard', () => {
           loses = lost;
           const vehicle = vehicles.get(system);
           // The stick of a pilot and a reboot are no frames; what they change is read from heartbeats.
-          if (what === 'arm' || what === 'disarm') arming.leaving(commandTo(system, ARM_DISARM, what === 'arm' ? 1 : 0));
+          if (what === 'arm' || what === 'disarm')
+            arming.leaving(commandTo(system, ARM_DISARM, what === 'arm' ? 1 : 0));
           if (what !== 'write' || arming.of(system) === false) vehicle?.tell(what, clock.now());
         }
         run(to + from);
