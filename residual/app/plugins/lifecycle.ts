@@ -2,7 +2,12 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { type Manifest, parseManifest, requestedPermissions } from '../../../shared/plugins/manifest.ts';
+import {
+  type AgentHalf,
+  type Manifest,
+  parseManifest,
+  requestedPermissions,
+} from '../../../shared/plugins/manifest.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
@@ -14,8 +19,9 @@ import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
 import { launchOf, type Places, shapesSandbox } from './launch.ts';
+import { olderSettings } from './older-settings.ts';
 import { checkReplaces, FRESH, grantedOf, granting, type InstallRecord, isOn, kept } from './record.ts';
-import type { Sandbox } from './sandbox/types.ts';
+import type { Sandbox, SandboxSpec } from './sandbox/types.ts';
 import { PluginSettings } from './settings.ts';
 import { notInstalled, type PluginStore } from './store.ts';
 
@@ -89,9 +95,11 @@ export class Lifecycle {
     const known = this.#manifests.get(id);
     if (known?.at === at) return known.manifest;
     try {
-      const text = await readFile(join(this.#options.installer.folderOf(record), 'manifest.yaml'), 'utf8');
-      const { manifest } = parseManifest(text);
-      if (manifest === null) throw new Error('it is not valid');
+      const folder = this.#options.installer.folderOf(record);
+      const text = await readFile(join(folder, 'manifest.yaml'), 'utf8');
+      const { manifest: read } = parseManifest(text);
+      if (read === null) throw new Error('it is not valid');
+      const manifest = { ...read, settings: read.settings ?? (await olderSettings(folder)) };
       this.#manifests.set(id, { at, manifest });
       return manifest;
     } catch (error) {
@@ -278,10 +286,13 @@ export class Lifecycle {
       await this.#update(id, { status: 'enabled', enabled_at: enabledAt, failure_reason: null });
       return;
     }
-    const spec = launchOf(record, manifest, manifest.agent, {
-      ...places,
-      install: installer.folderOf(record),
-    });
+    const spec = specOf(record, manifest, manifest.agent, { ...places, install: installer.folderOf(record) });
+    if (spec instanceof PluginRefusal) {
+      // Its page may be of use all the same.
+      const reason = `Only its page is shown here. ${messageOf(spec)}`;
+      await this.#update(id, { status: 'enabled', enabled_at: enabledAt, failure_reason: reason });
+      return;
+    }
     if (sandbox === null)
       throw new PluginRefusal(
         'refused',
@@ -408,5 +419,21 @@ export class Lifecycle {
     const after = await this.#options.store.change(id, (record) => record && { ...record, ...change });
     if (after === null) throw notInstalled(id);
     return after;
+  }
+}
+
+/** @returns a refusal where what runs is not for this machine, and there is a page besides @throws PluginRefusal incompatible */
+function specOf(
+  record: InstallRecord,
+  manifest: Manifest,
+  agent: AgentHalf,
+  places: Places,
+): SandboxSpec | PluginRefusal {
+  try {
+    return launchOf(record, manifest, agent, places);
+  } catch (error) {
+    if (error instanceof PluginRefusal && error.kind === 'incompatible' && manifest.gcs !== null)
+      return error;
+    throw error;
   }
 }
