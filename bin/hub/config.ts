@@ -77,6 +77,8 @@ export interface FirstConfig {
   readonly names: readonly string[];
   readonly brokerPort: number;
   readonly httpPort: number;
+  /** Where HTTPS listens: a hub that only this machine's nodes reach has no business on the network. */
+  readonly httpsHost: string;
   readonly httpsPort: number;
 }
 
@@ -86,10 +88,16 @@ export function isLoopbackName(name: string): boolean {
 }
 
 /** The text of a new `hub.yaml`. */
-export function firstConfig({ fleet, name, names, brokerPort, httpPort, httpsPort }: FirstConfig): string {
+export function firstConfig({
+  fleet,
+  name,
+  names,
+  brokerPort,
+  httpPort,
+  httpsHost,
+  httpsPort,
+}: FirstConfig): string {
   const [first = 'localhost'] = names;
-  // A hub that only this machine's nodes reach has no business on the network.
-  const listens = names.every(isLoopbackName) ? '127.0.0.1' : '0.0.0.0';
   const reached = first.includes(':') ? `[${first}]` : first;
   return `# Read by svc-hub at its start.
 fleet: ${fleet}
@@ -108,7 +116,7 @@ http:
   host: 127.0.0.1
   port: ${httpPort}
 https:
-  host: ${listens}
+  host: ${httpsHost}
   port: ${httpsPort}
 # How long a connector works without the hub, seconds, at most 604800 (7 days).
 token_ttl: 3600

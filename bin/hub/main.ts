@@ -129,6 +129,7 @@ function initOptions({ name, host, port, ...ports }: Flags): InitOptions {
     name: name ?? 'my fleet',
     names: [...new Set([...(host ?? ['127.0.0.1']), ...always])],
     httpPort: portOf(port, 8190),
+    httpsHost: (host ?? []).every(isLoopbackName) ? '127.0.0.1' : '0.0.0.0',
     httpsPort: portOf(ports['https-port'], 8193),
     brokerPort: portOf(ports['broker-port'], 8883),
   };

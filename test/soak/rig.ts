@@ -137,21 +137,27 @@ export class Rig {
     return answer.status === 200 ? membersOf(answer) : {};
   }
 
-  /** Resolves when all processes run, a vehicle is heard and pictures come. */
-  async whole(): Promise<void> {
-    while (!(await this.#isWhole())) {
+  /**
+   * Resolves when all processes run, a vehicle is heard and pictures come.
+   * @param since monotonic ms: a heartbeat from before it may be of a vehicle that has just been killed
+   */
+  async whole(since = 0): Promise<void> {
+    while (!(await this.#isWhole(since))) {
       this.signal.throwIfAborted();
       await wait(100);
     }
   }
 
-  async #isWhole(): Promise<boolean> {
+  async #isWhole(since: number): Promise<boolean> {
     const { services } = this.node;
     if (services.length < 2 || services.some(({ state }) => state !== 'running')) return false;
     if ((await ask(`${this.node.url}/readyz`, {})).status !== 200) return false;
+    const asked = performance.now();
     const telemetry = membersOf(await ask(`${this.node.url}/api/telemetry`, {}));
+    const heartbeatAt = asked - Number(telemetry['heartbeat_age_s']) * 1000;
     const video = membersOf(await ask(`${this.node.url}/api/video`, {}));
-    return telemetry['mavlink_alive'] === true && video['state'] === 'running' && video['fps'] !== null;
+    const heard = telemetry['mavlink_alive'] === true && heartbeatAt >= since;
+    return heard && video['state'] === 'running' && video['fps'] !== null;
   }
 
   /** The node with a new supervisor, as systemd starts it. */

@@ -242,7 +242,7 @@ async function make(rig: Rig, fault: Fault, history: Made[], say: (line: string)
   let wholeMs: number | null = null;
   try {
     const since = await fault.make();
-    const again = rig.whole().then(() => performance.now() - since);
+    const again = rig.whole(since).then(() => performance.now() - since);
     const whole = await Promise.race([again, rig.pause(LOST_MS).then(() => null)]);
     if (whole === null && !rig.signal.aborted) {
       const states = rig.node.services.map(({ name, state }) => `${name} ${state}`).join(', ');

@@ -32,6 +32,19 @@ export interface VideoClock {
   micros(): number;
 }
 
+/** A pause between the two readings is noticed and read again; so often at most. */
+const READINGS = 8;
+
+/** Both clocks at one instant, to a millisecond. @returns Unix ms, and microseconds of CLOCK_MONOTONIC */
+export function instant(clock: VideoClock): { readonly capturedAt: number; readonly at: number } {
+  for (let left = READINGS; ; left--) {
+    const before = clock.micros();
+    const capturedAt = clock.wall();
+    const at = clock.micros();
+    if (at - before < 1000 || left === 1) return { capturedAt, at };
+  }
+}
+
 export function systemVideoClock(): VideoClock {
   return { wall: () => Date.now(), micros: () => Number(process.hrtime.bigint() / 1000n) };
 }

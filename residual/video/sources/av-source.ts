@@ -1,7 +1,7 @@
 import { Codec, CodecContext, FormatContext, Frame, InputFormat, Packet, type Stream } from 'node-av';
 import { AV_CODEC_FLAG_LOW_DELAY, AVERROR_EAGAIN, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
 import { dictionary, isDrained, must } from '../engine/av.ts';
-import type { VideoClock } from '../engine/picture.ts';
+import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 /** A camera that FFmpeg opens and decodes: V4L2 or RTSP. */
@@ -81,8 +81,7 @@ export class AvSource implements VideoSource {
         must(read, 'read');
         try {
           if (packet.streamIndex !== stream.index) continue;
-          const capturedAt = this.#clock.wall();
-          const at = this.#clock.micros();
+          const { capturedAt, at } = instant(this.#clock);
           const sent = await decoder.sendPacket(packet);
           // Damaged by packet loss: the next key frame repairs it.
           bad = sent < 0 && !isDrained(sent) ? bad + 1 : 0;

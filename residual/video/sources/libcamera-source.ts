@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
-import type { Size, VideoClock } from '../engine/picture.ts';
+import { instant, type Size, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
 type Camera = ChildProcessByStdio<null, Readable, Readable>;
@@ -89,10 +89,7 @@ export class LibcameraSource implements VideoSource {
     let at = 0;
     for await (const chunk of output as AsyncIterable<Buffer>) {
       for (let from = 0; from < chunk.length; ) {
-        if (filled === 0) {
-          capturedAt = this.#clock.wall();
-          at = this.#clock.micros();
-        }
+        if (filled === 0) ({ capturedAt, at } = instant(this.#clock));
         const taken = chunk.copy(pixels, filled, from);
         from += taken;
         filled += taken;

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import type { VideoClock } from '../engine/picture.ts';
+import { instant, type VideoClock } from '../engine/picture.ts';
 import { RtpDepacketizer } from './rtp-depacketizer.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 
@@ -28,7 +28,7 @@ export class RtpSource implements VideoSource {
       recvBufferSize: RECEIVE_BYTES,
     });
     const depacketizer = new RtpDepacketizer((data, key) => {
-      sink.onUnit({ data, key, capturedAt: this.#clock.wall(), at: this.#clock.micros() });
+      sink.onUnit({ data, key, ...instant(this.#clock) });
     });
     try {
       await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
 import { must } from '../engine/av.ts';
-import type { VideoClock } from '../engine/picture.ts';
+import { instant, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
 import { TestPicture } from './test-picture.ts';
 
@@ -30,8 +30,7 @@ export class TestSource implements VideoSource {
       if (y === undefined || u === undefined || v === undefined)
         throw new Error('no memory for the test picture');
       const [strideY = 0, strideU = 0, strideV = 0] = frame.linesize;
-      const capturedAt = this.#clock.wall();
-      const at = this.#clock.micros();
+      const { capturedAt, at } = instant(this.#clock);
       picture.draw({ y, u, v, strides: [strideY, strideU, strideV] }, capturedAt, number);
       sink.onPicture({ frame, capturedAt, at });
       // The next due time in the future: after a stall, frames are skipped instead of sent in a burst.
