@@ -2,14 +2,22 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { type Manifest, parseManifest, requestedPermissions } from '../../../shared/plugins/manifest.ts';
+import {
+  type AgentHalf,
+  type Manifest,
+  parseManifest,
+  requestedPermissions,
+} from '../../../shared/plugins/manifest.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { Extension } from './extension.ts';
 import { integrityProblem } from './install/attestation.ts';
 import type { Checked, Installer } from './install/installer.ts';
+import { ExtensionCamera } from './ipc/extension-camera.ts';
 import { ExtensionDetections } from './ipc/extension-detections.ts';
+import { ExtensionLimits } from './ipc/extension-limits.ts';
+import { ExtensionTelemetry } from './ipc/extension-telemetry.ts';
 import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
@@ -27,7 +35,10 @@ export interface LifecycleOptions {
   /** Null: this machine has nothing to run extensions in. */
   readonly sandbox: Sandbox | null;
   readonly services: NodeServices;
-  readonly places: Omit<Places, 'install'>;
+  readonly places: Omit<Places, 'install'> & {
+    /** Where svc-video looks for the cameras of extensions. */
+    readonly cameras: string;
+  };
   /** The folder of their settings. */
   readonly settings: string;
   /** An extension has ended: whatever was open to it is of no use. */
@@ -90,8 +101,9 @@ export class Lifecycle {
     if (known?.at === at) return known.manifest;
     try {
       const text = await readFile(join(this.#options.installer.folderOf(record), 'manifest.yaml'), 'utf8');
-      const { manifest } = parseManifest(text);
-      if (manifest === null) throw new Error('it is not valid');
+      const { manifest, violations } = parseManifest(text);
+      if (manifest === null)
+        throw new Error(violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
       this.#manifests.set(id, { at, manifest });
       return manifest;
     } catch (error) {
@@ -108,10 +120,7 @@ export class Lifecycle {
     const { manifest, signer, archive } = checked;
     const { id, version } = manifest;
     const { installer, store, wall } = this.#options;
-    const requested = new Set(requestedPermissions(manifest).map((permission) => permission.id));
-    for (const permission of permissions)
-      if (!requested.has(permission))
-        throw new PluginRefusal('permission_deny', `${id} does not ask for ${permission}.`);
+    for (const permission of permissions) checkAsked(manifest, permission);
     if (this.#installs.size >= MAX_WAITING)
       throw new PluginRefusal('host_io_error', 'Too many installations at once. Try again shortly.');
     return this.#installs.run(async () =>
@@ -266,12 +275,18 @@ export class Lifecycle {
     }
     const granted = grantedOf(record);
     const missing = requestedPermissions(manifest).filter(
-      ({ id: wanted, required }) => required && !granted.has(wanted),
+      ({ id: wanted, required, available }) => required && available && !granted.has(wanted),
     );
     if (missing.length > 0)
       throw new PluginRefusal(
         'permission_deny',
         `${id} needs ${missing.map((permission) => permission.id).join(', ')}. Grant it, or remove the extension.`,
+      );
+    const programs = manifest.agent?.subprocess_spawn ?? [];
+    if (programs.length > 0 && !granted.has('process.spawn'))
+      throw new PluginRefusal(
+        'permission_deny',
+        `${id} brings programs that it starts (${programs.join(', ')}), and needs process.spawn. Grant it, or remove the extension.`,
       );
     const enabledAt = record.enabled_at ?? this.#options.wall();
     if (manifest.agent === null) {
@@ -293,7 +308,7 @@ export class Lifecycle {
     const extension = new Extension({
       spec,
       sandbox,
-      hosted: this.#hosted(record),
+      hosted: this.#hosted(record, manifest.agent, spec.sockets),
       methods: this.#methods,
       onFailed: (reason, words) => void this.#failed(id, reason, words),
       log,
@@ -329,8 +344,8 @@ export class Lifecycle {
     return this.#options.store.get(id);
   }
 
-  #hosted({ plugin_id: id, version }: InstallRecord): Hosted {
-    const { store, services, now, wall, log } = this.#options;
+  #hosted({ plugin_id: id, version }: InstallRecord, agent: AgentHalf, sockets: string): Hosted {
+    const { store, services, places, now, wall, log } = this.#options;
     const published = new Published(now, wall);
     this.#published.set(id, published);
     return {
@@ -343,7 +358,11 @@ export class Lifecycle {
       },
       denied: (capability) => log.warn(`${id} was refused ${capability}`, { plugin: id }),
       settings: this.settingsOf(id),
+      components: agent.mavlink_components,
       published,
+      telemetry: new ExtensionTelemetry(id, services.vehicle, now),
+      camera: new ExtensionCamera(id, { sockets, cameras: places.cameras }),
+      limits: new ExtensionLimits(now),
       detections: new ExtensionDetections(id, services.detectionFeed, now, wall),
     };
   }
@@ -384,10 +403,8 @@ export class Lifecycle {
     return this.#turn(id).run(async () => {
       const { store, wall } = this.#options;
       const record = await store.get(id);
-      const asked = requestedPermissions(await this.manifestOf(record)).some(
-        ({ id: wanted }) => wanted === permission,
-      );
-      if (!asked) throw new PluginRefusal('permission_deny', `${id} does not ask for ${permission}.`);
+      if (granted || record.permissions[permission] === undefined)
+        checkAsked(await this.manifestOf(record), permission);
       const old = record.permissions[permission] ?? { granted: false, granted_at: null, revoked_at: null };
       if (old.granted === granted) return record;
       const time = wall();
@@ -409,4 +426,13 @@ export class Lifecycle {
     if (after === null) throw notInstalled(id);
     return after;
   }
+}
+
+/** @throws PluginRefusal permission_deny for what the extension does not ask for, and for what nobody is granted here */
+function checkAsked(manifest: Manifest, permission: string): void {
+  const asked = requestedPermissions(manifest).find(({ id }) => id === permission);
+  if (asked === undefined)
+    throw new PluginRefusal('permission_deny', `${manifest.id} does not ask for ${permission}.`);
+  if (!asked.available)
+    throw new PluginRefusal('permission_deny', `${permission} is not offered. ${asked.risk_reason}`);
 }
