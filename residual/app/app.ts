@@ -117,7 +117,7 @@ function routerOf(rows: readonly Row[], handlers: ReadonlyMap<string, Handler<Ro
   for (const row of literalsFirst(rows)) {
     const handler = handlers.get(row.id);
     if (handler === undefined || row.method === 'WS') continue;
-    const route = router.route(expressPath(row.path));
+    const route = router.route(expressPath(row));
     route[VERBS[row.method]](serve(row, handler));
   }
   return router;
@@ -129,9 +129,12 @@ function literalsFirst(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 
-/** `/a/{name}/{*rest}` as Express writes it. */
-function expressPath(path: string): string {
-  return path.replaceAll('{*', '*').replaceAll('{', ':').replaceAll('}', '');
+/** `/a/{name}/{*rest}` as Express writes it; there, a rest in braces may be empty. */
+function expressPath({ path, params }: Row): string {
+  return path.replaceAll(/\{(\*?)([a-z_]+)\}/g, (_, rest: string, name: string) => {
+    if (rest === '') return `:${name}`;
+    return params[name]?.raw === true ? `{*${name}}` : `*${name}`;
+  });
 }
 
 function serve(row: Row, handler: Handler<Row>) {

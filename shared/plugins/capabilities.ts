@@ -1,4 +1,5 @@
 import { higher, type Scope } from '../auth/scopes.ts';
+import { telemetryPart } from './telemetry-part.ts';
 
 export type Half = 'agent' | 'gcs';
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
@@ -112,14 +113,21 @@ export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'perception.subscribe': row('low', 'read', 'compute_process', 'hears which objects were seen', ['gcs']),
 };
 
+/** Null for what is not known. */
+function lookUp(id: string): Capability | null {
+  const part = telemetryPart(id);
+  if (part !== null) return row('low', 'read', 'flight_control', `reads of the telemetry: ${part}`, ['gcs']);
+  return (Object.hasOwn(CAPABILITIES, id) ? CAPABILITIES[id] : null) ?? null;
+}
+
 /** Whether it can be granted at all: a record of an earlier version may hold what this one does not offer. */
 export function isCapability(id: string): boolean {
-  return Object.hasOwn(CAPABILITIES, id);
+  return lookUp(id) !== null;
 }
 
 /** Null for what is not known, or not for this half. */
 export function capabilityOf(id: string, half: Half): Capability | null {
-  const found = Object.hasOwn(CAPABILITIES, id) ? CAPABILITIES[id] : undefined;
+  const found = lookUp(id);
   return found?.halves.includes(half) === true ? found : null;
 }
 
@@ -150,8 +158,7 @@ const DECLARED: ReadonlyMap<unknown, Scope> = new Map<unknown, Scope>([
 export function toolClass(declared: unknown, grants: Iterable<string>): Scope {
   let result = DECLARED.get(declared) ?? 'admin';
   for (const id of grants) {
-    const found = Object.hasOwn(CAPABILITIES, id) ? CAPABILITIES[id] : undefined;
-    result = higher(result, found?.class ?? 'admin');
+    result = higher(result, lookUp(id)?.class ?? 'admin');
   }
   return result;
 }

@@ -21,6 +21,14 @@ export function readOlderNames(manifest: Record<string, unknown>): string[] {
     delete fields[older];
     warnings.push(`${parentName}.${older} is an older name; write ${parentName}.${name}.`);
   }
+  const slots = memberOf(memberOf(manifest, 'gcs'), 'permissions');
+  for (const [index, item] of (Array.isArray(slots) ? slots : []).entries()) {
+    const id: unknown = typeof item === 'string' ? item : memberOf(item, 'id');
+    if (id !== 'ui.slot.notification') continue;
+    const name = 'ui.slot.notification-channel';
+    (slots as unknown[])[index] = typeof item === 'string' ? name : { ...(item as object), id: name };
+    warnings.push(`gcs.permissions: ui.slot.notification is an older name; write ${name}.`);
+  }
   const agent = memberOf(manifest, 'agent');
   if (memberOf(agent, 'runtime') === 'rust') {
     (agent as Record<string, unknown>)['runtime'] = 'binary';

@@ -20,6 +20,8 @@ const { row } = domain({
   params: { device_id: PARAM.id },
 });
 
+const RELAYED_PATH = { device_id: PARAM.id, path: PARAM.inner } as const;
+
 /** NetworkManager refuses, is not running, or does not answer. */
 const READ_FAILS = ['E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'] as const;
 const CHANGE_FAILS = [...READ_FAILS, 'E_BUSY', 'E_INVALID_VALUE', 'E_STORE'] as const;
@@ -214,6 +216,7 @@ export const groundStationRows = [
     'key inner ok inner link',
     'forward to a linked drone; classes are those of the inner route',
     {
+      params: RELAYED_PATH,
       limits: LIMITS.upload,
       bodyKind: 'stream',
       responses: media("the drone's own answer, whatever its status", '*/*'),
@@ -226,6 +229,7 @@ export const groundStationRows = [
     'ws inner ok inner',
     'the same for WebSockets',
     {
+      params: RELAYED_PATH,
       ticket: 'relay:{device_id}',
       responses: media("the drone's own WebSocket", '*/*'),
       fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],

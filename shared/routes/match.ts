@@ -29,6 +29,7 @@ interface ParamEdge {
   readonly name: string;
   readonly pattern: RegExp;
   readonly rest: boolean;
+  readonly raw: boolean;
   readonly node: Node;
 }
 
@@ -44,6 +45,8 @@ const MAX_TARGET = 4096;
 const MAX_SEGMENTS = 40;
 // One segment: unreserved characters of RFC 3986 and upper-case percent escapes.
 const SEGMENT = /^(?:[A-Za-z0-9._~-]|%[0-9A-F]{2})+$/;
+/** What a percent-encoded character of a raw parameter must not be: it would divide the path, or end it. */
+const DIVIDES = /[/\\\0]/;
 const QUERY = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$/;
 
 function emptyNode(): Node {
@@ -102,7 +105,9 @@ export class Matcher {
       return { kind: 'bad', why: `the target is longer than ${MAX_TARGET} characters` };
     if (!path.startsWith('/')) return { kind: 'bad', why: 'the target must be a path' };
     const segments = path.slice(1).split('/');
-    const why = path === '/' ? null : whyNotCanonical(segments);
+    if (segments.length > MAX_SEGMENTS)
+      return { kind: 'bad', why: `the path has more than ${MAX_SEGMENTS} segments` };
+    const why = path === '/' ? null : whyNotCanonical(segments.slice(0, this.#ownLength(segments)));
     if (why !== null) return { kind: 'bad', why };
     const found = this.#walk(path === '/' ? [] : segments);
     if (typeof found === 'object' && found !== null) return { kind: 'found', path, query, ...found };
@@ -110,6 +115,19 @@ export class Matcher {
     return path.includes('%')
       ? { kind: 'bad', why: 'the path has an unnecessary encoding' }
       : { kind: 'none' };
+  }
+
+  /** The number of segments that are this node's to read: those before a raw parameter. */
+  #ownLength(segments: readonly string[]): number {
+    let node = this.#root;
+    for (const [index, segment] of segments.entries()) {
+      const literal = node.literals.get(segment);
+      if (literal === undefined && node.param?.raw === true) return index;
+      const next = literal ?? node.param?.node;
+      if (next === undefined) break;
+      node = next;
+    }
+    return segments.length;
   }
 
   /** The template and its parameters, null if none matches, or the reason why a parameter's value is invalid. */
@@ -148,16 +166,16 @@ function descend(node: Node, segment: string, params: Readonly<Record<string, Pa
   const rest = named[1] === '*';
   const same = node.param;
   if (same === null) {
-    node.param = { name, pattern, rest, node: emptyNode() };
+    node.param = { name, pattern, rest, raw: spec.raw === true, node: emptyNode() };
     return node.param.node;
   }
-  if (same.name !== name || same.pattern.source !== pattern.source || same.rest !== rest)
+  const alike = same.rest === rest && same.raw === (spec.raw === true);
+  if (same.name !== name || same.pattern.source !== pattern.source || !alike)
     throw new Error(`{${name}} and {${same.name}} are at the same place with different meaning`);
   return same.node;
 }
 
 function whyNotCanonical(segments: readonly string[]): string | null {
-  if (segments.length > MAX_SEGMENTS) return `the path has more than ${MAX_SEGMENTS} segments`;
   for (const segment of segments) {
     if (segment === '') return 'the path has an empty segment or ends with a slash';
     if (segment === '.' || segment === '..') return 'the path has a dot segment';
@@ -168,6 +186,7 @@ function whyNotCanonical(segments: readonly string[]): string | null {
 
 /** The value, or null if it does not match the pattern or is not in canonical spelling. */
 function decode(raw: string, edge: ParamEdge): string | null {
+  if (edge.raw) return edge.pattern.test(raw) && raw.split('/').every(isOneSegment) ? raw : null;
   if (!raw.includes('%')) return edge.pattern.test(raw) ? raw : null;
   let value: string;
   try {
@@ -178,4 +197,15 @@ function decode(raw: string, edge: ParamEdge): string | null {
   }
   if (value.includes('/') && !edge.rest) return null;
   return encodePathValue(value) === raw && edge.pattern.test(value) ? value : null;
+}
+
+/** Whether every reader takes it for one segment of a path: it is UTF-8, and its characters neither divide the path nor climb. */
+function isOneSegment(segment: string): boolean {
+  try {
+    const text = decodeURIComponent(segment);
+    return text !== '.' && text !== '..' && !DIVIDES.test(text);
+  } catch (error) {
+    if (error instanceof URIError) return false;
+    throw error;
+  }
 }

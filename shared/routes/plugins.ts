@@ -40,7 +40,8 @@ const PASSED = {
   ...media('what it answers', '*/*'),
   503: { description: 'it does not serve', mediaType: 'application/json', schema: plugins.notServing },
 } as const;
-const through = { limits: LIMITS.upload, bodyKind: 'stream', responses: PASSED } as const;
+const PASSED_PATH = { params: { id: PARAM.id, path: PARAM.passed } } as const;
+const through = { ...PASSED_PATH, limits: LIMITS.upload, bodyKind: 'stream', responses: PASSED } as const;
 
 export const pluginsRows = [
   row('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions', {
@@ -159,7 +160,7 @@ export const pluginsRows = [
     'GET /api/plugins/{id}/x/{*path}',
     'key read ok -',
     'pass through to the extension',
-    { limits: LIMITS.stream, responses: PASSED },
+    { ...PASSED_PATH, limits: LIMITS.stream, responses: PASSED },
   ),
   row(
     'plugins.id.x.path.post',
@@ -190,6 +191,7 @@ export const pluginsRows = [
     through,
   ),
   row('plugins.id.x.path.ws', 'WS /api/plugins/{id}/x/{*path}', 'ws none ok -', 'pass through', {
+    ...PASSED_PATH,
     ticket: 'plugins.http:{id}',
     responses: media('whatever the two say', 'application/octet-stream'),
     limits: LIMITS.stream,

@@ -42,6 +42,8 @@ export const LIMITS = {
   stream: { bodyBytes: 0, bodyMs: BODY_MS, timeoutMs: 30_000 },
 } as const satisfies Record<string, Limits>;
 
+const RAW_SEGMENT = '(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+';
+
 // Unreserved characters of RFC 3986; other characters of a value arrive percent-encoded.
 const ID = '[A-Za-z0-9][A-Za-z0-9._~-]{0,127}';
 
@@ -62,6 +64,16 @@ export const PARAM = {
   lang: { pattern: '[A-Za-z0-9_-]{1,35}', description: 'a language tag' },
   perm: { pattern: '[A-Za-z0-9][A-Za-z0-9._:-]{0,127}', description: 'a permission' },
   rest: { pattern: '[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+){0,31}', description: 'the rest of the path' },
+  inner: {
+    pattern: `${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?`,
+    raw: true,
+    description: 'a path of the drone, without its first slash',
+  },
+  passed: {
+    pattern: `(?:${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?)?`,
+    raw: true,
+    description: 'a path of the extension, without its first slash; empty for its root',
+  },
 } as const satisfies Record<string, PathParam>;
 
 /** A JSON answer with status 200. */

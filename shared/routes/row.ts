@@ -12,6 +12,11 @@ export type Guard = '-' | 'guard' | 'guard-if-link' | 'guard-if-profile' | 'inne
 export interface PathParam {
   /** Regular expression over the decoded value, without anchors; must be linear. */
   readonly pattern: string;
+  /**
+   * Of a rest that somebody else reads, an extension or another node: the value stays as it was sent, percent-encoded, and
+   * `pattern` is over that. What could change the path is refused all the same (docs/contract.md 4.1).
+   */
+  readonly raw?: true;
   readonly description: string;
 }
 

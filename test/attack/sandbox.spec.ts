@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
@@ -15,7 +15,12 @@ import {
   type Sandbox,
   type SandboxSpec,
 } from '../../residual/app/plugins/sandbox/sandbox.ts';
+import { systemCallFilter } from '../../residual/app/plugins/sandbox/seccomp.ts';
+import { SYSTEM_CALLS } from '../../residual/app/plugins/sandbox/system-calls.ts';
+import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
+
+const MODULE = join(ROOT, 'residual/app/plugins/sandbox/sandbox.ts');
 
 /** A folder with what extensions need, and lines as they come. */
 class Bench {
@@ -258,12 +263,83 @@ print(json.dumps({
       'kill bystander': no,
       'kill group': no,
       'kill everybody': no, // nobody but itself
-      trace: no,
+      trace: 'Operation not permitted',
       mount: 'Operation not permitted',
-      root: 'Invalid argument',
+      root: 'Operation not permitted',
       nice: 'Operation not permitted',
     });
     expect(namespace).to.not.equal('Success');
+  });
+
+  it('the kernel refuses it the calls that it has no business with, in its processes and theirs', async () => {
+    const spec = await bench.spec(
+      'org.example.caller',
+      `import ctypes, json, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+arm = platform.machine() == 'aarch64'
+def call(number, *args):
+    ctypes.set_errno(0)
+    result = libc.syscall(ctypes.c_long(number), *args)
+    return 'done' if result >= 0 else os.strerror(ctypes.get_errno())
+page = ctypes.create_string_buffer(256)
+numbers = {
+    'keyctl': (250, 219), 'add_key': (248, 217), 'bpf': (321, 280), 'io_uring_setup': (425, 425), 'io_uring_enter': (426, 426),
+    'userfaultfd': (323, 282), 'perf_event_open': (298, 241), 'mount': (165, 40), 'umount2': (166, 39), 'fsopen': (430, 430),
+    'pivot_root': (155, 41), 'chroot': (161, 51), 'init_module': (175, 105), 'kexec_load': (246, 104), 'reboot': (169, 142),
+    'ptrace': (101, 117), 'syslog': (103, 116), 'seccomp': (317, 277), 'chown': (260, 54), 'a call of the future': (900, 900),
+}
+found = {name: call(number[arm], 0, page, 0, 0, 0) for name, number in numbers.items()}
+if not arm: found['getpid of x32'] = call(0x40000000 + 39)
+child = os.fork()
+if child == 0: os._exit(0 if call(numbers['keyctl'][arm], 0, page, 0, 0, 0) == 'Operation not permitted' else 1)
+found['keyctl in a child'] = os.waitpid(child, 0)[1]
+status = open('/proc/self/status').read()
+found['Seccomp'] = [line.split()[1] for line in status.splitlines() if line.startswith('Seccomp:')][0]
+print(json.dumps(found), flush=True)
+`,
+      { runtime: 'python' },
+    );
+    const { Seccomp: mode, 'keyctl in a child': child, ...calls } = await bench.found(sandbox, spec);
+    expect([mode, child]).to.deep.equal(['2', 0]);
+    expect(Object.keys(calls)).to.include('keyctl');
+    expect(calls).to.deep.equal(
+      Object.fromEntries(Object.keys(calls).map((name) => [name, 'Operation not permitted'])),
+    );
+  });
+
+  it('has no open file but its standard ones: nothing of the node, nor of whoever started it', async () => {
+    const grants: readonly (readonly string[])[] = [[], ['network.outbound']];
+    for (const each of grants) {
+      const spec = await bench.spec(
+        `org.example.inherits${each.length}`,
+        `import os
+for fd in os.listdir('/proc/self/fd'):
+    if os.path.exists('/proc/self/fd/' + fd): print('open', fd, os.readlink('/proc/self/fd/' + fd).split('[')[0], flush=True)
+`,
+        { runtime: 'python', grants: new Set(each) },
+      );
+      if ((await sandbox.refusal(spec)) !== null) continue; // needs slirp4netns
+      const host = `
+        const { chooseSandbox } = await import(${JSON.stringify(MODULE)});
+        const sandbox = await chooseSandbox({ installed: false, helperSocket: '', allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
+        const spec = ${JSON.stringify(spec)};
+        await (await sandbox.start({ ...spec, grants: new Set(${JSON.stringify(each)}) }, (_, line) => console.log(line))).ended;`;
+      const child = spawn(
+        'bash',
+        [
+          '-c',
+          `exec 200</etc/passwd; exec "$@"`,
+          'bash',
+          process.execPath,
+          '--input-type=module',
+          '-e',
+          host,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      const lines = (await child.stdout.toArray()).join('').trim().split('\n');
+      expect(lines, each.join()).to.deep.equal(['open 0 /dev/null', 'open 1 socket:', 'open 2 socket:']);
+    }
   });
 
   it('without a grant it reaches no network: neither the loopback of the machine nor another address', async () => {
@@ -394,9 +470,8 @@ time.sleep(600)`,
 
   it('a host that is killed leaves no extension behind', async () => {
     const spec = await bench.spec('org.example.orphan', `console.log('up'); setInterval(() => {}, 1000);`);
-    const module = join(import.meta.dirname, '../../residual/app/plugins/sandbox/sandbox.ts');
     const host = `
-      const { chooseSandbox } = await import(${JSON.stringify(module)});
+      const { chooseSandbox } = await import(${JSON.stringify(MODULE)});
       const sandbox = await chooseSandbox({ installed: false, helperSocket: '', allowUnsandboxed: false, node: process.execPath, onProblem: console.error });
       const spec = ${JSON.stringify(spec)};
       const running = await sandbox.start({ ...spec, grants: new Set() }, () => undefined);
@@ -453,6 +528,48 @@ time.sleep(600)`,
     await sandbox.forget(spec.id, spec.data);
     expect(await lstat(spec.data).catch(({ code }: NodeJS.ErrnoException) => code)).to.equal('ENOENT');
     expect(await readdir(join(bench.base, 'precious'))).to.deep.equal(['file']);
+  });
+});
+
+describe('the system calls of extensions', () => {
+  it('are known for both architectures, and refused as a whole for others', () => {
+    for (const arch of ['x64', 'arm64'])
+      expect(systemCallFilter(arch)?.length ?? 0, arch).to.be.greaterThan(800);
+    expect(systemCallFilter('ppc64')).to.equal(null);
+    for (const column of [0, 1]) {
+      const numbers = Object.values(SYSTEM_CALLS).flatMap((row) => row[column] ?? []);
+      expect(new Set(numbers).size).to.equal(numbers.length);
+    }
+  });
+
+  it('in a checkout are those of the unit', async function () {
+    const groups = (name: string): readonly string[] =>
+      execFileSync('systemd-analyze', ['syscall-filter', name], { encoding: 'utf8' })
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim())
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .flatMap((line) => (line.startsWith('@') ? groups(line) : [line]));
+    const unit = await readFile(join(ROOT, 'deploy/root/usr/lib/systemd/system/svc-plugin@.service'), 'utf8');
+    const lines = [...unit.matchAll(/^SystemCallFilter=(~?)(.+)$/gm)];
+    expect(lines.map(([, not]) => not)).to.deep.equal(['', '~']);
+    let allowed: ReadonlySet<string>;
+    try {
+      const [plus = [], minus = []] = lines.map(([, , names = '']) =>
+        names.split(' ').flatMap((name) => (name.startsWith('@') ? groups(name) : [name])),
+      );
+      allowed = new Set(plus.filter((name) => !minus.includes(name)));
+    } catch {
+      return this.skip(); // needs systemd-analyze
+    }
+    const more = Object.keys(SYSTEM_CALLS).filter((name) => !allowed.has(name));
+    expect(more, 'allowed in a checkout alone').to.deep.equal([]);
+    // Numbers of this machine, where it has the headers; what came after Linux 6.6 is not in each systemd.
+    const header = await readFile('/usr/include/x86_64-linux-gnu/asm/unistd_64.h', 'utf8').catch(() => '');
+    for (const [, name = '', number] of header.matchAll(/^#define __NR_(\w+) (\d+)$/gm)) {
+      if (!allowed.has(name) || Number(number) > 452) continue;
+      expect(SYSTEM_CALLS[name]?.[0], name).to.equal(Number(number));
+    }
   });
 });
 

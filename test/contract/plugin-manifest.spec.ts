@@ -14,6 +14,7 @@ import {
 import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
 import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
 import { NOT_OFFERED } from '../../shared/plugins/not-offered.ts';
+import { mayReadPart } from '../../shared/plugins/telemetry-part.ts';
 import { MANIFEST } from '../support/foreign-archives.ts';
 import { ROOT } from '../support/node.ts';
 
@@ -364,6 +365,28 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
 });
 
 describe('the capabilities of extensions', () => {
+  it('a part of the telemetry is one by itself, read by whoever was granted it, its whole, or all', () => {
+    expect(capabilityOf('telemetry.subscribe.battery', 'gcs')).to.include({ risk: 'low', class: 'read' });
+    expect(toolClass('read', ['telemetry.subscribe.battery'])).to.equal('read');
+    for (const id of [
+      'telemetry.subscribe.',
+      'telemetry.subscribe..a',
+      'telemetry.subscribe.a b',
+      'telemetry.subscribes',
+    ])
+      expect(capabilityOf(id, 'gcs'), id).to.equal(null);
+    expect(capabilityOf('telemetry.subscribe.battery', 'agent')).to.equal(null);
+    for (const [part, grants, may] of [
+      ['battery', ['telemetry.subscribe.battery'], true],
+      ['battery', ['telemetry.subscribe'], true],
+      ['mavlink.STATUSTEXT', ['telemetry.subscribe.mavlink'], true],
+      ['mavlink', ['telemetry.subscribe.mavlink.STATUSTEXT'], false],
+      ['mavlinks', ['telemetry.subscribe.mavlink'], false],
+      ['battery', ['telemetry.subscribe.'], false],
+      ['battery', ['telemetry.read', 'telemetry.subscribe.gps'], false],
+    ] as const)
+      expect(mayReadPart(part, grants), `${part} by ${grants.join()}`).to.equal(may);
+  });
   it('have a class that fits their risk: what is high or critical is never a read', () => {
     for (const [id, capability] of Object.entries(CAPABILITIES)) {
       if (capability.risk === 'high' || capability.risk === 'critical')

@@ -1,4 +1,5 @@
 import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { arch } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { formWith, type Made, makeExtension, signer, withSdk } from '../support/extensions.ts';
@@ -244,6 +245,47 @@ describe('extensions', () => {
       const { status } = await plugins.call('GET', `/api/plugins/${id}/${path}`);
       expect(status, path).to.be.oneOf([400, 404]);
     }
+  });
+
+  it('what runs only in another host is not started, and says so; its page is there, with the settings of older packers', async () => {
+    const id = 'org.example.elsewhere';
+    const made: Made = {
+      id,
+      agent: ['entrypoint: "thing.plugin:Thing"'],
+      compatibility: [
+        'ados_version: ">=0.10.0"',
+        `supported_boards: [cm4, ${arch() === 'x64' ? 'x86' : '"*"'}]`,
+      ],
+      lines: ['gcs:', '  entrypoint: gcs/plugin.bundle.js', '  permissions: [ui.slot.notification]'],
+      files: {
+        'gcs/plugin.bundle.js': '',
+        'config-schema.json': '{"type":"object","properties":{"low":{"type":"number"}}}',
+      },
+    };
+    const { status, body } = await plugins.install(
+      made,
+      '?requested_permissions=ui.slot.notification-channel',
+    );
+    expect(status, JSON.stringify(body)).to.equal(200);
+    await plugins.done('POST', `/api/plugins/${id}/enable`, {});
+    const {
+      install,
+      manifest,
+      granted_capabilities: grants,
+    } = await plugins.done('GET', `/api/plugins/${id}`);
+    expect(install).to.include({ status: 'enabled' });
+    expect((install as { failure_reason: string }).failure_reason).to.match(
+      /^Only its page is shown here\. Its entry point thing\.plugin:Thing/,
+    );
+    expect(grants).to.deep.equal(['ui.slot.notification-channel']);
+    expect((manifest as { settings: unknown }).settings).to.deep.equal({
+      type: 'object',
+      properties: { low: { type: 'number' } },
+    });
+    const alone = 'org.example.elsewhere-alone';
+    await plugins.install({ ...made, id: alone, lines: [], files: { 'agent/x': '' } });
+    const refused = await plugins.call('POST', `/api/plugins/${alone}/enable`, {});
+    expect([refused.status, refused.body['kind']]).to.deep.equal([409, 'incompatible']);
   });
 
   it('MAVLink: it hears the messages that it asked for, and what it sends is refused without the grant', async () => {

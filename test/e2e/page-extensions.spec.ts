@@ -28,7 +28,7 @@ ask('mission', { capability: 'mission.read', part: 'mission' });
 ask('command', { capability: 'command.send', cmd: 'arm' });
 ask('nonsense', { capability: 'constructor' });
 fetch('/api/status').then(() => write('network', 'reached'), () => write('network', 'nothing'));
-try { write('storage', String(parent.localStorage.length)); } catch (error) { write('storage', error.name); }
+try { write('storage', String(top.localStorage.length)); } catch (error) { write('storage', error.name); }
 write('webrtc', typeof RTCPeerConnection);
 `;
 

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Decision } from '../../front/control/edge/decide.ts';
+import type { Decision, Pass } from '../../front/control/edge/decide.ts';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
-import { ROWS } from '../../shared/routes/table.ts';
+import { PARAM } from '../../shared/routes/row-parts.ts';
+import { compileTable, ROWS } from '../../shared/routes/table.ts';
 import { type Ask, edgeState, everythingBuilt, judge, KEY, trusting } from '../support/edge.ts';
 
 const rows = ROWS as readonly Row[];
@@ -98,6 +99,53 @@ const MUTATIONS: readonly ((path: string) => string)[] = [
   (p) => p.replace('a', 'а'), // Cyrillic
 ];
 
+/** Between which a path changes its meaning, or only looks as if. */
+const PIECES = [
+  '/',
+  '//',
+  '/a',
+  'b',
+  '/.',
+  '.',
+  '%2e',
+  '%2E',
+  '/%2e%2E',
+  '%2F',
+  '%2f',
+  '%5C',
+  '%00',
+  '%20',
+  '%41',
+  '%c3%a4',
+  '%C3',
+  '%c0%af',
+  '%ff',
+  '%25',
+  ';',
+  ':',
+  '?a=1',
+  '/api',
+  '/config',
+  '/gcs',
+  '/x',
+  '/perms/a%3Ab',
+] as const;
+
+/** The table as it would be if no row had a raw parameter. */
+const withoutRaw = compileTable(
+  rows.map((r) => ({
+    ...r,
+    built: true,
+    params: Object.fromEntries(
+      Object.entries(r.params).map(([name, param]) => [name, param.raw === true ? PARAM.rest : param]),
+    ),
+  })),
+).matcher;
+
+function isExtensions({ policy }: Pass): boolean {
+  return policy.id.startsWith('plugins.id.x.path.');
+}
+
 describe('decide: properties', () => {
   it('A19 no spelling of a path gets further than the plain one', () => {
     fc.assert(
@@ -123,11 +171,61 @@ describe('decide: properties', () => {
         if (decision.kind !== 'pass') return;
         // What passes is canonical: its own path, spelled the one way.
         expect(decision.path).to.equal(mutated.split('?', 1)[0]);
-        expect(decision.path).to.match(/^\/(?:[A-Za-z0-9._~%-]+(?:\/[A-Za-z0-9._~%-]+)*)?$/);
+        expect(decision.path).to.match(/^\/(?:[A-Za-z0-9._~%-]+(?:\/[A-Za-z0-9._~%-]+)*\/?)?$/);
+        if (!isExtensions(decision)) expect(decision.path).to.match(/^\/$|[^/]$/);
         expect(decision.path).to.not.match(/\/\.{1,2}(?:\/|$)/);
       }),
       { numRuns: 5000 },
     );
+  });
+
+  it('only the paths of an extension are raw: everywhere else no target passes that did not without them', () => {
+    const piece = fc.constantFrom(...PIECES);
+    const start = fc.constantFrom(
+      '/api/plugins/a1/x',
+      '/api/v1/ground-station/relay-proxy/d1/api/plugins/a1/x',
+      '/api/v1/ground-station/relay-proxy/d1',
+      '/api/plugins/a1',
+      '/api/params',
+      '/assets',
+      '',
+    );
+    const method = fc.constantFrom('GET', 'POST', 'DELETE', 'PUT');
+    let extensions = 0;
+    fc.assert(
+      fc.property(
+        start,
+        fc.array(piece, { maxLength: 6 }),
+        method,
+        fc.boolean(),
+        (at, pieces, verb, upgrade) => {
+          const path = at + pieces.join('');
+          const asked: Ask = {
+            method: upgrade ? 'GET' : verb,
+            upgrade,
+            target: path,
+            from: 'lan',
+            headers: [['X-SVC-Key', KEY]],
+          };
+          const state = edgeState({ matcher: everythingBuilt, features: new Set(FEATURES) });
+          const decision = judge(asked, state, {});
+          if (decision.kind !== 'pass') return;
+          if (isExtensions(decision)) {
+            extensions++;
+            for (const segment of decision.path.split('/')) {
+              const text = decodeURIComponent(segment); // throws for what is no UTF-8
+              expect(text).to.not.match(/^\.{1,2}$|[/\\\0]/);
+            }
+            return;
+          }
+          // The same target where no parameter is raw; through the relay, the inner target at the drone itself.
+          const inner = decision.row.scope === 'inner' ? `/${decision.params['path']}` : path;
+          expect(withoutRaw.match(inner).kind, inner).to.equal('found');
+        },
+      ),
+      { numRuns: 20_000 },
+    );
+    expect(extensions).to.be.greaterThan(50);
   });
 
   it('no header turns a refusal into a pass', () => {

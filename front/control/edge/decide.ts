@@ -178,6 +178,7 @@ export interface ToSetup {
 export type Decision = Pass | Refusal | Preflight | ToSetup;
 
 interface Found {
+  readonly kind: 'found';
   readonly row: Row | null;
   readonly policy: Row | null;
   readonly params: Readonly<Record<string, string>>;
@@ -190,9 +191,12 @@ interface Found {
   readonly upgrade: boolean;
 }
 
+type BadTarget = Extract<MatchResult, { kind: 'bad' }>;
+
 const NO_EXTRAS = Object.freeze({});
 const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const NOTHING: Found = Object.freeze({
+  kind: 'found',
   row: null,
   policy: null,
   params: NO_EXTRAS,
@@ -226,6 +230,10 @@ function refuse(
   });
 }
 
+function ambiguous({ why }: BadTarget): Refusal {
+  return refuse('target', 'E_BAD_PATH', null, { detail: `Ambiguous request target: ${why}.` });
+}
+
 export function decide(request: RequestHead, state: EdgeState): Decision {
   const headers = scanHeaders(request.rawHeaders);
   const shown = takeReadTicket(request.target, state.matcher);
@@ -245,8 +253,7 @@ function judge(
   state: EdgeState,
 ): Decision {
   // 1. One reading of the target, one Host.
-  if (match.kind === 'bad')
-    return refuse('target', 'E_BAD_PATH', null, { detail: `Ambiguous request target: ${match.why}.` });
+  if (match.kind === 'bad') return ambiguous(match);
   if (headers.hosts !== 1 || headers.host === null || hostName(headers.host) === null) {
     return refuse('target', 'E_BAD_REQUEST', null, {
       detail: 'Send exactly one Host header with a host and an optional port.',
@@ -266,6 +273,7 @@ function judge(
   if (request.upgrade && foreign) return refuse('cors', 'E_ORIGIN', null);
   // 4. The row. (Step 3, the removal of headers, is the scan above and the proxy's clean copy.)
   const found = findRow(request, match, state.matcher);
+  if (found.kind === 'bad') return ambiguous(found);
   const { row } = found;
   // 5. The relay rule, before anything that could pass.
   if (isRelayed(request.peer, headers) && (found.policy?.relay === 'forbid' || row?.relay === 'forbid')) {
@@ -352,7 +360,7 @@ function findRow(
   request: RequestHead,
   match: Exclude<MatchResult, { kind: 'bad' }>,
   matcher: Matcher,
-): Found {
+): Found | BadTarget {
   if (match.kind === 'none') return NOTHING;
   const method = rowMethod(request);
   const { template, params, path, query } = match;
@@ -364,12 +372,13 @@ function findRow(
     const allow = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
     return { ...NOTHING, path, query, allow: allow.join(', '), upgrade: template.rows.has('WS') };
   }
-  const base = { row, params, policyParams: params, path, query, allow: '', upgrade: false };
+  const base = { ...NOTHING, row, params, policyParams: params, path, query };
   if (row.scope !== 'inner') return { ...base, policy: row };
   // Through the relay proxy the inner route's classes hold; an inner path without a row has none, so it is refused.
   const inner = matcher.match(`/${params['path'] ?? ''}`);
-  const within = inner.kind === 'found' ? findRow(request, inner, matcher) : null;
-  return within === null || within.row === null || within.row.scope === 'inner'
+  const within = inner.kind === 'bad' ? inner : findRow(request, inner, matcher);
+  if (within.kind === 'bad') return within;
+  return within.row === null || within.row.scope === 'inner'
     ? { ...base, row: null, policy: null }
     : { ...base, policy: within.row, policyParams: within.params };
 }

@@ -96,7 +96,7 @@ export class RelayProxy {
     const id = params['device_id'] ?? '';
     if (!this.#options.client.isBound(id)) throw noDrone(id);
     (req as Aimed)[DRONE] = id;
-    // The path of a parameter that has only unreserved characters: its bytes are those that were decided upon.
+    // A raw parameter: its bytes are those that were decided upon.
     req.url = `/${params['path'] ?? ''}${query === '' ? '' : `?${query}`}`;
   }
 }

@@ -22,8 +22,9 @@ import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
 import { launchOf, type Places, shapesSandbox } from './launch.ts';
+import { olderSettings } from './older-settings.ts';
 import { checkReplaces, FRESH, grantedOf, granting, type InstallRecord, isOn, kept } from './record.ts';
-import type { Sandbox } from './sandbox/types.ts';
+import type { Sandbox, SandboxSpec } from './sandbox/types.ts';
 import { PluginSettings } from './settings.ts';
 import { notInstalled, type PluginStore } from './store.ts';
 
@@ -100,10 +101,12 @@ export class Lifecycle {
     const known = this.#manifests.get(id);
     if (known?.at === at) return known.manifest;
     try {
-      const text = await readFile(join(this.#options.installer.folderOf(record), 'manifest.yaml'), 'utf8');
-      const { manifest, violations } = parseManifest(text);
-      if (manifest === null)
+      const folder = this.#options.installer.folderOf(record);
+      const text = await readFile(join(folder, 'manifest.yaml'), 'utf8');
+      const { manifest: read, violations } = parseManifest(text);
+      if (read === null)
         throw new Error(violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
+      const manifest = { ...read, settings: read.settings ?? (await olderSettings(folder)) };
       this.#manifests.set(id, { at, manifest });
       return manifest;
     } catch (error) {
@@ -293,10 +296,13 @@ export class Lifecycle {
       await this.#update(id, { status: 'enabled', enabled_at: enabledAt, failure_reason: null });
       return;
     }
-    const spec = launchOf(record, manifest, manifest.agent, {
-      ...places,
-      install: installer.folderOf(record),
-    });
+    const spec = specOf(record, manifest, manifest.agent, { ...places, install: installer.folderOf(record) });
+    if (spec instanceof PluginRefusal) {
+      // Its page may be of use all the same.
+      const reason = `Only its page is shown here. ${messageOf(spec)}`;
+      await this.#update(id, { status: 'enabled', enabled_at: enabledAt, failure_reason: reason });
+      return;
+    }
     if (sandbox === null)
       throw new PluginRefusal(
         'refused',
@@ -435,4 +441,20 @@ function checkAsked(manifest: Manifest, permission: string): void {
     throw new PluginRefusal('permission_deny', `${manifest.id} does not ask for ${permission}.`);
   if (!asked.available)
     throw new PluginRefusal('permission_deny', `${permission} is not offered. ${asked.risk_reason}`);
+}
+
+/** @returns a refusal where what runs is not for this machine, and there is a page besides @throws PluginRefusal incompatible */
+function specOf(
+  record: InstallRecord,
+  manifest: Manifest,
+  agent: AgentHalf,
+  places: Places,
+): SandboxSpec | PluginRefusal {
+  try {
+    return launchOf(record, manifest, agent, places);
+  } catch (error) {
+    if (error instanceof PluginRefusal && error.kind === 'incompatible' && manifest.gcs !== null)
+      return error;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
+import { arch } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Board } from '../../../../shared/board.ts';
 import { messageOf } from '../../../../shared/errors.ts';
@@ -181,10 +182,17 @@ function readOnce(archive: Archive): Pick<Archive, 'signatureText' | 'digest'> {
   };
 }
 
+/** Short names of boards, as manifests write them, and what a board calls itself. */
+const SHORT: Readonly<Record<string, string>> = { cm4: 'computemodule4', cm5: 'computemodule5' };
+/** A PC has no name of its own; any of these is one. */
+const PC: ReadonlySet<string> = new Set(['x86', 'x8664', 'x64', 'amd64', 'pc']);
+
 /** Names are written in many ways: `raspberry-pi-4b`, `Raspberry Pi 4 Model B Rev 1.4`. */
 function isBoard(wanted: string, { name, soc }: Board): boolean {
   const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  return [name, soc].some((own) => own !== null && plain(own).includes(plain(wanted)));
+  const sought = plain(wanted);
+  if (PC.has(sought)) return arch() === 'x64';
+  return [name, soc].some((own) => own !== null && plain(own).includes(SHORT[sought] ?? sought));
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import { commandLine, environment, INSIDE } from './inside.ts';
 import type { SandboxSpec } from './types.ts';
 
 /** Descriptors of the child beside its standard ones. */
-export const FD = { info: 3, gate: 4, resolv: 5 } as const;
+export const FD = { info: 3, gate: 4, seccomp: 5, resolv: 6 } as const;
 
 /** Of what an extension may write outside of its data: these are memory of the machine. */
 const TMP_BYTES = 16 * 1024 * 1024;
@@ -16,8 +16,12 @@ const OWN_PROCESSES = 1;
 /**
  * Waits for the host before it becomes the extension. Only then does every process inside end with the host: while bubblewrap
  * sets itself up, its first process would outlive it.
+ *
+ * First it closes what the node inherited from whoever started it: Node marks only its lowest descriptors as its own. (Bash,
+ * since other shells cannot name a descriptor above 9.)
  */
-const GATE = `echo ready >&${FD.gate}; read -r go <&${FD.gate} || exit 1; exec ${FD.gate}>&-; exec "$@"`;
+const GATE = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd > 2 && fd != ${FD.gate})) && exec {fd}>&-; done
+echo ready >&${FD.gate}; read -r go <&${FD.gate} || exit 1; exec ${FD.gate}>&-; exec env -u SHLVL -u _ "$@"`;
 
 /** As seen by bubblewrap itself: where the sources of its mounts are. */
 export interface Sources {
@@ -47,8 +51,8 @@ export async function rootArguments(): Promise<readonly string[]> {
 
 /**
  * The command that runs the extension in namespaces of its own: user, process, network, IPC, host name, cgroup and mount. There
- * is nothing inside but what stands here. Its first process is told on descriptor 3. When all
- * is in place there is a line on 4, and it waits for one there.
+ * is nothing inside but what stands here. Its first process is told on descriptor 3; on 5 there is the filter of its system calls.
+ * When all is in place there is a line on 4, and it waits for one there.
  */
 export function bwrapCommand(spec: SandboxSpec, sources: Sources, machine: Machine): readonly string[] {
   const outbound = spec.grants.has('network.outbound');
@@ -76,7 +80,8 @@ export function bwrapCommand(spec: SandboxSpec, sources: Sources, machine: Machi
     outbound ? nameFiles() : [],
     spec.grants.has('filesystem.host') ? hostFolders() : [],
     ['--remount-ro', '/', '--chdir', places.data, '--info-fd', String(FD.info)],
-    ['--', '/bin/sh', '-c', GATE, 'sh', ...limits(spec), ...commandLine(spec, places)],
+    ['--seccomp', String(FD.seccomp)],
+    ['--', '/bin/bash', '-c', GATE, 'bash', ...limits(spec), ...commandLine(spec, places)],
   ].flat();
 }
 

@@ -12,6 +12,7 @@ import { giveTo, openToAll, userOf } from './owner.ts';
 import { childrenOf } from './process-tree.ts';
 import { removeData } from './remove-data.ts';
 import { RunningChild } from './running.ts';
+import { systemCallFilter } from './seccomp.ts';
 import { RESOLV_CONF, slirpProblem, startSlirp } from './slirp.ts';
 import type { OnLine, RunningExtension, Sandbox, SandboxSpec } from './types.ts';
 
@@ -29,6 +30,7 @@ export interface BwrapOptions {
 
 /** Why this machine cannot make such sandboxes, as a sentence; null if it can. */
 export async function bwrapProblem(): Promise<string | null> {
+  if (systemCallFilter(process.arch) === null) return noFilter();
   const test = [
     '--unshare-all',
     '--unshare-user',
@@ -40,7 +42,7 @@ export async function bwrapProblem(): Promise<string | null> {
     '/proc',
   ];
   try {
-    await runProgram('bwrap', [...test, '--', '/usr/bin/true'], CHECK_MS);
+    await runProgram('bwrap', [...test, '--', '/bin/bash', '-c', ':'], CHECK_MS);
     return null;
   } catch (error) {
     return `bubblewrap does not work here: ${messageOf(error)}`;
@@ -69,6 +71,8 @@ export class BwrapSandbox implements Sandbox {
   async start(spec: SandboxSpec, onLine: OnLine): Promise<RunningExtension> {
     const refused = await this.refusal(spec);
     if (refused !== null) throw new Error(refused);
+    const filter = systemCallFilter(process.arch);
+    if (filter === null) throw new Error(noFilter());
     const outbound = spec.grants.has('network.outbound');
     const devices = await devicesOf(spec.grants, spec.closedDevices);
     const machine = { roots: await rootArguments(), devices };
@@ -78,15 +82,14 @@ export class BwrapSandbox implements Sandbox {
       : bwrapCommand(spec, { ...sourcesOf(spec), node }, machine);
     const child = spawn(program, args, {
       // No descriptor that is not used: it would stay open inside.
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', ...(outbound ? (['pipe'] as const) : [])],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...(outbound ? (['pipe'] as const) : [])],
       env: { PATH },
       cwd: '/',
     });
     for (const pipe of child.stdio) pipe?.on('error', () => undefined); // it has ended, which 'close' tells
-    if (outbound) {
-      const pipes: readonly unknown[] = child.stdio;
-      (pipes[FD.resolv] as Writable).end(RESOLV_CONF);
-    }
+    const pipes: readonly unknown[] = child.stdio;
+    (pipes[FD.seccomp] as Writable).end(filter);
+    if (outbound) (pipes[FD.resolv] as Writable).end(RESOLV_CONF);
     let init: number | null = null; // the first process of its process namespace: all others end with it
     const killAll = (): void => {
       // bubblewrap itself ends when it has seen that one end.
@@ -130,6 +133,10 @@ export class BwrapSandbox implements Sandbox {
     const end = await startSlirp(this.#options.asRoot ? { path: `/proc/${init}/ns/net` } : { pid: outer });
     void running.ended.then(end);
   }
+}
+
+function noFilter(): string {
+  return `The system calls of ${process.arch} are not known here, so none could be refused.`;
 }
 
 function sourcesOf({ install, data, sockets }: SandboxSpec): Omit<Sources, 'node'> {

@@ -1120,6 +1120,8 @@ export const en = {
       hint: (id: string) =>
         `This is shown by the extension ${id}, in a frame that reaches nothing but what you allowed.`,
       problem: (text: string) => `Its page has failed: ${text}`,
+      says: (name: string, text: string) => `${name}: ${text}`,
+      overlays: 'Extensions in the picture',
       asks: (name: string) => `${name} asks`,
       allow: 'Hold to allow once',
       command: (text: string) => `Send this command to the vehicle: ${text}`,

@@ -1,16 +1,14 @@
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { denied } from '../../api/node.ts';
 import { go, hrefOf, place } from '../../app/route.ts';
 import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Tabs } from '../../parts/parts.tsx';
-import { SchemaForm } from '../../parts/schema-form.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { ExtensionPage } from './extension-page.tsx';
-import { withMember } from './settings.ts';
-import { type Detailed, type Permission, toneOf, toneOfRisk } from './status.ts';
+import { SettingsForm } from './settings-form.tsx';
+import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from './status.ts';
 
 const LOOK_MS = 3000;
 const TABS = ['about', 'page', 'settings', 'logs'] as const;
@@ -70,7 +68,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
   const { install, manifest } = data;
   const id = install.plugin_id;
   const { busy, error, run } = useAct();
-  const on = install.status === 'running' || install.status === 'enabled';
+  const on = isOn(install.status);
   const missing = (manifest?.permissions ?? []).filter(
     ({ id: each, required, available }) => required && available && !data.granted_capabilities.includes(each),
   );
@@ -217,22 +215,9 @@ function Readiness({ id }: { id: string }): JSX.Element | null {
 }
 
 function Settings({ data, reload }: { data: Detailed; reload: () => void }): JSX.Element {
-  const id = data.install.plugin_id;
-  const closed = denied('plugins.id.config.put');
-  const save = async (path: string, value: unknown): Promise<void> => {
-    const { key, value: whole } = withMember(data.settings, path, value);
-    await call('plugins.id.config.put', { params: { id }, body: { key, value: whole } });
-    say(t.extensions.saved, 'good');
-    reload();
-  };
   return (
     <Card title={t.extensions.tab.settings} wide>
-      <SchemaForm
-        schema={data.manifest?.settings ?? {}}
-        values={data.settings}
-        onSave={save}
-        why={closed === null ? null : t.denied[closed]}
-      />
+      <SettingsForm data={data} reload={reload} />
     </Card>
   );
 }

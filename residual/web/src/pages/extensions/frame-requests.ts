@@ -11,8 +11,11 @@ interface Method {
   readonly needs: string | null;
   /** A person has to confirm each one, in the page and not in the frame. */
   readonly confirm?: (args: Args) => string;
-  readonly run: (id: string, args: Args) => Promise<unknown>;
+  readonly run: (id: string, args: Args, notify: Notify) => Promise<unknown>;
 }
+
+/** Says something in passing, with the extension's name before it. @throws Error where it says too much */
+type Notify = (text: string, tone: 'info' | 'warn' | 'bad') => void;
 
 const PARTS = { mission: 'mission.get', fence: 'fence.get', rally: 'rally.get' } as const;
 const PUTS = { mission: 'mission.put', fence: 'fence.put', rally: 'rally.put' } as const;
@@ -46,6 +49,13 @@ export const METHODS: Readonly<Record<string, Method>> = {
     needs: 'perception.read',
     run: async () => call('vision.detections.latest.get'),
   },
+  'notification.publish': {
+    needs: 'ui.slot.notification-channel',
+    run: async (_, args, notify) => {
+      notify(textOf(args), toneOf(args['severity']));
+      return {};
+    },
+  },
   'command.send': {
     needs: 'command.send',
     confirm: ({ cmd, args }) =>
@@ -64,4 +74,15 @@ function partOf(part: unknown): keyof typeof PARTS {
 
 function invalid(): Refused {
   return new Refused(0, 'E_INVALID_VALUE', t.extensions.frame.invalid);
+}
+
+function textOf({ title, body }: Args): string {
+  const parts = [title, body].filter((part) => typeof part === 'string' && part !== '');
+  if (parts.length === 0) throw invalid();
+  return parts.map((part) => String(part).slice(0, 200)).join(': ');
+}
+
+function toneOf(severity: unknown): 'info' | 'warn' | 'bad' {
+  if (severity === 'critical' || severity === 'error') return 'bad';
+  return severity === 'warning' ? 'warn' : 'info';
 }

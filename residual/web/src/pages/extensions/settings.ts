@@ -16,3 +16,24 @@ function replaced(old: unknown, [name, ...rest]: readonly string[], value: unkno
   const members = typeof old === 'object' && old !== null ? (old as Readonly<Record<string, unknown>>) : {};
   return { ...members, [name]: replaced(members[name], rest, value) };
 }
+
+/** The values with the defaults of their schema where none is set. */
+export function withDefaults(
+  schema: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const properties = (schema['properties'] ?? {}) as Readonly<
+    Record<string, Readonly<Record<string, unknown>>>
+  >;
+  const defaults = Object.entries(properties).flatMap(([name, member]) => {
+    const value = values[name];
+    if (typeof member['properties'] === 'object' && (value === undefined || isMap(value)))
+      return [[name, withDefaults(member, value ?? {})]];
+    return value === undefined && 'default' in member ? [[name, member['default']]] : [];
+  });
+  return { ...values, ...Object.fromEntries(defaults) };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -13,3 +13,7 @@ export function toneOf(status: Installed['status']): 'info' | 'good' | 'warn' | 
 export function toneOfRisk(risk: Permission['risk']): 'info' | 'warn' | 'bad' {
   return risk === 'low' ? 'info' : risk === 'medium' ? 'warn' : 'bad';
 }
+
+export function isOn(status: Installed['status']): boolean {
+  return status === 'running' || status === 'enabled';
+}

@@ -9,6 +9,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Watching } from '../../video/watching.ts';
+import { VideoOverlays } from '../extensions/panels.tsx';
 import { Boxes } from './boxes.tsx';
 
 // A phone's browser that shows no other element than a film over the whole screen.
@@ -48,6 +49,7 @@ export function Picture({
       {watching === null ? null : (
         <>
           <Boxes watching={watching} large={large} />
+          {large ? <VideoOverlays /> : null}
           <Words watching={watching} large={large} />
           {large ? <Tools watching={watching} video={video} stage={stage} /> : null}
         </>

@@ -7,6 +7,7 @@ import { SchemaForm } from '../../parts/schema-form.tsx';
 import { say } from '../../parts/toast.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { SettingsSections } from '../extensions/panels.tsx';
 
 /** The configuration as a form from its schema, with what must restart for each change. */
 export function ConfigTab(): JSX.Element {
@@ -22,20 +23,23 @@ export function ConfigTab(): JSX.Element {
     if (key === 'agent.name') void enter().catch(() => undefined); // the page goes on asking who it is
   };
   return (
-    <Card title={t.config.title} wide>
-      <p class="hint">{t.config.hint}</p>
-      <Restarts />
-      <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
-      {schema.data === null || config.data === null ? (
-        <p class="first">{t.app.loading}</p>
-      ) : (
-        <SchemaForm
-          schema={schema.data}
-          values={config.data}
-          onSave={save}
-          why={closed === null ? null : t.denied[closed]}
-        />
-      )}
-    </Card>
+    <>
+      <Card title={t.config.title} wide>
+        <p class="hint">{t.config.hint}</p>
+        <Restarts />
+        <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
+        {schema.data === null || config.data === null ? (
+          <p class="first">{t.app.loading}</p>
+        ) : (
+          <SchemaForm
+            schema={schema.data}
+            values={config.data}
+            onSave={save}
+            why={closed === null ? null : t.denied[closed]}
+          />
+        )}
+      </Card>
+      <SettingsSections />
+    </>
   );
 }
