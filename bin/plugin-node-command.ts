@@ -47,9 +47,9 @@ export abstract class PluginNodeCommand extends NodeCommand {
     permissions: readonly RequestedPermission[],
     granted?: ReadonlySet<string>,
   ): void {
-    for (const { id, label, risk, risk_reason: reason, required, half } of permissions) {
+    for (const { id, label, risk, risk_reason: reason, required, halves } of permissions) {
       const state = granted === undefined ? '' : granted.has(id) ? 'granted  ' : '-        ';
-      const notes = [...(required ? [] : ['optional']), ...(half === 'gcs' ? ['ground half'] : [])];
+      const notes = [...(required ? [] : ['optional']), ...(halves.includes('agent') ? [] : ['ground half'])];
       const note = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
       this.log(`  ${state}${id.padEnd(28)} ${risk.padEnd(8)} ${label}. ${reason}${note}`);
     }

@@ -54,6 +54,8 @@ export interface Paths {
   readonly liveSocket: string;
   /** Raw pictures of svc-video, one a request (shared/video/frames.ts). */
   readonly framesSocket: string;
+  /** Where svc-residual hands the cameras of extensions to svc-video. */
+  readonly cameraSockets: string;
   readonly visionSocket: string;
   /** Models of detectors, with what is known of each. */
   readonly models: string;
@@ -146,6 +148,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     videoSocket: join(run, 'video.sock'),
     liveSocket: join(run, 'live.sock'),
     framesSocket: join(run, 'frames.sock'),
+    cameraSockets: join(run, 'cameras'),
     visionSocket: join(run, 'vision.sock'),
     models: join(state, 'models'),
     recordings: join(state, 'recordings'),

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { watch } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { createServer, request, type Server } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { nodeCalls } from '../../residual/app/plugins/ipc/node-calls.ts';
+import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
+import { LinkVehicle, type Vehicle } from '../../residual/app/plugins/ipc/vehicle.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { Paths } from '../../shared/paths.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
 import { AuthorHost } from './author-host.ts';
 import { readManifestOf } from './manifest-file.ts';
@@ -15,7 +19,8 @@ export interface DevelopmentOptions {
   /** For sockets and data. */
   readonly temporary: string;
   readonly config: Map<string, unknown>;
-  readonly telemetry: () => Promise<unknown>;
+  /** The simulated node. */
+  readonly paths: Pick<Paths, 'linkSocket' | 'mavlinkSocket' | 'controlSocket'>;
   readonly onLine: (line: string) => void;
 }
 
@@ -29,7 +34,8 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
   const { folder, onLine } = options;
   const dataDir = join(options.temporary, 'data');
   await mkdir(dataDir);
-  const httpSocket = join(options.temporary, 'http.sock');
+  const sockets = join(options.temporary, 'sockets');
+  const httpSocket = join(sockets, 'http.sock');
   const page = await servePage(httpSocket);
   let changed = Promise.withResolvers<void>();
   const watcher = watch(folder, { recursive: true, signal }, (_event, name) => {
@@ -37,13 +43,21 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
   });
   watcher.on('error', (error) => onLine(`changes are not seen: ${error.message}`));
   const aborted = once(signal, 'abort');
+  const topics = new Topics();
+  const vehicle = new LinkVehicle(options.paths.linkSocket, topics);
+  vehicle.start();
   try {
     while (!signal.aborted) {
       changed = Promise.withResolvers<void>();
       try {
         const manifest = await readManifestOf(folder);
         if (manifest.agent?.http === true) onLine(`its pages: ${addressOf(page)}`);
-        await runOnce(options, manifest, { dataDir, httpSocket }, Promise.race([changed.promise, aborted]));
+        await runOnce(
+          options,
+          manifest,
+          { dataDir, sockets, topics, vehicle },
+          Promise.race([changed.promise, aborted]),
+        );
       } catch (error) {
         onLine(messageOf(error));
         await Promise.race([changed.promise, aborted]);
@@ -53,28 +67,38 @@ export async function develop(options: DevelopmentOptions, signal: AbortSignal):
       onLine('--- changed');
     }
   } finally {
+    vehicle.stop();
     page.close();
     page.closeAllConnections();
   }
 }
 
+interface Surroundings {
+  readonly dataDir: string;
+  readonly sockets: string;
+  readonly topics: Topics;
+  readonly vehicle: Vehicle;
+}
+
 async function runOnce(
-  { folder, temporary, config, telemetry, onLine }: DevelopmentOptions,
+  { folder, paths, config, onLine }: DevelopmentOptions,
   manifest: Manifest,
-  { dataDir, httpSocket }: { readonly dataDir: string; readonly httpSocket: string },
+  { dataDir, sockets, topics, vehicle }: Surroundings,
   until: Promise<unknown>,
 ): Promise<void> {
-  const socket = join(temporary, 'host.sock');
   const host = new AuthorHost({
     manifest,
-    socket,
+    folder: sockets,
     config,
-    telemetry,
+    topics,
+    vehicle,
+    mavlinkSocket: paths.mavlinkSocket,
+    nodeCalls: nodeCalls(paths.controlSocket),
     onEvent: (sentence) => onLine(`> ${sentence}`),
   });
   await host.start();
   try {
-    const extension = await RunningExtension.start(manifest, { folder, socket, httpSocket, dataDir }, onLine);
+    const extension = await RunningExtension.start(manifest, { folder, sockets, dataDir }, onLine);
     const ended = await Promise.race([until.then(() => null), extension.ended()]);
     if (ended !== null) {
       onLine(`it ${ended}; it starts again when a file changes`);
@@ -83,7 +107,6 @@ async function runOnce(
     await extension.stop();
   } finally {
     await host.stop();
-    await rm(httpSocket, { force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { entrypointOf } from '../../shared/plugins/entrypoint.ts';
 import type { AgentHalf, Manifest } from '../../shared/plugins/manifest.ts';
@@ -12,8 +12,8 @@ const STOP_MS = 5000;
 
 export interface ExtensionPlaces {
   readonly folder: string;
-  readonly socket: string;
-  readonly httpSocket: string;
+  /** The folder of `host.sock`, where it makes its own: `http.sock`, `camera.sock`. */
+  readonly sockets: string;
   readonly dataDir: string;
 }
 
@@ -52,10 +52,10 @@ export class RunningExtension {
         PYTHONUNBUFFERED: '1',
         PYTHONDONTWRITEBYTECODE: '1',
         SVC_PLUGIN_ID: manifest.id,
-        SVC_PLUGIN_SOCKET: places.socket,
+        SVC_PLUGIN_SOCKET: join(places.sockets, 'host.sock'),
         SVC_PLUGIN_DATA: places.dataDir,
         SVC_NODE_PROFILE: 'drone',
-        ...(agent.http && { SVC_PLUGIN_HTTP_SOCKET: places.httpSocket }),
+        ...(agent.http && { SVC_PLUGIN_HTTP_SOCKET: join(places.sockets, 'http.sock') }),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -92,7 +92,7 @@ export class RunningExtension {
 async function commandOf(
   id: string,
   agent: AgentHalf,
-  { folder, socket }: ExtensionPlaces,
+  { folder, sockets }: ExtensionPlaces,
 ): Promise<string[]> {
   const entry = resolve(folder, entrypointOf(agent));
   switch (agent.runtime) {
@@ -102,7 +102,7 @@ async function commandOf(
       return ['python3', entry];
     case 'binary':
       await chmod(entry, 0o755); // as a node does
-      return [entry, id, '--socket', socket];
+      return [entry, id, '--socket', join(sockets, 'host.sock')];
     default:
       throw new Error(`unknown runtime ${String(agent.runtime satisfies never)}`);
   }

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathsFrom } from '../../shared/paths.ts';
+import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { callNode } from '../local-client.ts';
 import { CODE_ROOT, EXTENSION } from '../places.ts';
 
@@ -15,11 +15,11 @@ const POLL_MS = 200;
 /** A whole node with a simulated vehicle, in a folder of its own, for an extension to read from. */
 export class SimulatedNode {
   readonly #child: ChildProcess;
-  readonly #socket: string;
+  readonly paths: Paths;
 
-  private constructor(child: ChildProcess, socket: string) {
+  private constructor(child: ChildProcess, paths: Paths) {
     this.#child = child;
-    this.#socket = socket;
+    this.paths = paths;
   }
 
   /** @throws when its vehicle is not there within 30 s */
@@ -40,7 +40,7 @@ export class SimulatedNode {
       stdio: 'ignore',
       detached: true, // Ctrl-C is for the command, which then stops it
     });
-    const node = new SimulatedNode(child, paths.controlSocket);
+    const node = new SimulatedNode(child, paths);
     const late = AbortSignal.any([signal, AbortSignal.timeout(START_MS)]);
     while (!(await node.#isAlive())) {
       if (late.aborted || child.exitCode !== null) {
@@ -51,11 +51,6 @@ export class SimulatedNode {
       await delay(POLL_MS);
     }
     return node;
-  }
-
-  /** As GET /api/telemetry answers. @throws ApiError */
-  async telemetry(): Promise<unknown> {
-    return callNode({ socketPath: this.#socket }, 'GET', '/api/telemetry');
   }
 
   /** SIGTERM, and SIGKILL after 10 s. */
@@ -69,7 +64,7 @@ export class SimulatedNode {
   }
 
   async #isAlive(): Promise<boolean> {
-    return this.telemetry().then(
+    return callNode({ socketPath: this.paths.controlSocket }, 'GET', '/api/telemetry').then(
       (value) =>
         typeof value === 'object' &&
         value !== null &&

@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import type { Manifest } from '../../shared/plugins/manifest.ts';
 import { AuthorHost } from './author-host.ts';
 import { RunningExtension } from './run-extension.ts';
+import { standingVehicle } from './standing-vehicle.ts';
 
 /** A vehicle that stands on the ground, for extensions that are only tried. */
 const TELEMETRY = {
@@ -38,8 +40,7 @@ export async function tryExtension(folder: string, manifest: Manifest): Promise<
   const base = await mkdtemp(join(tmpdir(), 'svc-try-'));
   const places = {
     folder,
-    socket: join(base, 'host.sock'),
-    httpSocket: join(base, 'http.sock'),
+    sockets: join(base, 'sockets'),
     dataDir: join(base, 'data'),
   };
   const output: string[] = [];
@@ -50,9 +51,12 @@ export async function tryExtension(folder: string, manifest: Manifest): Promise<
   await mkdir(places.dataDir);
   const host = new AuthorHost({
     manifest,
-    socket: places.socket,
+    folder: places.sockets,
     config: new Map(),
-    telemetry: () => Promise.resolve(TELEMETRY),
+    topics: new Topics(),
+    vehicle: standingVehicle(TELEMETRY),
+    mavlinkSocket: null,
+    nodeCalls: null,
     onEvent: note,
   });
   const steps: Step[] = [];

@@ -405,6 +405,7 @@ export class Autopilot implements Craft {
       aircraft: () => this.#traffic.next(this.#tools.now()),
       listIds: () => this.#deck.missionLink.ids(),
       failsafe: () => this.#failsafes.active,
+      batteryLow: () => this.#failsafes.batteryLow,
       simulated: () => !this.#tools.faults.notSimulated,
       compasses: () => this.#calibration.compasses(),
       volts: () => this.#volts(),

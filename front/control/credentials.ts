@@ -138,6 +138,7 @@ export class Credentials {
     const id = ticketIssuer(principal) ?? principal.id;
     switch (principal.kind) {
       case 'local':
+      case 'extension':
       case 'onbox':
       case 'anonymous':
         return () => true;

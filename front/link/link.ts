@@ -2,6 +2,7 @@ import { ApiError, messageOf } from '../../shared/errors.ts';
 import { modeName } from '../../shared/flight/modes.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
+import type { ExtensionValues } from '../../shared/plugins/telemetry-values.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { CameraRequest } from '../../shared/rpc/camera.ts';
 import type {
@@ -27,7 +28,7 @@ import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
 import { Offboard } from './commands/offboard.ts';
 import { Refusals } from './commands/refusals.ts';
-import { Encoder, OWN_COMPONENT } from './encode.ts';
+import { Encoder, OWN_COMPONENT, type Target } from './encode.ts';
 import { Events } from './events/events.ts';
 import { FtpClient } from './ftp/ftp-client.ts';
 import { FlightLogs } from './logs/flight-logs.ts';
@@ -51,6 +52,7 @@ import type { KeyStore } from './signing/key-store.ts';
 import { Signing } from './signing/signing.ts';
 import type { Transport } from './sources/transport.ts';
 import { Arming } from './vehicle/arming.ts';
+import { ExtensionAdditions } from './vehicle/extension-additions.ts';
 import { Prearm } from './vehicle/prearm.ts';
 import { SimulatedEvidence } from './vehicle/simulated.ts';
 import { StateFeed } from './vehicle/state-feed.ts';
@@ -128,6 +130,7 @@ export class Link {
   readonly #metadata: ComponentMetadata;
   readonly #logs: FlightLogs | null;
   readonly #signing: Signing;
+  readonly #extensions: ExtensionAdditions;
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
   #timer: Timer | null = null;
@@ -347,6 +350,7 @@ export class Link {
         this.#params.download(false);
       },
     });
+    this.#extensions = new ExtensionAdditions(clock);
     this.#feed = new StateFeed(clock, () => this.state(), options.onState);
     this.#heartbeat = new OwnHeartbeat(clock, () => {
       if (transport.open) send(encoder.heartbeat());
@@ -429,6 +433,13 @@ export class Link {
     return this.#camera;
   }
 
+  /** The RPC method `extend`. @throws ApiError E_BUSY */
+  extend(extension: string, values: ExtensionValues | null): Readonly<Record<string, never>> {
+    this.#extensions.set(extension, values);
+    this.#feed.telemetryChanged();
+    return {};
+  }
+
   /** Mission, fence and rally points. */
   get missions(): Pick<Missions, 'read' | 'write'> {
     return this.#missions;
@@ -475,6 +486,11 @@ export class Link {
     return this.#signing.disable(force);
   }
 
+  /** The vehicle; null before it is known. */
+  get target(): Target | null {
+    return this.#vehicle.target;
+  }
+
   params(): ParamsSnapshot {
     return this.#params.snapshot();
   }
@@ -506,6 +522,7 @@ export class Link {
       simulated_evidence: [...this.#evidence.list],
       statustext: [...this.#texts.newest],
       telemetry: { ...vehicle.telemetry, prearm: this.#prearm.report },
+      extensions: this.#extensions.values,
       params: this.#params.progress,
       offboard: this.#offboard.state,
       problems: this.#problems(),

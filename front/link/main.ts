@@ -135,7 +135,14 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
       const detail = `No ground stations on ${status.name}: ${status.problem ?? ''}. It is tried again.`;
       return status.problem === null ? [] : [{ code: 'endpoint_closed', detail }];
     });
-  const feed = new FeedEndpoint({ path: paths.mavlinkSocket, clock, log, router, serialControl });
+  const feed = new FeedEndpoint({
+    path: paths.mavlinkSocket,
+    clock,
+    log,
+    router,
+    serialControl,
+    vehicle: () => link.target,
+  });
   const server = serverOf(LINK, {
     path: paths.linkSocket,
     handlers: {
@@ -163,6 +170,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
         link.pilot.tell(clientId);
         return {};
       },
+      extend: ({ extension, values }) => link.extend(extension, values),
       endpoints: () => [...endpoints, feed].map(({ status }) => status),
     },
     greeting: () => [['state', link.state()]],

@@ -67,6 +67,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
     installed: import.meta.dirname.startsWith('/opt/svc/'),
     recording: video.recording,
     detections,
+    picture: video.picture,
     logs: async (call) => logs.handlers['logs.get'](call),
     log,
   });

@@ -43,6 +43,7 @@ async function build(log: Logger): Promise<Program> {
         clock,
         size: video.hero,
         login: video,
+        extensionCameras: paths.cameraSockets,
         cameras: () => findCameras(process.env['SVC_SYS_DIR'], process.env['SVC_DEV_DIR']),
         csi: async () => csi.list(),
       }),

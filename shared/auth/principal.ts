@@ -10,6 +10,7 @@ import type { Scope } from './scopes.ts';
  *   session    a dashboard session;  ticket  a WebSocket ticket;  token  a scoped token
  *   relay      a caller of a ground station, which vouches for it through the radio link
  *   fleet      a caller of the fleet, by its signed call
+ *   extension  an extension of this node, for which svc-residual asks on control.sock after it has looked up the grant
  */
 export const PRINCIPAL_KINDS = [
   'anonymous',
@@ -22,6 +23,7 @@ export const PRINCIPAL_KINDS = [
   'token',
   'relay',
   'fleet',
+  'extension',
 ] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
@@ -40,3 +42,6 @@ export interface Principal {
 export const ANONYMOUS: Principal = Object.freeze({ kind: 'anonymous', id: 'anonymous', scopes: null });
 export const PAIRING_KEY: Principal = Object.freeze({ kind: 'key', id: 'pairing-key', scopes: null });
 export const LOCAL_SOCKET: Principal = Object.freeze({ kind: 'local', id: 'control-socket', scopes: null });
+
+/** On control.sock: the request is an extension's, whose id this is, and has its rights only. It means nothing elsewhere. */
+export const EXTENSION_HEADER = 'x-svc-extension';

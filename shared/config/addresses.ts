@@ -28,7 +28,8 @@ export type VideoSource =
   | { readonly kind: 'v4l2'; readonly device: string }
   | { readonly kind: 'libcamera'; readonly index: number }
   | { readonly kind: 'rtsp'; readonly url: string; readonly host: string }
-  | { readonly kind: 'rtp'; readonly host: string; readonly port: number };
+  | { readonly kind: 'rtp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'extension'; readonly id: string };
 
 /** Where the picture goes, from `video.outputs`; `mpegts` is MPEG-TS over UDP. */
 export interface VideoOutput {
@@ -45,6 +46,8 @@ export interface HostPort {
 /** Baud rates that Linux's termios can set, in bit/s: B300 to B4000000. */
 const BAUD = { lowest: 300, highest: 4_000_000 } as const;
 const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-9-]{1,63})*\.?$/;
+/** The id of an extension that offers a camera. */
+const EXTENSION = /^(?=.{1,128}$)[a-z0-9]+(?:\.[a-z0-9-]+)+$/;
 const DEVICE = /^\/dev\/[A-Za-z0-9._/:+-]+$/;
 
 /** `host:port`, `[IPv6]:port`; null if the host is invalid, or the port is not from 1 to 65535. */
@@ -125,6 +128,8 @@ export function parseVideoSource(text: string): VideoSource | null {
       const address = parseHostPort(rest);
       return address === null || isIP(address.host) === 0 ? null : { kind, ...address };
     }
+    case 'extension':
+      return EXTENSION.test(rest) ? { kind, id: rest } : null;
     default:
       return null;
   }
@@ -158,7 +163,7 @@ export const FORMATS = {
   },
   'video-source': {
     forms:
-      'auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port',
+      'auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
     fits: (text: string) => parseVideoSource(text) !== null,
   },
   'video-output': {

@@ -9,6 +9,7 @@ export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>>
     ...state.telemetry,
     // The motors of a silent vehicle may still be running.
     armed: state.mavlink_alive ? state.telemetry.armed : null,
+    extensions: state.extensions,
     statustext: state.statustext,
     param_cached_count: params.cached,
     param_expected_count: params.expected,

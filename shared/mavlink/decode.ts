@@ -128,6 +128,8 @@ export interface BatteryStatus {
   readonly cellsExt: readonly number[];
   readonly current: number;
   readonly remaining: number;
+  /** MAV_BATTERY_CHARGE_STATE; an older autopilot sends none, which reads as 0, unknown. */
+  readonly chargeState: number;
 }
 
 export function decodeBatteryStatus(payload: Payload): BatteryStatus {
@@ -142,6 +144,7 @@ export function decodeBatteryStatus(payload: Payload): BatteryStatus {
     cellsExt,
     current: payload.i16(30),
     remaining: payload.i8(35),
+    chargeState: payload.u8(40),
   };
 }
 

@@ -37,21 +37,17 @@ function slot(place: string): Capability {
   return row('low', 'read', 'ui_slot', `shows something in ${place}`, ['gcs']);
 }
 
-/** Everything that an extension can ask for. What does not stand here is refused. */
+/** Everything that an extension can be granted, each with an effect. Of what does not stand here, `not-offered.ts` says why. */
 export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'event.publish': row('low', 'safe_write', 'plugin', 'publishes events under names other than its own'),
   'event.subscribe': row('low', 'read', 'plugin', 'hears events of the node'),
   'mavlink.read': row('low', 'read', 'flight_control', 'reads every message of the vehicle'),
-  'msp.read': row('low', 'read', 'flight_control', 'reads MSP messages of the vehicle'),
   'telemetry.read': row('low', 'read', 'flight_control', 'reads position, attitude, battery and state'),
   'telemetry.extend': row('low', 'safe_write', 'flight_control', 'adds own values to the telemetry'),
   'mission.read': row('low', 'read', 'flight_control', 'reads mission, fence and rally points', BOTH),
   'recording.write': row('low', 'safe_write', 'data_network', 'starts and stops recordings', BOTH),
-  'vision.model.read': row('low', 'read', 'compute_process', 'reads the installed vision models'),
   'vision.detection.publish': row('low', 'safe_write', 'compute_process', 'reports objects that it has seen'),
   'vision.detection.subscribe': row('low', 'read', 'compute_process', 'hears which objects were seen'),
-  'display.oled.page': row('low', 'safe_write', 'hardware', "shows a page on the node's small display"),
-  'compute.job.read': row('low', 'read', 'compute_process', 'reads the state of its computing jobs'),
 
   'mavlink.component.camera': row(
     'medium',
@@ -71,12 +67,8 @@ export const CAPABILITIES: Readonly<Record<string, Capability>> = {
     'medium',
     'safe_write',
     'hardware',
-    'offers a camera, and takes its pictures',
+    'offers its pictures as a camera of the node',
   ),
-  'sensor.depth.register': row('medium', 'safe_write', 'hardware', 'offers a depth sensor'),
-  'sensor.lidar.register': row('medium', 'safe_write', 'hardware', 'offers a lidar'),
-  'sensor.imu.register': row('medium', 'safe_write', 'hardware', 'offers an inertial sensor'),
-  'sensor.payload.register': row('medium', 'safe_write', 'hardware', 'offers a payload'),
   'hardware.uart': row('medium', 'admin', 'hardware', 'uses serial ports'),
   'hardware.i2c': row('medium', 'admin', 'hardware', 'uses the I2C buses'),
   'hardware.spi': row('medium', 'admin', 'hardware', 'uses the SPI buses'),
@@ -85,41 +77,24 @@ export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'hardware.usb.uvc': row('medium', 'admin', 'hardware', 'uses USB cameras'),
   'hardware.camera.csi': row('medium', 'admin', 'hardware', 'uses the cameras of the board'),
   'hardware.gpu': row('medium', 'admin', 'hardware', 'uses the graphics processor'),
-  'video.source.set': row('medium', 'safe_write', 'data_network', 'chooses which picture the node sends'),
   'network.outbound': row('medium', 'admin', 'data_network', 'connects to other machines'),
   'network.listen': row('medium', 'admin', 'data_network', 'accepts connections of other machines'),
   'filesystem.host': row('medium', 'admin', 'data_network', 'reads and writes files of this machine'),
   'vision.frame.read': row('medium', 'read', 'compute_process', 'sees the pictures of the cameras'),
-  'vision.model.register': row(
-    'medium',
-    'safe_write',
-    'compute_process',
-    'brings vision models, and runs them',
-  ),
   'vision.track.designate': row(
     'medium',
     'safe_write',
     'compute_process',
     'chooses which object is followed',
   ),
-  'button.subscribe': row('medium', 'read', 'hardware', "hears the node's buttons"),
-  'compute.job.submit': row('medium', 'safe_write', 'compute_process', 'starts computing jobs'),
-  'compute.dataset.write': row('medium', 'safe_write', 'compute_process', 'stores data for computing jobs'),
-  'compute.stream.open': row('medium', 'safe_write', 'compute_process', 'sends data to computing jobs'),
   'mcp.expose': row('medium', 'read', 'plugin', 'offers its tools to AI clients', BOTH),
 
   'mavlink.write': row('high', 'flight', 'flight_control', 'sends any message to the vehicle'),
-  'msp.write': row('high', 'flight', 'flight_control', 'sends MSP messages to the vehicle'),
   'mavlink.component.vio': row('high', 'flight', 'flight_control', 'tells the vehicle where it is'),
-  'estimator.pose.inject': row('high', 'flight', 'flight_control', 'tells the vehicle where it is'),
-  'mavlink.tunnel': row('high', 'flight', 'flight_control', 'exchanges raw bytes with the vehicle'),
   'hardware.gpio_out': row('high', 'flight', 'hardware', 'switches outputs of the board'),
-  'vehicle.command': row('high', 'flight', 'flight_control', 'commands the vehicle'),
+  'command.send': row('high', 'flight', 'flight_control', 'commands the vehicle', BOTH),
   'mission.write': row('high', 'flight', 'flight_control', 'replaces mission, fence and rally points', BOTH),
   'process.spawn': row('high', 'admin', 'compute_process', 'runs programs that it brings along'),
-  'flight.guided_setpoint': row('high', 'flight', 'flight_control', 'steers the vehicle to positions'),
-  'radio.aux_stream': row('high', 'admin', 'data_network', 'sends own data over the radio link'),
-  'flight.rate_setpoint': row('critical', 'flight', 'flight_control', "steers the vehicle's rates of turn"),
 
   'ui.slot.fc-tab': slot("the flight controller's page"),
   'ui.slot.hardware-tab': slot('the hardware page'),
@@ -132,7 +107,6 @@ export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'ui.slot.node-detail-tab': slot("the node's page"),
   'ui.slot.cockpit-panel': slot('the cockpit'),
   'telemetry.subscribe': row('low', 'read', 'flight_control', 'reads position, attitude and state', ['gcs']),
-  'command.send': row('high', 'flight', 'flight_control', 'commands the vehicle', ['gcs']),
   'cloud.read': row('medium', 'read', 'data_network', "reads the operator's stored data", ['gcs']),
   'cloud.write': row('medium', 'admin', 'data_network', "changes the operator's stored data", ['gcs']),
   'perception.read': row('low', 'read', 'compute_process', 'reads which objects were seen', ['gcs']),
@@ -144,6 +118,11 @@ function lookUp(id: string): Capability | null {
   const part = telemetryPart(id);
   if (part !== null) return row('low', 'read', 'flight_control', `reads of the telemetry: ${part}`, ['gcs']);
   return (Object.hasOwn(CAPABILITIES, id) ? CAPABILITIES[id] : null) ?? null;
+}
+
+/** Whether it can be granted at all: a record of an earlier version may hold what this one does not offer. */
+export function isCapability(id: string): boolean {
+  return lookUp(id) !== null;
 }
 
 /** Null for what is not known, or not for this half. */

@@ -3,6 +3,8 @@ import type { Violation } from '../schemas/validator.ts';
 import { isArchivePath } from './archive-paths.ts';
 import { capabilityOf, type Half } from './capabilities.ts';
 import { MANIFEST_SCHEMA } from './manifest-schema.ts';
+import { componentKind, isTakenComponent } from './mavlink-kinds.ts';
+import { notOffered } from './not-offered.ts';
 
 export interface Checked {
   readonly violations: Violation[];
@@ -11,6 +13,22 @@ export interface Checked {
 
 const MCP_LISTS = ['tools', 'resources', 'prompts'] as const;
 const MCP_SCHEMA = 3;
+/** What manifests of other hosts declare and this node does not do; by their place below `agent`. */
+const NOT_DONE: readonly (readonly [path: string, why: string])[] = [
+  ['payloads', 'would be downloaded, and this node downloads nothing; put the files into the archive'],
+  [
+    'contributes/services',
+    'would be further processes, and the node starts the entrypoint alone; start them there, and name ports in agent.listen_ports',
+  ],
+  [
+    'contributes/drivers',
+    'are registered with nobody here; a driver is what the entrypoint does with the hardware that it is granted',
+  ],
+  [
+    'contributes/vision',
+    'adds nothing to the detector of this node; run the model in the entrypoint, and report with vision.detection.publish',
+  ],
+];
 const { agent: AGENT, gcs: GCS, compatibility: COMPATIBILITY } = MANIFEST_SCHEMA.properties;
 /** Members that mean something elsewhere, and nothing here: they need no warning. */
 const ELSEWHERE = ['isolation', 'shared_topics', 'declared_capabilities'];
@@ -86,7 +104,7 @@ function checkEntrypoint(agent: unknown, { violations }: Checked): void {
   }
 }
 
-function checkAgent(agent: unknown, { violations, warnings }: Checked): void {
+function checkAgent(agent: unknown, { violations }: Checked): void {
   const fail = (path: string, message: string) => violations.push({ path: `/agent/${path}`, message });
   if (memberOf(agent, 'isolation') === 'inprocess')
     fail('isolation', 'inprocess would run inside the node, which is not offered; write subprocess');
@@ -96,36 +114,62 @@ function checkAgent(agent: unknown, { violations, warnings }: Checked): void {
   if ((memberOf(agent, 'contains_vendor_binary') === true) !== attribution.length > 0)
     fail('vendor_attribution', 'must stand there exactly when contains_vendor_binary is true');
   const ids = new Set(idsOf(agent).map(({ id }) => id));
-  if (listOf(memberOf(agent, 'subprocess_spawn')).length > 0 && !ids.has('process.spawn'))
-    fail('subprocess_spawn', 'needs the permission process.spawn');
-  if (listOf(memberOf(agent, 'payloads')).length > 0)
-    warnings.push('agent.payloads is ignored: this node downloads nothing, put the files into the archive.');
-  const names = new Set<unknown>();
-  const ports = new Set<unknown>();
-  for (const [index, service] of listOf(memberOf(memberOf(agent, 'contributes'), 'services')).entries()) {
-    const at = `contributes/services/${index}`;
-    const name = typeof service === 'string' ? service : memberOf(service, 'name');
-    if (names.has(name)) fail(at, 'has the name of another service');
-    names.add(name);
-    const listen = listOf(memberOf(service, 'listen_ports'));
-    for (const port of listen) {
-      if (ports.has(port)) fail(`${at}/listen_ports`, 'has a port of another service');
-    }
-    for (const port of listen) ports.add(port);
-    if (listen.length > 0 && !(ids.has('network.listen') && ids.has('network.outbound')))
-      fail(`${at}/listen_ports`, 'needs the permissions network.listen and network.outbound');
+  for (const [path, why] of NOT_DONE) {
+    const value = path.split('/').reduce<unknown>(memberOf, agent);
+    if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) fail(path, why);
   }
+  // Each of these is asked for and declared, or neither: one without the other does nothing.
+  const pairs = [
+    ['subprocess_spawn', ['process.spawn']],
+    ['listen_ports', ['network.listen', 'network.outbound']],
+  ] as const;
+  for (const [member, needed] of pairs) {
+    const declared = listOf(memberOf(agent, member)).length > 0;
+    if (declared && !needed.every((id) => ids.has(id)))
+      fail(member, `needs the permission${needed.length > 1 ? 's' : ''} ${needed.join(' and ')}`);
+    if (!declared && ids.has(needed[0]))
+      fail('permissions', `${needed[0]} does nothing without agent.${member}`);
+  }
+  checkComponents(agent, ids, fail);
+}
+
+function checkComponents(
+  agent: unknown,
+  ids: ReadonlySet<string>,
+  fail: (path: string, message: string) => void,
+): void {
+  const numbers = new Set<unknown>();
+  const played = new Set<string>();
+  for (const [index, component] of listOf(memberOf(agent, 'mavlink_components')).entries()) {
+    const at = `mavlink_components/${index}`;
+    const id = memberOf(component, 'component_id');
+    if (isTakenComponent(id))
+      fail(`${at}/component_id`, 'is that of the autopilot, a ground station or this node; take another');
+    if (numbers.has(id)) fail(`${at}/component_id`, 'stands there twice');
+    numbers.add(id);
+    const kind = componentKind(memberOf(component, 'component_kind'));
+    if (kind === null) continue; // the schema says so
+    played.add(kind.capability);
+    if (!ids.has(kind.capability)) fail(at, `needs the permission ${kind.capability}`);
+  }
+  for (const id of ids)
+    if (id.startsWith('mavlink.component.') && capabilityOf(id, 'agent') !== null && !played.has(id))
+      fail('permissions', `${id} does nothing without a component of that kind in agent.mavlink_components`);
 }
 
 function checkPermissions(half: Half, part: unknown, { violations, warnings }: Checked): void {
   const seen = new Set<string>();
-  for (const { id, index } of idsOf(part)) {
+  for (const { id, index, required } of idsOf(part)) {
     const path = `/${half}/permissions/${index}`;
     if (seen.has(id)) violations.push({ path, message: `${id} stands there twice` });
     seen.add(id);
     if (capabilityOf(id, half) !== null) continue;
-    if (half === 'agent') violations.push({ path, message: `${id} is no capability that this node knows` });
-    else warnings.push(`gcs asks for ${id}, which this node does not know; it cannot be granted.`);
+    const why = half === 'agent' ? notOffered(id) : null;
+    if (half === 'gcs')
+      warnings.push(`gcs asks for ${id}, which this node does not know; it cannot be granted.`);
+    else if (why === null) violations.push({ path, message: `${id} is no capability that this node knows` });
+    else if (required) violations.push({ path, message: `${id} is not offered: ${why}` });
+    else warnings.push(`${id} is not offered, and cannot be granted: ${why}.`);
   }
 }
 
@@ -155,10 +199,10 @@ function checkMcp(half: Half, part: unknown, schema: number, { violations, warni
   }
 }
 
-function idsOf(part: unknown): { readonly id: string; readonly index: number }[] {
+function idsOf(part: unknown): { readonly id: string; readonly index: number; readonly required: boolean }[] {
   return listOf(memberOf(part, 'permissions')).flatMap((item, index) => {
     const id = typeof item === 'string' ? item : memberOf(item, 'id');
-    return typeof id === 'string' ? [{ id, index }] : [];
+    return typeof id === 'string' ? [{ id, index, required: memberOf(item, 'required') !== false }] : [];
   });
 }
 

@@ -1,13 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import type { MANIFEST_SCHEMA } from './manifest-schema.ts';
-import type {
-  AgentHalf,
-  DeclaredService,
-  GcsHalf,
-  Manifest,
-  McpContributions,
-  Permission,
-} from './manifest-types.ts';
+import type { AgentHalf, GcsHalf, Manifest, McpContributions, Permission } from './manifest-types.ts';
 
 /** A manifest that fits the schema, without its defaults. */
 export type RawManifest = FromSchema<typeof MANIFEST_SCHEMA>;
@@ -64,7 +57,6 @@ function boards(names: readonly string[]): readonly string[] {
 }
 
 function agentOf(raw: RawAgent, withMcp: boolean): AgentHalf {
-  const services = (raw.contributes?.services ?? []).map(serviceOf);
   const runtime = raw.runtime ?? 'python';
   const { max_ram_mb, max_cpu_percent, max_pids } = { ...RESOURCES, ...raw.resources };
   return {
@@ -72,13 +64,8 @@ function agentOf(raw: RawAgent, withMcp: boolean): AgentHalf {
     runtime: runtime === 'rust' ? 'binary' : runtime,
     permissions: permissionsOf(raw.permissions ?? []),
     resources: { max_ram_mb, max_cpu_percent, max_pids },
-    contributes: {
-      ...(withMcp ? mcpOf(raw.contributes) : NO_MCP),
-      services,
-      drivers: raw.contributes?.drivers ?? [],
-      vision: raw.contributes?.vision ?? null,
-    },
-    listen_ports: services.flatMap(({ listen_ports }) => listen_ports),
+    contributes: withMcp ? mcpOf(raw.contributes) : NO_MCP,
+    listen_ports: raw.listen_ports ?? [],
     mavlink_components: (raw.mavlink_components ?? []).map(({ component_id, component_kind }) => ({
       component_id,
       component_kind,
@@ -112,18 +99,6 @@ function permissionsOf(raw: NonNullable<RawAgent['permissions']>): Permission[] 
           degraded_behavior: item.degraded_behavior ?? null,
         },
   );
-}
-
-function serviceOf(raw: string | object): DeclaredService {
-  const given: Partial<DeclaredService> = typeof raw === 'string' ? { name: raw } : raw;
-  return {
-    name: given.name ?? '',
-    command: given.command ?? null,
-    ready_check: given.ready_check ?? null,
-    restart: given.restart ?? 'on-failure',
-    profiles: given.profiles ?? [],
-    listen_ports: given.listen_ports ?? [],
-  };
 }
 
 function mcpOf(raw: RawAgent['contributes'] | RawGcs['contributes']): McpContributions {

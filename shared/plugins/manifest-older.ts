@@ -34,5 +34,13 @@ export function readOlderNames(manifest: Record<string, unknown>): string[] {
     (agent as Record<string, unknown>)['runtime'] = 'binary';
     warnings.push('agent.runtime: rust is an older name; write binary.');
   }
+  const permissions = memberOf(agent, 'permissions');
+  for (const [index, item] of (Array.isArray(permissions) ? permissions : []).entries()) {
+    const id: unknown = typeof item === 'string' ? item : memberOf(item, 'id');
+    if (id !== 'vehicle.command') continue;
+    (permissions as unknown[])[index] =
+      typeof item === 'string' ? 'command.send' : { ...(item as object), id: 'command.send' };
+    warnings.push('agent.permissions: vehicle.command is an older name; write command.send.');
+  }
   return warnings;
 }

@@ -7,7 +7,6 @@ const TEXT = { type: 'string', maxLength: 20_000 } as const;
 const NAME = { type: 'string', minLength: 1, maxLength: 128 } as const;
 const OPTIONAL_TEXT = { type: ['string', 'null'], maxLength: 20_000 } as const;
 const TEXTS = { type: 'array', maxItems: 500, items: NAME } as const;
-const OBJECTS = { type: 'array', maxItems: 500, items: { type: 'object' } } as const;
 /** A path inside the archive. */
 const FILE = { type: 'string', format: 'path-in-archive', maxLength: 240 } as const;
 
@@ -33,34 +32,6 @@ const RESOURCES = {
     max_ram_mb: { type: 'integer', minimum: 8, maximum: 4096 },
     max_cpu_percent: { type: 'integer', minimum: 1, maximum: 100 },
     max_pids: { type: 'integer', minimum: 1, maximum: 256 },
-  },
-} as const;
-
-const SERVICE_NAME = { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]*$', maxLength: 64 } as const;
-const SERVICES = {
-  type: 'array',
-  maxItems: 16,
-  items: {
-    anyOf: [
-      SERVICE_NAME,
-      {
-        type: 'object',
-        required: ['name', 'command'],
-        properties: {
-          name: SERVICE_NAME,
-          command: { type: 'string', minLength: 1, maxLength: 4096, format: 'command-line' },
-          ready_check: { type: ['string', 'null'], maxLength: 4096, format: 'command-line' },
-          restart: { enum: ['always', 'on-failure', 'no'] },
-          profiles: TEXTS,
-          listen_ports: {
-            type: 'array',
-            maxItems: 4,
-            uniqueItems: true,
-            items: { type: 'integer', minimum: 1024, maximum: 65_535 },
-          },
-        },
-      },
-    ],
   },
 } as const;
 
@@ -101,7 +72,18 @@ const AGENT = {
     resources: RESOURCES,
     contributes: {
       type: 'object',
-      properties: { ...MCP, services: SERVICES, drivers: OBJECTS, vision: { type: 'object' } },
+      properties: {
+        ...MCP,
+        services: { type: 'array' },
+        drivers: { type: 'array' },
+        vision: { type: 'object' },
+      },
+    },
+    listen_ports: {
+      type: 'array',
+      maxItems: 16,
+      uniqueItems: true,
+      items: { type: 'integer', minimum: 1024, maximum: 65_535 },
     },
     mavlink_components: {
       type: 'array',
@@ -145,7 +127,7 @@ const AGENT = {
       },
     },
     test_fixtures: { type: 'object', maxProperties: 100, additionalProperties: FILE },
-    payloads: OBJECTS,
+    payloads: { type: 'array' },
     http: { type: 'boolean' },
   },
 } as const;

@@ -1,5 +1,6 @@
 import type { Violation } from '../schemas/validator.ts';
 import type { Risk } from './capabilities.ts';
+import type { ComponentKind } from './mavlink-kinds.ts';
 
 /** A manifest with every default filled in. */
 export interface Manifest {
@@ -58,17 +59,6 @@ export interface McpTool {
   readonly safety_class: unknown;
 }
 
-export interface DeclaredService {
-  readonly name: string;
-  /** Null for a service that only has a name. */
-  readonly command: string | null;
-  readonly ready_check: string | null;
-  readonly restart: 'always' | 'on-failure' | 'no';
-  /** Empty for every profile. */
-  readonly profiles: readonly string[];
-  readonly listen_ports: readonly number[];
-}
-
 export interface AgentHalf {
   /** A path in the archive; for `python` also `module:Class`, for `binary` also `bin:<name>`. */
   readonly entrypoint: string;
@@ -79,16 +69,12 @@ export interface AgentHalf {
     readonly max_cpu_percent: number;
     readonly max_pids: number;
   };
-  readonly contributes: McpContributions & {
-    readonly services: readonly DeclaredService[];
-    readonly drivers: readonly Readonly<Record<string, unknown>>[];
-    readonly vision: Readonly<Record<string, unknown>> | null;
-  };
-  /** TCP ports of all services. */
+  readonly contributes: McpContributions;
+  /** TCP ports on which it accepts connections. */
   readonly listen_ports: readonly number[];
   readonly mavlink_components: readonly {
     readonly component_id: number;
-    readonly component_kind: string;
+    readonly component_kind: ComponentKind;
   }[];
   /** Names of programs in `agent/vendor/` that it may start. */
   readonly subprocess_spawn: readonly string[];

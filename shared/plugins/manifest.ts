@@ -8,6 +8,7 @@ import { readOlderNames } from './manifest-older.ts';
 import { MANIFEST_SCHEMA } from './manifest-schema.ts';
 import { readManifestText } from './manifest-text.ts';
 import type { Manifest, ReadManifest } from './manifest-types.ts';
+import { notOffered } from './not-offered.ts';
 
 export type * from './manifest-types.ts';
 
@@ -18,7 +19,6 @@ const validate = lazyValidator(() => {
   ajv.addFormat('path-in-archive', isArchivePath);
   ajv.addFormat('semantic-version', (text) => semver.valid(text) === text);
   ajv.addFormat('version-range', (text) => rangeOf(text) !== null);
-  ajv.addFormat('command-line', isCommandLine);
   return compileValidator(ajv, MANIFEST_SCHEMA);
 });
 
@@ -53,43 +53,45 @@ export function parseManifest(text: string): ReadManifest {
 export interface RequestedPermission {
   readonly id: string;
   readonly required: boolean;
-  readonly half: Half;
+  /** Which ask for it. */
+  readonly halves: readonly Half[];
+  /** False: it cannot be granted on this node, and nothing waits for it. */
+  readonly available: boolean;
   readonly label: string;
   readonly category: Category;
   readonly risk: Risk;
   readonly risk_reason: string;
 }
 
-/** What both halves ask for, for a person to decide about. */
+/** What its halves ask for, for a person to decide about: each once, since there is one grant for both. */
 export function requestedPermissions(manifest: Manifest): RequestedPermission[] {
-  const halves = [
-    ['agent', manifest.agent],
-    ['gcs', manifest.gcs],
-  ] as const;
-  return halves.flatMap(([half, part]) =>
-    (part?.permissions ?? []).map(({ id, required }) => {
-      const known = capabilityOf(id, half);
-      return known === null
-        ? {
-            id,
-            required,
-            half,
-            label: 'is not known to this node, and cannot be granted',
-            category: 'plugin' as const,
-            risk: 'high' as const,
-            risk_reason: 'Nobody here knows what it means.',
-          }
-        : {
-            id,
-            required,
-            half,
-            label: known.label,
-            category: known.category,
-            risk: known.risk,
-            risk_reason: riskReason(known),
-          };
-    }),
-  );
+  const asked = new Map<string, RequestedPermission>();
+  for (const half of ['agent', 'gcs'] as const)
+    for (const { id, required } of manifest[half]?.permissions ?? []) {
+      const before = asked.get(id);
+      asked.set(id, {
+        ...describe(id, half),
+        ...before,
+        required: required || before?.required === true,
+        halves: [...(before?.halves ?? []), half],
+      });
+    }
+  return [...asked.values()];
+}
+
+function describe(id: string, half: Half): Omit<RequestedPermission, 'required' | 'halves'> {
+  const known = capabilityOf(id, half);
+  if (known === null)
+    return {
+      id,
+      available: false,
+      label: 'is not offered by this node, and cannot be granted',
+      category: 'plugin',
+      risk: 'high',
+      risk_reason: `Nobody is granted it: ${notOffered(id) ?? 'nobody here knows what it means'}.`,
+    };
+  const { label, category, risk } = known;
+  return { id, available: true, label, category, risk, risk_reason: riskReason(known) };
 }
 
 /** Whether this version of the node is one that the manifest names. What follows a hyphen in the version does not count. */
@@ -104,10 +106,4 @@ export function svcVersionFits(manifest: Manifest, version: string): boolean {
 function rangeOf(text: string): string | null {
   const parts = text.split(',').map((part) => part.trim().replace(/^==/, '='));
   return parts.includes('') ? null : semver.validRange(parts.join(' '));
-}
-
-/** No shell reads it, but systemd's own prefixes and separators would change what runs. */
-function isCommandLine(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex
-  return !/[\u0000-\u001f\u007f]/.test(text) && !/^\s*[-@:+!|]/.test(text) && !/(?:^|\s);(?:\s|$)/.test(text);
 }

@@ -16,6 +16,8 @@ export interface FeedOptions {
   readonly hello: FeedHello;
   /** The frame's bytes hold until this returns. */
   readonly onFrame: (frame: Frame) => void;
+  /** svc-link has taken the client. */
+  readonly onOpen?: () => void;
   /** svc-link refused, with its reason; `onEnd` follows. */
   readonly onRefused: (reason: string) => void;
   /** Once: the connection has ended, or never was. */
@@ -29,7 +31,7 @@ export interface Feed {
   end(): void;
 }
 
-export function openFeed({ path, hello, onFrame, onRefused, onEnd }: FeedOptions): Feed {
+export function openFeed({ path, hello, onFrame, onOpen, onRefused, onEnd }: FeedOptions): Feed {
   const link = connect(path);
   const framer = new Framer(onFrame);
   let head: Buffer | null = Buffer.alloc(0);
@@ -51,8 +53,10 @@ export function openFeed({ path, hello, onFrame, onRefused, onEnd }: FeedOptions
     const rest = head.subarray(end + 1);
     head = null;
     link.setTimeout(0);
-    if (reply.ok) framer.push(rest, performance.now());
-    else {
+    if (reply.ok) {
+      onOpen?.();
+      framer.push(rest, performance.now());
+    } else {
       onRefused(reply.detail);
       link.destroy();
     }

@@ -1,8 +1,10 @@
 import type { Armed } from '../flight/armed.ts';
+import type { BatteryState } from '../flight/battery-state.ts';
 import { CALIBRATION_SENSORS, type CalibrationState, POSES } from '../flight/calibration.ts';
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS, type MissionItem } from '../mission/item.ts';
+import { type ExtensionValues, extensionValues } from '../plugins/telemetry-values.ts';
 import { setPoint } from '../schemas/offboard.ts';
 import { CAMERA_METHODS, type CameraRequest } from './camera.ts';
 import { type Contract, method, type ParamsOf, shape } from './contract.ts';
@@ -35,6 +37,8 @@ export interface Telemetry {
     remaining: number | null;
     temperature: number | null;
     cell_voltages: number[] | null;
+    /** By the vehicle's own thresholds. */
+    state: BatteryState | null;
   };
   gps: { fix_type: number | null; satellites: number | null; eph: number | null; epv: number | null };
   home: { lat: number | null; lon: number | null; alt_msl: number | null };
@@ -198,6 +202,8 @@ export interface LinkState {
   /** Newest STATUSTEXT lines of the vehicle, at most 10, oldest first. Severity as in MAV_SEVERITY. */
   statustext: { at: string; severity: number; text: string }[];
   telemetry: Telemetry;
+  /** What extensions add to the telemetry, by their ids. */
+  extensions: Readonly<Record<string, ExtensionValues>>;
   params: ParamsProgress;
   offboard: OffboardState;
   problems: LinkProblem[];
@@ -423,6 +429,19 @@ export interface FeedHello {
   readonly msgs: string | null;
   /** How the client calls itself, null for nobody; absent where the pilot in command does not matter. */
   readonly client_id?: string | null;
+  /**
+   * It is this component of the vehicle's system: only frames from it, of these messages, are taken, and the node sends its heartbeat.
+   * Refused where there is such a component already.
+   */
+  readonly component?: FeedComponent;
+}
+
+export interface FeedComponent {
+  readonly id: number;
+  /** MAV_TYPE */
+  readonly type: number;
+  /** Ids. */
+  readonly messages: readonly number[];
 }
 
 export type FeedReply = { readonly ok: true } | { readonly ok: false; readonly detail: string };
@@ -672,6 +691,20 @@ export const LINK = {
         type: 'object',
         required: ['client_id'],
         properties: { client_id: { type: ['string', 'null'], maxLength: 64 } },
+        additionalProperties: false,
+      },
+      shape<Readonly<Record<string, never>>>(),
+      2000,
+    ),
+    /** What an extension adds to the telemetry; null: nothing any more. Gone after 10 s. E_BUSY: too many extensions do. */
+    extend: method(
+      {
+        type: 'object',
+        required: ['extension', 'values'],
+        properties: {
+          extension: { type: 'string', minLength: 1, maxLength: 128 },
+          values: { anyOf: [{ type: 'null' }, extensionValues] },
+        },
         additionalProperties: false,
       },
       shape<Readonly<Record<string, never>>>(),

@@ -1,5 +1,7 @@
+import { BATTERY_STATES } from '../flight/battery-state.ts';
 import { CLIENT_ID_PATTERN } from '../flight/pilot.ts';
 import { TELEMETRY_GROUPS } from '../flight/telemetry-groups.ts';
+import { extensionValues, MAX_EXTENDING } from '../plugins/telemetry-values.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const number = { type: ['number', 'null'] } as const satisfies JsonSchema;
@@ -160,6 +162,10 @@ export const telemetry = {
         remaining: number,
         temperature: number,
         cell_voltages: numbers,
+        state: {
+          enum: [...BATTERY_STATES, null],
+          description: "by the vehicle's own thresholds; null: it does not say",
+        },
       },
       additionalProperties: false,
     },
@@ -293,6 +299,12 @@ export const telemetry = {
       description: 'seconds since each part was last received',
       properties: Object.fromEntries(TELEMETRY_GROUPS.map((group) => [group, number])),
       additionalProperties: false,
+    },
+    extensions: {
+      type: 'object',
+      description: 'what extensions add, by their ids; gone 10 s after they last sent it, and when they end',
+      maxProperties: MAX_EXTENDING,
+      additionalProperties: extensionValues,
     },
     last_heartbeat: text,
     last_update: text,

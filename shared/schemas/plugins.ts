@@ -83,11 +83,15 @@ export const installs = {
 
 const permission = {
   type: 'object',
-  required: ['id', 'required', 'half', 'label', 'category', 'risk', 'risk_reason'],
+  required: ['id', 'required', 'halves', 'available', 'label', 'category', 'risk', 'risk_reason'],
   properties: {
     id: text,
     required: { type: 'boolean' },
-    half: { enum: ['agent', 'gcs'] },
+    halves: { type: 'array', items: { enum: ['agent', 'gcs'] }, description: 'which ask for it' },
+    available: {
+      type: 'boolean',
+      description: 'false: this node does not offer it, and nobody can grant it',
+    },
     label: { type: 'string', description: 'what it allows, in words' },
     category: text,
     risk: { enum: ['low', 'medium', 'high', 'critical'] },

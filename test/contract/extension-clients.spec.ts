@@ -6,6 +6,8 @@ import { expect } from 'chai';
 import { AuthorHost } from '../../bin/plugin/author-host.ts';
 import { writeSdk } from '../../bin/plugin/project.ts';
 import { RunningExtension } from '../../bin/plugin/run-extension.ts';
+import { standingVehicle } from '../../bin/plugin/standing-vehicle.ts';
+import { Topics } from '../../residual/app/plugins/ipc/topics.ts';
 import { type Manifest, parseManifest } from '../../shared/plugins/manifest.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -104,20 +106,19 @@ for (const [runtime, entrypoint, source] of [
         list.push(line);
         wake();
       };
-      const socket = join(folder, 'host.sock');
+      const sockets = join(folder, 'sockets');
       host = new AuthorHost({
         manifest,
-        socket,
+        folder: sockets,
         config: new Map<string, unknown>([['first', 'a']]),
-        telemetry: () => Promise.resolve({ mode: 'AUTO', armed: false }),
+        topics: new Topics(),
+        vehicle: standingVehicle({ mode: 'AUTO', armed: false }),
+        mavlinkSocket: null,
+        nodeCalls: null,
         onEvent: push(seen),
       });
       await host.start();
-      extension = await RunningExtension.start(
-        manifest,
-        { folder, socket, httpSocket: join(folder, 'http.sock'), dataDir },
-        push(lines),
-      );
+      extension = await RunningExtension.start(manifest, { folder, sockets, dataDir }, push(lines));
       await host.greeted();
       await until(lines, /^ready$/);
     });
@@ -160,7 +161,7 @@ for (const [runtime, entrypoint, source] of [
 
     if (runtime === 'node')
       it('serves HTTP on the socket that it was given', async () => {
-        const asked = request({ socketPath: join(folder, 'http.sock'), path: '/page?x=1' }).end();
+        const asked = request({ socketPath: join(folder, 'sockets/http.sock'), path: '/page?x=1' }).end();
         const [answer] = (await once(asked, 'response')) as [AsyncIterable<Buffer>];
         let text = '';
         for await (const chunk of answer) text += chunk.toString();

@@ -5,6 +5,7 @@ import { higher, SCOPES } from '../../shared/auth/scopes.ts';
 import {
   CAPABILITIES,
   capabilityOf,
+  isCapability,
   mayPublish,
   maySubscribe,
   riskReason,
@@ -12,6 +13,7 @@ import {
 } from '../../shared/plugins/capabilities.ts';
 import { parseManifest, requestedPermissions, svcVersionFits } from '../../shared/plugins/manifest.ts';
 import { METHOD_CAPABILITIES } from '../../shared/plugins/methods.ts';
+import { NOT_OFFERED } from '../../shared/plugins/not-offered.ts';
 import { mayReadPart } from '../../shared/plugins/telemetry-part.ts';
 import { MANIFEST } from '../support/foreign-archives.ts';
 import { ROOT } from '../support/node.ts';
@@ -97,10 +99,16 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
         /no capability/,
       ],
       'a capability of the other half': [
-        changed('telemetry.read', 'command.send'),
+        changed('telemetry.read', 'ui.slot.fc-tab'),
         '/agent/permissions/0',
         /no capability/,
       ],
+      ...Object.fromEntries(
+        Object.keys(NOT_OFFERED).map((id) => [
+          `${id}, which is not offered`,
+          [changed('telemetry.read', id), '/agent/permissions/0', /^[a-z_.]+ is not offered: [A-Za-z].{20}/],
+        ]),
+      ),
       'a capability named like a member of every object': [
         changed('telemetry.read', 'toString'),
         '/agent/permissions/0',
@@ -157,15 +165,51 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
         '/agent/vendor_attribution',
         /exactly/,
       ],
-      'a port without the permission': [
-        agent('  contributes: {services: [{name: s, command: s, listen_ports: [8000]}]}\n'),
-        '/agent/contributes/services/0/listen_ports',
-        /network\.listen/,
+      'a permission for programs of which there is none': [
+        changed('telemetry.read', 'process.spawn'),
+        '/agent/permissions',
+        /subprocess_spawn/,
       ],
-      'a command that systemd would read otherwise': [
-        agent('  contributes: {services: [{name: s, command: "+rm -rf /"}]}\n'),
-        '/agent/contributes/services/0/command',
-        /command-line/,
+      'a port without the permission': [
+        agent('  listen_ports: [8000]\n'),
+        '/agent/listen_ports',
+        /network\.listen and network\.outbound/,
+      ],
+      'the permission for a port without a port': [
+        changed('telemetry.read', 'network.listen, network.outbound'),
+        '/agent/permissions',
+        /listen_ports/,
+      ],
+      'a service, which nobody would start': [
+        agent('  contributes: {services: [{name: s, command: s}]}\n'),
+        '/agent/contributes/services',
+        /entrypoint/,
+      ],
+      'a driver, of which nobody would know': [
+        agent('  contributes: {drivers: [{id: x}]}\n'),
+        '/agent/contributes/drivers',
+        /entrypoint/,
+      ],
+      'a model for the detector': [
+        agent('  contributes: {vision: {models: [{id: x}]}}\n'),
+        '/agent/contributes/vision',
+        /vision\.detection\.publish/,
+      ],
+      'a file to download': [agent('  payloads: [{path: a}]\n'), '/agent/payloads', /archive/],
+      'a component without its permission': [
+        agent('  mavlink_components: [{component_id: 154, component_kind: gimbal}]\n'),
+        '/agent/mavlink_components/0',
+        /mavlink\.component\.gimbal/,
+      ],
+      'the permission for a component that it does not declare': [
+        changed('telemetry.read', 'mavlink.component.gimbal'),
+        '/agent/permissions',
+        /mavlink_components/,
+      ],
+      'the component of the autopilot': [
+        agent('  mavlink_components: [{component_id: 1, component_kind: generic}]\n'),
+        '/agent/mavlink_components/0/component_id',
+        /autopilot/,
       ],
       'a tool twice': [
         agent('  contributes: {tools: [{name: a}, {name: a}]}\n'),
@@ -265,13 +309,58 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
       ),
     );
     expect(
-      requestedPermissions(manifest).map(({ id, half, risk, required }) => [id, half, risk, required]),
+      requestedPermissions(manifest).map(({ id, halves, risk, required, available }) => [
+        id,
+        halves.join(),
+        risk,
+        required,
+        available,
+      ]),
     ).to.deep.equal([
-      ['telemetry.read', 'agent', 'low', true],
-      ['mavlink.write', 'agent', 'high', false],
-      ['command.send', 'gcs', 'high', true],
-      ['no.such', 'gcs', 'high', true],
+      ['telemetry.read', 'agent', 'low', true, true],
+      ['mavlink.write', 'agent', 'high', false, true],
+      ['command.send', 'gcs', 'high', true, true],
+      ['no.such', 'gcs', 'high', true, false],
     ]);
+  });
+
+  it('shows a permission once, also if both halves ask for it', () => {
+    const manifest = read(
+      changed('[telemetry.read]', '[{id: mission.read, required: false}, mcp.expose]').concat(
+        'gcs: {entrypoint: gcs/a.js, permissions: [mission.read]}\n',
+      ),
+    );
+    expect(
+      requestedPermissions(manifest).map(({ id, halves, required }) => [id, halves, required]),
+    ).to.deep.equal([
+      ['mission.read', ['agent', 'gcs'], true],
+      ['mcp.expose', ['agent'], true],
+    ]);
+  });
+
+  it('that can do without what this node does not offer is taken, and says so', () => {
+    const { manifest, warnings } = parseManifest(
+      changed('[telemetry.read]', '[{id: msp.read, required: false}]'),
+    );
+    expect(warnings).to.deep.equal([
+      'msp.read is not offered, and cannot be granted: this node speaks MAVLink with its vehicle, not MSP.',
+    ]);
+    expect(manifest === null ? [] : requestedPermissions(manifest)).to.deep.include({
+      id: 'msp.read',
+      required: false,
+      halves: ['agent'],
+      available: false,
+      label: 'is not offered by this node, and cannot be granted',
+      category: 'plugin',
+      risk: 'high',
+      risk_reason: 'Nobody is granted it: this node speaks MAVLink with its vehicle, not MSP.',
+    });
+  });
+
+  it('that asks to command the vehicle by the older name is read, with a warning', () => {
+    const { manifest, warnings } = parseManifest(changed('telemetry.read', 'vehicle.command'));
+    expect(manifest?.agent?.permissions.map(({ id }) => id)).to.deep.equal(['command.send']);
+    expect(warnings.join()).to.include('write command.send');
   });
 });
 
@@ -328,6 +417,20 @@ describe('the capabilities of extensions', () => {
   it('are what methods of the socket need, by ids of the half that has a socket', () => {
     for (const [method, id] of Object.entries(METHOD_CAPABILITIES))
       if (id !== null) expect(capabilityOf(id, 'agent'), method).to.not.equal(null);
+  });
+
+  it('and what is not offered are two things, and both stand in docs/extensions.md', async () => {
+    for (const id of Object.keys(NOT_OFFERED)) expect(isCapability(id), id).to.equal(false);
+    const text = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
+    const rows = [...text.matchAll(/^\| `([a-z0-9_.-]+)` \| ([^|]+) \|$/gm)].filter(
+      ([, id]) => id !== undefined && Object.hasOwn(NOT_OFFERED, id),
+    );
+    expect(Object.fromEntries(rows.map(([, id, why]) => [id, why]))).to.deep.equal(NOT_OFFERED);
+  });
+
+  it('each have a method in docs/extensions.md, where they have one', async () => {
+    const text = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
+    for (const method of Object.keys(METHOD_CAPABILITIES)) expect(text, method).to.include(`\`${method} {`);
   });
 
   it('raise the class of a tool, and nothing lowers it', () => {

@@ -200,7 +200,14 @@ describe('extensions', () => {
   it('a grant that this machine cannot give stops it and says why; without it, it runs again', async () => {
     const id = 'org.example.listener';
     const listen = 'network.listen';
-    await plugins.run({ id, agent: [...AGENT, `permissions: [{id: ${listen}, required: false}]`] });
+    await plugins.run({
+      id,
+      agent: [
+        ...AGENT,
+        `permissions: [{id: ${listen}, required: false}, {id: network.outbound, required: false}]`,
+        'listen_ports: [8000]',
+      ],
+    });
     await plugins.done('POST', `/api/plugins/${id}/grant`, { permission_id: listen });
     const stopped = await plugins.record(id);
     expect(stopped.status).to.equal('enabled');

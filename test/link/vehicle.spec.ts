@@ -145,6 +145,7 @@ describe('the vehicle', () => {
       remaining: null,
       temperature: 25.5,
       cell_voltages: [4.1, 4.05],
+      state: null,
     });
     expect(telemetry.gps).to.deep.equal({ fix_type: 3, satellites: null, eph: null, epv: 1.2 });
     expect(telemetry.attitude).to.deep.equal({ roll: null, pitch: 0.5, yaw: 1 });

@@ -177,13 +177,14 @@ const CASES: Readonly<Record<string, Case>> = {
   BATTERY_STATUS: {
     clazz: common.BatteryStatus,
     ours: decodeBatteryStatus,
-    theirs: ({ id, temperature, voltages, voltagesExt, currentBattery, batteryRemaining }) => ({
+    theirs: ({ id, temperature, voltages, voltagesExt, currentBattery, batteryRemaining, chargeState }) => ({
       id,
       temperature,
       cells: voltages,
       cellsExt: voltagesExt,
       current: currentBattery,
       remaining: batteryRemaining,
+      chargeState,
     }),
   },
   VFR_HUD: {

@@ -1,6 +1,8 @@
 import { Codec, CodecContext, FormatContext, Frame, Packet } from 'node-av';
 import { AV_CODEC_ID_H264, AV_CODEC_ID_MJPEG, type AVCodecID, AVMEDIA_TYPE_VIDEO } from 'node-av/constants';
+import { encodeJpeg } from '../../residual/video/engine/jpeg.ts';
 import { readStrip } from '../../residual/video/sources/clock-strip.ts';
+import { TestSource } from '../../residual/video/sources/test-source.ts';
 
 /** What a decoded picture tells. */
 export interface Seen {
@@ -137,4 +139,28 @@ export async function decodeFile(path: string): Promise<Film> {
     context.freeContext();
     await input.closeInput();
   }
+}
+
+/** The test picture as a JPEG. */
+export async function jpegOfTestPicture(width: number, height: number): Promise<Buffer> {
+  const ended = new AbortController();
+  const clock = { wall: () => Date.now(), micros: () => Math.round(performance.now() * 1000) };
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const source = new TestSource(clock, { width, height, fps: 10 });
+  await source.run(
+    {
+      onPicture: ({ frame }) => {
+        ended.abort();
+        const kept = frame.clone();
+        if (kept === null) reject(new Error('no memory'));
+        else
+          void encodeJpeg(kept)
+            .then(resolve, reject)
+            .finally(() => kept.free());
+      },
+      onUnit: () => undefined,
+    },
+    ended.signal,
+  );
+  return promise;
 }

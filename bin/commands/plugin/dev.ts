@@ -12,7 +12,7 @@ export default class PluginDev extends PluginTool {
   static override summary = 'Run an extension here with a simulated vehicle, again after each change.';
   static override description =
     'With every permission of its manifest and without the sandbox of a node, until Ctrl-C. What it publishes is shown. ' +
-    'Commands to the vehicle, MAVLink and recordings need a node: install it there.';
+    'It flies the simulated vehicle as far as its permissions go. Pictures and recordings need a node: install it there.';
   static override examples = [
     '<%= config.bin %> plugin dev my-extension',
     `<%= config.bin %> plugin dev my-extension --set 'address="192.168.1.7:9000"'`,
@@ -40,9 +40,8 @@ export default class PluginDev extends PluginTool {
       });
       if (node === null) return { id: manifest.id };
       try {
-        const telemetry = () => node.telemetry();
         const onLine = (line: string): void => this.log(line);
-        await develop({ folder: args.folder, temporary, config, telemetry, onLine }, signal);
+        await develop({ folder: args.folder, temporary, config, paths: node.paths, onLine }, signal);
       } finally {
         await node.stop();
       }

@@ -50,8 +50,9 @@ export default class PluginInstall extends PluginNodeCommand {
     for (const warning of parsed.warnings) this.warn(warning);
     if (parsed.permissions.length > 0) this.log('It asks for:');
     this.showPermissions(parsed.permissions);
-    const grave = parsed.permissions.filter(isGrave);
-    const granted = parsed.permissions.filter((permission) => !isGrave(permission)).map(({ id }) => id);
+    const offered = parsed.permissions.filter(({ available }) => available);
+    const grave = offered.filter(isGrave);
+    const granted = offered.filter((permission) => !isGrave(permission)).map(({ id }) => id);
     if (flags.yes && grave.some(({ required }) => required))
       this.error(
         `--yes does not stand for ${grave.map(({ id }) => id).join(', ')}. Install it without --yes, then: plugin perms ${parsed.plugin_id} --grant PERMISSION --yes`,

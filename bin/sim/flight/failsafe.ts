@@ -32,6 +32,10 @@ export class Failsafes {
     this.#batteryLow = false;
   }
 
+  get batteryLow(): boolean {
+    return this.#batteryLow;
+  }
+
   get active(): boolean {
     return this.#gcsLost || this.#batteryLow;
   }

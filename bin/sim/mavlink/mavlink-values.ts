@@ -36,7 +36,7 @@ export const MissionState = { NO_MISSION: 1, NOT_STARTED: 2, ACTIVE: 3, PAUSED: 
 export const MavState = { STANDBY: 3, ACTIVE: 4, CRITICAL: 5 } as const;
 export const MavType = { FIXED_WING: 1, QUADROTOR: 2, GCS: 6, GROUND_ROVER: 10, SUBMARINE: 12 } as const;
 export const MavAutopilot = { ARDUPILOTMEGA: 3, PX4: 12 } as const;
-export const MavBatteryChargeState = { OK: 1 } as const;
+export const MavBatteryChargeState = { OK: 1, LOW: 2 } as const;
 export const EkfStatusFlags = {
   ATTITUDE: 1,
   VELOCITY_HORIZ: 2,

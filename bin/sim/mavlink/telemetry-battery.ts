@@ -34,6 +34,6 @@ function send(channel: Channel, view: TelemetryView, voltages: readonly number[]
     currentConsumed: battery.usedMah,
     energyConsumed: (battery.usedMah * view.volts() * 3.6) / 100, // hJ
     batteryRemaining: battery.remaining(params.get('BATT_CAPACITY')),
-    chargeState: MavBatteryChargeState.OK,
+    chargeState: view.batteryLow() ? MavBatteryChargeState.LOW : MavBatteryChargeState.OK,
   });
 }

@@ -46,6 +46,8 @@ export interface TelemetryView {
   /** The next aircraft that its receiver has heard; undefined: none for now. */
   aircraft(): Aircraft | undefined;
   failsafe(): boolean;
+  /** The failsafe of the battery. */
+  batteryLow(): boolean;
   simulated(): boolean;
   compasses(): readonly CompassCalibration[];
   /** V. */

@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** The name and version of this SDK, as the node is told. */
 export const SDK: string;
@@ -129,11 +130,34 @@ export interface Extension {
   ): Promise<Value>;
   /** Needs `mavlink.write`. */
   sendMavlink(frame: Uint8Array): Promise<Value>;
+  /**
+   * Shows values below `extensions.<id>` in the telemetry for 10 s: 32 names, 2048 characters, 10 times a second. Needs
+   * `telemetry.extend`.
+   */
+  extendTelemetry(values: {
+    readonly [name: string]: number | boolean | string | null | readonly (number | null)[];
+  }): Promise<Value>;
+  /** As POST /api/command takes it; what the vehicle answers. Needs `command.send`. */
+  sendCommand(cmd: string, args?: readonly (number | string)[]): Promise<Value>;
+  /**
+   * Is this component of the vehicle, declared in `mavlink_components`, while it is connected; the node sends the heartbeat. Needs
+   * `mavlink.component.<kind>`. The result sends one of its frames; `onFrame` hears frames that are addressed to it.
+   */
+  component(
+    id: number,
+    onFrame?: (frame: Uint8Array) => unknown,
+  ): Promise<(frame: Uint8Array) => Promise<Value>>;
+  /** Offers a camera, which `video.source: extension:<id>` shows. Needs `sensor.camera.register`. */
+  camera(format: 'mpegts' | 'mjpeg', handler: (stream: Socket) => unknown): Promise<Value>;
+  /** The newest picture, `{ jpeg, captured_at }`; 5 a second. Needs `vision.frame.read`. */
+  readFrame(): Promise<Value>;
   /** One value, null where there is none; without a key all of them. */
   getConfig(key?: string): Promise<Value>;
   setConfig(key: string, value: Value): Promise<Value>;
   /** Needs `mission.read`. */
   readMission(part?: Part): Promise<Value>;
+  /** `{ items }` as `GET /api/mission` shows them, or a QGroundControl plan. Needs `mission.write`. */
+  writeMission(plan: { readonly [name: string]: Value }, part?: Part): Promise<Value>;
   /** Needs `recording.write`. */
   startRecording(): Promise<Value>;
   /** Needs `recording.write`. */

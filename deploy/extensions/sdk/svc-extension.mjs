@@ -2,7 +2,8 @@
 // One file, and msgpack.cjs beside it: copy both, or let `svc plugin sdk` do it.
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect as connectSocket } from 'node:net';
+import { connect as connectSocket, createServer as createSocketServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import msgpack from './msgpack.cjs';
 
 export const SDK = 'svc-extension-js/1';
@@ -10,6 +11,8 @@ const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 const HEADER_BYTES = 4;
 const MAX_PENDING = 256;
 const CALL_MS = 10_000;
+const COMMAND_MS = 35_000;
+const MISSION_MS = 510_000;
 const STOP_MS = 5_000;
 const PREPARING_MS = 1_000;
 const PREPARING_STEP_MS = 50;
@@ -80,7 +83,7 @@ class Extension {
     return this.#client.call(method, args, timeoutMs);
   }
 
-  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `vision.detection`, `config`, `grants`. */
+  /** Events by the name of their frame: `event`, `telemetry`, `mavlink`, `mavlink_ended`, `mavlink_component`, `mavlink_component_ended`, `vision.detection`, `config`, `grants`. */
   on(name, listener) {
     this.#client.on(name, listener);
     return this;
@@ -133,6 +136,47 @@ class Extension {
     return this.call('mavlink.send', { frame });
   }
 
+  /** Shows values below `extensions.<id>` in the telemetry, for 10 s; needs `telemetry.extend`. */
+  extendTelemetry(values) {
+    return this.call('telemetry.extend', { values });
+  }
+
+  /** A command as POST /api/command takes it; needs `command.send`. */
+  sendCommand(cmd, args = []) {
+    return this.call('command.send', { cmd, args }, COMMAND_MS);
+  }
+
+  /** Is this component of the vehicle from now on; the node sends its heartbeat. @returns how to send its frames */
+  async component(id, onFrame = () => undefined) {
+    this.on('mavlink_component', (event) => {
+      if (event.component_id === id) return onFrame(event.frame);
+    });
+    await this.call('mavlink.register_component', { component_id: id });
+    return (frame) => this.call('mavlink.component_send', { component_id: id, frame });
+  }
+
+  /** Offers a camera: `handler(stream)` writes MPEG-TS (`mpegts`) or JPEGs (`mjpeg`) while somebody looks. */
+  async camera(format, handler) {
+    const path = join(dirname(process.env.SVC_PLUGIN_SOCKET), 'camera.sock');
+    rmSync(path, { force: true }); // of the process before this one
+    const server = createSocketServer((stream) => {
+      stream.on('error', () => stream.destroy());
+      return handler(stream);
+    });
+    await new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(path, resolve);
+    });
+    chmodSync(path, 0o666); // who reaches it is decided by the folder that it is in
+    server.unref();
+    return this.call('camera.register', { format });
+  }
+
+  /** The newest picture, `{ jpeg, captured_at }`; needs `vision.frame.read`. */
+  readFrame() {
+    return this.call('vision.read_frame');
+  }
+
   async getConfig(key) {
     const { value, values } = await this.call('config.get', key === undefined ? {} : { key });
     return key === undefined ? values : value;
@@ -144,6 +188,11 @@ class Extension {
 
   readMission(part = 'mission') {
     return this.call('mission.read', { part });
+  }
+
+  /** `{ items }` or a QGroundControl plan; checked and read back. Needs `mission.write`. */
+  writeMission(plan, part = 'mission') {
+    return this.call('mission.write', { part, plan }, MISSION_MS);
   }
 
   startRecording() {

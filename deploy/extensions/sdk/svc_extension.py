@@ -89,7 +89,8 @@ class Extension:
         return result
 
     def on(self, name, handler):
-        """Events by the name of their frame: event, telemetry, mavlink, mavlink_ended, config, grants."""
+        """Events by the name of their frame: event, telemetry, mavlink, mavlink_ended, mavlink_component,
+        mavlink_component_ended, config, grants."""
         self._handlers.setdefault(name, []).append(handler)
 
     def tool(self, name, handler):
@@ -132,6 +133,34 @@ class Extension:
     def send_mavlink(self, frame):
         """Needs mavlink.write."""
         return self.call("mavlink.send", {"frame": frame})
+
+    def extend_telemetry(self, values):
+        """Shows values below extensions.<id> in the telemetry for 10 s; needs telemetry.extend."""
+        return self.call("telemetry.extend", {"values": values})
+
+    def send_command(self, cmd, args=()):
+        """As POST /api/command takes it; needs command.send."""
+        return self.call("command.send", {"cmd": cmd, "args": list(args)}, timeout=35)
+
+    def component(self, number, handler=None):
+        """Is this component of the vehicle from now on; the node sends its heartbeat. handler(frame) hears what is addressed to it.
+        Returns a function that sends one of its frames; needs mavlink.component.<kind>."""
+
+        def on_frame(event):
+            if handler is not None and event["component_id"] == number:
+                handler(event["frame"])
+
+        self.on("mavlink_component", on_frame)
+        self.call("mavlink.register_component", {"component_id": number})
+        return lambda frame: self.call("mavlink.component_send", {"component_id": number, "frame": frame})
+
+    def write_mission(self, plan, part="mission"):
+        """plan: {items} or a QGroundControl plan; needs mission.write."""
+        return self.call("mission.write", {"part": part, "plan": plan}, timeout=510)
+
+    def read_frame(self):
+        """The newest picture, {jpeg, captured_at}; needs vision.frame.read."""
+        return self.call("vision.read_frame")
 
     def get_config(self, key=None):
         """One value, None where there is none; without a key all of them."""

@@ -25,6 +25,7 @@ import type { FleetCredential } from '../fleet/call-credential.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
 import { isOwnOrigin, preflightHeaders } from './cors.ts';
 import { matchesHash } from './credentials.ts';
+import { extensionCaller } from './extension.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
 import { readTicketPath, type Shown, takeReadTicket } from './read-ticket.ts';
 import { statedCaller } from './relay.ts';
@@ -414,6 +415,11 @@ function isRelayed(peer: Peer, headers: EdgeHeaders): boolean {
   return peer.kind === 'relay' || headers.relayed;
 }
 
+/** Whoever opens control.sock; an extension that svc-residual names has its own rights instead, which are fewer. */
+function localCaller({ extension }: EdgeHeaders): Principal | null {
+  return extension === null ? LOCAL_SOCKET : extensionCaller(extension);
+}
+
 function isOnBox(peer: Peer, headers: EdgeHeaders): boolean {
   return standing(peer, headers) === 'loopback';
 }
@@ -438,7 +444,12 @@ function passUnpairedGate(
   const changes = request.method !== 'GET' && request.method !== 'HEAD';
   if (changes && foreign) return refuse('unpaired', 'E_ORIGIN', cors, { row });
   if (row?.access === 'public') return null;
-  if (request.peer.kind === 'unix') return { kind: 'let-in', principal: LOCAL_SOCKET };
+  if (request.peer.kind === 'unix') {
+    const principal = localCaller(headers);
+    return principal === null
+      ? refuse('credential', 'E_UNAUTHENTICATED', cors, { row })
+      : { kind: 'let-in', principal };
+  }
   const where = standing(request.peer, headers);
   switch (unpairedGate(where)) {
     case 'pass':
@@ -504,7 +515,7 @@ function authenticate(
   state: EdgeState,
 ): Principal | null {
   const { credentials, pairing } = state;
-  if (request.peer.kind === 'unix') return LOCAL_SOCKET;
+  if (request.peer.kind === 'unix') return localCaller(headers);
   if (request.peer.kind === 'fleet')
     return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
   const keyOnly = policy?.access === 'keyonly' || row?.access === 'keyonly';

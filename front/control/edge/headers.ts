@@ -1,3 +1,4 @@
+import { EXTENSION_HEADER } from '../../../shared/auth/principal.ts';
 import { TICKET_PROTOCOL } from '../../../shared/auth/principal-mark.ts';
 import { CLIENT_ID_HEADER, isClientId } from '../../../shared/flight/pilot.ts';
 import { RELAY_CALLER_HEADER } from './relay.ts';
@@ -21,6 +22,8 @@ export interface EdgeHeaders {
   readonly relayed: boolean;
   /** What a ground station says about its caller; means something on the relay's own listener only. */
   readonly relayCaller: string | null;
+  /** The extension that asks, on control.sock only; empty if it is said twice. */
+  readonly extension: string | null;
   /** The name that the client gives itself, for the rule of the pilot in command; null if none or not a name. */
   readonly clientId: string | null;
   /** The request passed through some proxy, so its TCP peer is not its sender. */
@@ -69,6 +72,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
   let token: Single | null = null;
   let relayCaller: Single | null = null;
   let clientId: Single | null = null;
+  let extension: Single | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = headerName(raw[i] ?? '');
     const value = raw[i + 1] ?? '';
@@ -98,6 +102,9 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
       case CLIENT_ID_HEADER:
         (clientId ??= new Single()).add(value);
         break;
+      case EXTENSION_HEADER:
+        (extension ??= new Single()).add(value);
+        break;
       case 'sec-websocket-protocol':
         ticket = ticketIn(value);
         break;
@@ -121,6 +128,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     ticket,
     relayed,
     relayCaller: relayCaller?.value ?? null,
+    extension: extension === null ? null : (extension.value ?? ''),
     clientId: isClientId(clientId?.value) ? clientId.value : null,
     forwarded,
     preflight,

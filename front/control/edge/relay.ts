@@ -10,8 +10,13 @@ import { isScope } from '../../../shared/auth/scopes.ts';
 export const RELAY_CALLER_HEADER = 'x-svc-relay-caller';
 
 const STATEMENT = /^([a-z]{1,16}) ([A-Za-z0-9._~%:-]{1,256}) (\*|[a-z_]+(?:\+[a-z_]+){0,5})$/;
-/** Whoever is not authenticated at the ground station, or is itself relayed or of the fleet there, is not relayed. */
-const NOT_STATED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>(['anonymous', 'relay', 'fleet']);
+/** Whoever is not authenticated at the ground station, is itself relayed or of the fleet there, or is no person's client. */
+const NOT_STATED: ReadonlySet<PrincipalKind> = new Set<PrincipalKind>([
+  'anonymous',
+  'relay',
+  'fleet',
+  'extension',
+]);
 
 /** @returns null for a caller that is not relayed */
 export function stateCaller({ kind, id, scopes }: Principal): string | null {

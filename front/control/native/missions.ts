@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
 import { itemsIn } from '../../../shared/mission/document.ts';
@@ -43,7 +44,7 @@ export function missionHandlers(vehicle: VehicleView, kept: KeptPlan): Handlers 
   };
 }
 
-type Asked = Pick<Call<Row>, 'query' | 'progress' | 'body'>;
+type Asked = Pick<Call<Row>, 'query' | 'progress' | 'body' | 'principal'>;
 
 class MissionRoutes {
   readonly #vehicle: VehicleView;
@@ -54,7 +55,7 @@ class MissionRoutes {
     this.#kept = kept;
   }
 
-  async get(part: MissionPart, { query, progress }: Omit<Asked, 'body'>): Promise<unknown> {
+  async get(part: MissionPart, { query, progress }: Pick<Asked, 'query' | 'progress'>): Promise<unknown> {
     const { format = 'json', refresh } = parseQuery(query) ?? {};
     const read = async (each: MissionPart): Promise<MissionList> =>
       this.#read(each, refresh === '1', progress);
@@ -64,7 +65,7 @@ class MissionRoutes {
     return new Reply(200, writeWpl(list.items, this.#home), 'text/plain; charset=utf-8');
   }
 
-  async put(part: MissionPart, { query, body, progress }: Asked): Promise<Written> {
+  async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {
     const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])] as MissionPart[];
     const lists = listsIn(body, part, wanted);
@@ -73,6 +74,7 @@ class MissionRoutes {
     const [main = part] = wanted.includes(part) ? [part] : wanted;
     if (dryRun === '1')
       return { items: lists[main], count: lists[main].length, id: null, warnings, parts: counts };
+    if (wanted.includes('fence') && lists.fence.length === 0) checkMayClearFence(principal);
     const written = await this.#writeAll(wanted, lists, progress);
     if (isPlan(body)) {
       const problem = await this.#kept.keep(body, written);
@@ -138,6 +140,15 @@ class MissionRoutes {
     const { lat = null, lon = null, alt_msl: alt = null } = this.#vehicle.state?.telemetry.home ?? {};
     return lat === null || lon === null || alt === null ? null : { lat, lon, alt };
   }
+}
+
+/** An empty list is DELETE /api/fence by another name. @throws ApiError E_SCOPE */
+function checkMayClearFence({ scopes }: Principal): void {
+  if (scopes === null || scopes.includes('destructive')) return;
+  throw new ApiError('E_SCOPE', 'An empty fence takes the fence away, so it needs the scope destructive.', {
+    required: 'destructive',
+    granted: scopes,
+  });
 }
 
 /** A vehicle without fences or rally points has an empty one in its plan. */

@@ -1,11 +1,16 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { messageOf } from '../../../shared/errors.ts';
+import type { Frame } from '../../../shared/mavlink/frame.ts';
+import { memberOf } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import type { EndpointStatus, FeedHello, FeedReply } from '../../../shared/rpc/link.ts';
+import type { EndpointStatus, FeedComponent, FeedHello, FeedReply } from '../../../shared/rpc/link.ts';
 import { listenUnix } from '../../../shared/rpc/socket-file.ts';
 import type { Clock } from '../clock.ts';
+import type { Target } from '../encode.ts';
+import { OwnHeartbeat } from '../own-heartbeat.ts';
 import type { Router } from '../router/router.ts';
 import type { WirePolicy } from '../router/wire-guard.ts';
+import { ComponentRule } from './component-rule.ts';
 import { MessageFilter } from './message-filter.ts';
 import { Newcomer } from './newcomer.ts';
 import { RoutedPeer } from './routed-peer.ts';
@@ -23,6 +28,15 @@ export interface FeedEndpointOptions {
   readonly log: Logger;
   readonly router: Router;
   readonly serialControl: boolean;
+  /** The vehicle whose components some clients are; null before it is known. */
+  readonly vehicle: () => Target | null;
+}
+
+/** A client that is a component of the vehicle. */
+interface Component {
+  readonly id: number;
+  readonly peer: RoutedPeer;
+  readonly rule: ComponentRule;
 }
 
 /**
@@ -34,11 +48,16 @@ export class FeedEndpoint {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #peers = new Set<RoutedPeer>();
+  readonly #components = new Set<Component>();
+  readonly #heartbeat: OwnHeartbeat;
   #turnedAway = 0;
 
   constructor(options: FeedEndpointOptions) {
     this.#options = options;
     this.#server = createServer((socket) => this.#accept(socket));
+    this.#heartbeat = new OwnHeartbeat(options.clock, () => {
+      for (const component of this.#components) beat(component);
+    });
   }
 
   get status(): EndpointStatus {
@@ -53,9 +72,11 @@ export class FeedEndpoint {
 
   async start(): Promise<void> {
     await listenUnix(this.#server, this.#options.path);
+    this.#heartbeat.start();
   }
 
   async stop(): Promise<void> {
+    this.#heartbeat.stop();
     for (const socket of this.#sockets) socket.destroy();
     if (!this.#server.listening) return;
     await new Promise<void>((resolve) => {
@@ -82,6 +103,8 @@ export class FeedEndpoint {
       if (peer === null) return;
       peer.detach();
       this.#peers.delete(peer);
+      for (const component of this.#components)
+        if (component.peer === peer) this.#components.delete(component);
     });
     socket.on('data', (chunk: Buffer) => {
       if (newcomer !== null) {
@@ -112,8 +135,9 @@ export class FeedEndpoint {
     const { clock, router, serialControl } = this.#options;
     const hello = parseHello(line);
     const filter = hello === null || hello.msgs === null ? null : MessageFilter.parse(hello.msgs, clock);
-    if (hello === null || typeof filter === 'string') {
-      answer(socket, { ok: false, detail: typeof filter === 'string' ? filter : 'not a hello' });
+    const problem = typeof filter === 'string' ? filter : this.#componentProblem(hello?.component);
+    if (hello === null || typeof filter === 'string' || problem !== null) {
+      answer(socket, { ok: false, detail: problem ?? 'not a hello' });
       socket.end();
       return null;
     }
@@ -125,10 +149,35 @@ export class FeedEndpoint {
       clientId: hello.client_id,
     };
     const sink = new StreamSink(socket, filter);
-    const peer = new RoutedPeer(hello.name, clock, router, sink, policy);
+    const rule =
+      hello.component === undefined ? null : new ComponentRule(hello.component, this.#options.vehicle);
+    const allows = rule === null ? undefined : (frame: Frame): boolean => rule.allows(frame);
+    const peer = new RoutedPeer(hello.name, clock, router, sink, policy, allows);
     this.#peers.add(peer);
+    if (rule !== null && hello.component !== undefined) {
+      const component = { id: hello.component.id, peer, rule };
+      this.#components.add(component);
+      beat(component);
+    }
     return peer;
   }
+
+  /** Why nobody can be this component, in a sentence; null if it can be, or is none. */
+  #componentProblem(component: FeedComponent | undefined): string | null {
+    if (component === undefined) return null;
+    const { router, vehicle } = this.#options;
+    const { id } = component;
+    const system = vehicle()?.system ?? null;
+    const isTaken =
+      [...this.#components].some((other) => other.id === id) ||
+      (system !== null && router.knows({ system, component: id }));
+    return isTaken ? `There is a component ${id} of the vehicle already. Take another id.` : null;
+  }
+}
+
+function beat({ peer, rule }: Component): void {
+  const heartbeat = rule.heartbeat();
+  if (heartbeat !== null) peer.speak(heartbeat);
 }
 
 function answer(socket: Socket, reply: FeedReply): void {
@@ -144,9 +193,35 @@ function parseHello(line: string): FeedHello | null {
     throw error;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { name, write, force, msgs, client_id: clientId } = value as Readonly<Record<string, unknown>>;
+  const {
+    name,
+    write,
+    force,
+    msgs,
+    client_id: clientId,
+    component,
+  } = value as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || typeof write !== 'boolean' || typeof force !== 'boolean') return null;
   if (msgs !== null && typeof msgs !== 'string') return null;
   if (clientId !== undefined && clientId !== null && typeof clientId !== 'string') return null;
-  return { name, write, force, msgs, ...(clientId === undefined ? {} : { client_id: clientId }) };
+  if (component !== undefined && !isComponent(component)) return null;
+  return {
+    name,
+    write,
+    force,
+    msgs,
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+    ...(component === undefined ? {} : { component }),
+  };
+}
+
+function isComponent(value: unknown): value is FeedComponent {
+  const messages = memberOf(value, 'messages');
+  const isByte = (of: unknown): boolean => Number.isInteger(of) && Number(of) >= 0 && Number(of) <= 255;
+  return (
+    isByte(memberOf(value, 'id')) &&
+    isByte(memberOf(value, 'type')) &&
+    Array.isArray(messages) &&
+    messages.every((id) => Number.isInteger(id))
+  );
 }

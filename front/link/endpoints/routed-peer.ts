@@ -1,3 +1,4 @@
+import type { Frame } from '../../../shared/mavlink/frame.ts';
 import type { PeerStatus } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { FrameStream } from '../router/frame-stream.ts';
@@ -12,11 +13,30 @@ export class RoutedPeer {
   /** Monotonic ms when its newest bytes came. */
   heardAt: number;
 
-  constructor(name: string, clock: Clock, router: Router, sink: FrameSink, policy: WirePolicy) {
+  /** Frames that were not the peer's to send. */
+  #foreign = 0;
+
+  /** @param allows what the peer may send at all, before the wire guard; absent: anything */
+  constructor(
+    name: string,
+    clock: Clock,
+    router: Router,
+    sink: FrameSink,
+    policy: WirePolicy,
+    allows: (frame: Frame) => boolean = () => true,
+  ) {
     this.#clock = clock;
     this.#port = router.attach(name, sink, policy);
-    this.#frames = new FrameStream(clock, (frame) => this.#port.receive(frame));
+    this.#frames = new FrameStream(clock, (frame) => {
+      if (allows(frame)) this.#port.receive(frame);
+      else this.#foreign++;
+    });
     this.heardAt = clock.now();
+  }
+
+  /** A frame that the node sends in the peer's name. */
+  speak(frame: Frame): void {
+    this.#port.receive(frame);
   }
 
   push(bytes: Uint8Array): void {
@@ -45,7 +65,7 @@ export class RoutedPeer {
       rx_frames: counters.rxFrames,
       rx_bytes: counters.rxBytes,
       rx_dropped: counters.rxDropped,
-      rx_refused: counters.rxRefused,
+      rx_refused: counters.rxRefused + this.#foreign,
       rx_limited: counters.rxLimited,
       rx_looped: counters.rxLooped,
       rx_bad_crc: this.#frames.counters.badCrc,

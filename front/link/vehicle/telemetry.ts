@@ -1,3 +1,4 @@
+import { batteryState } from '../../../shared/flight/battery-state.ts';
 import type { Place } from '../../../shared/flight/seen.ts';
 import { TELEMETRY_GROUPS, type TelemetryGroup } from '../../../shared/flight/telemetry-groups.ts';
 import {
@@ -86,7 +87,14 @@ export function emptyTelemetry(): Telemetry {
     position: { lat: null, lon: null, alt_msl: null, alt_rel: null, heading: null },
     velocity: { vx: null, vy: null, vz: null, groundspeed: null, airspeed: null, climb: null },
     attitude: { roll: null, pitch: null, yaw: null },
-    battery: { voltage: null, current: null, remaining: null, temperature: null, cell_voltages: null },
+    battery: {
+      voltage: null,
+      current: null,
+      remaining: null,
+      temperature: null,
+      cell_voltages: null,
+      state: null,
+    },
     gps: { fix_type: null, satellites: null, eph: null, epv: null },
     home: { lat: null, lon: null, alt_msl: null },
     rc: { channels: null, rssi: null },
@@ -339,6 +347,7 @@ export class TelemetryModel {
     if (message.id !== 0) return -1; // only the first battery, as in SYS_STATUS
     const { battery } = this.#values;
     battery.temperature = scaled(message.temperature, I16_UNKNOWN, 100);
+    battery.state = batteryState(message.chargeState);
     const cells = [
       ...message.cells.filter((mv) => mv !== U16_UNKNOWN),
       ...message.cellsExt.filter((mv) => mv !== 0 && mv !== U16_UNKNOWN),

@@ -211,15 +211,10 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
     'plugins.id.readiness.get': async ({ params: { id } }) => {
       const record = await store.get(id);
       const { agent } = await lifecycle.manifestOf(record);
-      const services = (agent?.contributes.services ?? []).map(({ name }) => ({
-        name,
-        ready: false,
-        reason: 'this version of the node runs no declared services',
-      }));
       return {
         ok: true,
         plugin_id: id,
-        services: agent === null ? [] : [{ name: 'agent', ...readinessOf(record) }, ...services],
+        services: agent === null ? [] : [{ name: 'agent', ...readinessOf(record) }],
       };
     },
   };

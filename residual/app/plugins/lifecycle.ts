@@ -14,7 +14,10 @@ import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { Extension } from './extension.ts';
 import { integrityProblem } from './install/attestation.ts';
 import type { Checked, Installer } from './install/installer.ts';
+import { ExtensionCamera } from './ipc/extension-camera.ts';
 import { ExtensionDetections } from './ipc/extension-detections.ts';
+import { ExtensionLimits } from './ipc/extension-limits.ts';
+import { ExtensionTelemetry } from './ipc/extension-telemetry.ts';
 import type { Hosted, NodeServices } from './ipc/hosted.ts';
 import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
@@ -33,7 +36,10 @@ export interface LifecycleOptions {
   /** Null: this machine has nothing to run extensions in. */
   readonly sandbox: Sandbox | null;
   readonly services: NodeServices;
-  readonly places: Omit<Places, 'install'>;
+  readonly places: Omit<Places, 'install'> & {
+    /** Where svc-video looks for the cameras of extensions. */
+    readonly cameras: string;
+  };
   /** The folder of their settings. */
   readonly settings: string;
   /** An extension has ended: whatever was open to it is of no use. */
@@ -97,8 +103,9 @@ export class Lifecycle {
     try {
       const folder = this.#options.installer.folderOf(record);
       const text = await readFile(join(folder, 'manifest.yaml'), 'utf8');
-      const { manifest: read } = parseManifest(text);
-      if (read === null) throw new Error('it is not valid');
+      const { manifest: read, violations } = parseManifest(text);
+      if (read === null)
+        throw new Error(violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
       const manifest = { ...read, settings: read.settings ?? (await olderSettings(folder)) };
       this.#manifests.set(id, { at, manifest });
       return manifest;
@@ -116,10 +123,7 @@ export class Lifecycle {
     const { manifest, signer, archive } = checked;
     const { id, version } = manifest;
     const { installer, store, wall } = this.#options;
-    const requested = new Set(requestedPermissions(manifest).map((permission) => permission.id));
-    for (const permission of permissions)
-      if (!requested.has(permission))
-        throw new PluginRefusal('permission_deny', `${id} does not ask for ${permission}.`);
+    for (const permission of permissions) checkAsked(manifest, permission);
     if (this.#installs.size >= MAX_WAITING)
       throw new PluginRefusal('host_io_error', 'Too many installations at once. Try again shortly.');
     return this.#installs.run(async () =>
@@ -274,12 +278,18 @@ export class Lifecycle {
     }
     const granted = grantedOf(record);
     const missing = requestedPermissions(manifest).filter(
-      ({ id: wanted, required }) => required && !granted.has(wanted),
+      ({ id: wanted, required, available }) => required && available && !granted.has(wanted),
     );
     if (missing.length > 0)
       throw new PluginRefusal(
         'permission_deny',
         `${id} needs ${missing.map((permission) => permission.id).join(', ')}. Grant it, or remove the extension.`,
+      );
+    const programs = manifest.agent?.subprocess_spawn ?? [];
+    if (programs.length > 0 && !granted.has('process.spawn'))
+      throw new PluginRefusal(
+        'permission_deny',
+        `${id} brings programs that it starts (${programs.join(', ')}), and needs process.spawn. Grant it, or remove the extension.`,
       );
     const enabledAt = record.enabled_at ?? this.#options.wall();
     if (manifest.agent === null) {
@@ -304,7 +314,7 @@ export class Lifecycle {
     const extension = new Extension({
       spec,
       sandbox,
-      hosted: this.#hosted(record),
+      hosted: this.#hosted(record, manifest.agent, spec.sockets),
       methods: this.#methods,
       onFailed: (reason, words) => void this.#failed(id, reason, words),
       log,
@@ -340,8 +350,8 @@ export class Lifecycle {
     return this.#options.store.get(id);
   }
 
-  #hosted({ plugin_id: id, version }: InstallRecord): Hosted {
-    const { store, services, now, wall, log } = this.#options;
+  #hosted({ plugin_id: id, version }: InstallRecord, agent: AgentHalf, sockets: string): Hosted {
+    const { store, services, places, now, wall, log } = this.#options;
     const published = new Published(now, wall);
     this.#published.set(id, published);
     return {
@@ -354,7 +364,11 @@ export class Lifecycle {
       },
       denied: (capability) => log.warn(`${id} was refused ${capability}`, { plugin: id }),
       settings: this.settingsOf(id),
+      components: agent.mavlink_components,
       published,
+      telemetry: new ExtensionTelemetry(id, services.vehicle, now),
+      camera: new ExtensionCamera(id, { sockets, cameras: places.cameras }),
+      limits: new ExtensionLimits(now),
       detections: new ExtensionDetections(id, services.detectionFeed, now, wall),
     };
   }
@@ -395,10 +409,8 @@ export class Lifecycle {
     return this.#turn(id).run(async () => {
       const { store, wall } = this.#options;
       const record = await store.get(id);
-      const asked = requestedPermissions(await this.manifestOf(record)).some(
-        ({ id: wanted }) => wanted === permission,
-      );
-      if (!asked) throw new PluginRefusal('permission_deny', `${id} does not ask for ${permission}.`);
+      if (granted || record.permissions[permission] === undefined)
+        checkAsked(await this.manifestOf(record), permission);
       const old = record.permissions[permission] ?? { granted: false, granted_at: null, revoked_at: null };
       if (old.granted === granted) return record;
       const time = wall();
@@ -420,6 +432,15 @@ export class Lifecycle {
     if (after === null) throw notInstalled(id);
     return after;
   }
+}
+
+/** @throws PluginRefusal permission_deny for what the extension does not ask for, and for what nobody is granted here */
+function checkAsked(manifest: Manifest, permission: string): void {
+  const asked = requestedPermissions(manifest).find(({ id }) => id === permission);
+  if (asked === undefined)
+    throw new PluginRefusal('permission_deny', `${manifest.id} does not ask for ${permission}.`);
+  if (!asked.available)
+    throw new PluginRefusal('permission_deny', `${permission} is not offered. ${asked.risk_reason}`);
 }
 
 /** @returns a refusal where what runs is not for this machine, and there is a page besides @throws PluginRefusal incompatible */

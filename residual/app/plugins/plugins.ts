@@ -17,9 +17,10 @@ import type { DetectionFeed } from '../vision/detection-feed.ts';
 import { pluginHandlers } from './handlers.ts';
 import { type PassedCall, PassThrough } from './http/pass-through.ts';
 import { Installer } from './install/installer.ts';
-import type { Recording } from './ipc/hosted.ts';
+import type { NodeServices, Recording } from './ipc/hosted.ts';
+import { nodeCalls } from './ipc/node-calls.ts';
 import { Topics } from './ipc/topics.ts';
-import { Vehicle } from './ipc/vehicle.ts';
+import { LinkVehicle } from './ipc/vehicle.ts';
 import { httpSocketOf } from './launch.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { chooseSandbox } from './sandbox/sandbox.ts';
@@ -46,6 +47,7 @@ export interface PluginsOptions {
   readonly installed: boolean;
   readonly recording: Recording;
   readonly detections: DetectionFeed;
+  readonly picture: NodeServices['picture'];
   /** GET /api/logs. */
   readonly logs: Handler<(typeof logsRows)[0]>;
   readonly log: Logger;
@@ -58,12 +60,13 @@ export async function openPlugins({
   installed,
   recording,
   detections,
+  picture,
   logs,
   log,
 }: PluginsOptions): Promise<Plugins> {
   const { profile } = config.agent;
   const topics = new Topics();
-  const vehicle = new Vehicle(paths.linkSocket, topics);
+  const vehicle = new LinkVehicle(paths.linkSocket, topics);
   const store = new PluginStore(paths.pluginState);
   const installer = new Installer({
     folder: paths.plugins,
@@ -96,11 +99,14 @@ export async function openPlugins({
       mavlinkSocket: paths.mavlinkSocket,
       recording,
       detectionFeed: detections,
+      picture,
+      nodeCalls: nodeCalls(paths.controlSocket),
       profile,
     },
     places: {
       data: paths.pluginData,
       sockets: paths.pluginSockets,
+      cameras: paths.cameraSockets,
       profile,
       closedDevices: closedDevices(config),
     },

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import semver from 'semver';
+import { isCapability } from '../../../shared/plugins/capabilities.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import { record, STATUSES } from '../../../shared/schemas/plugins.ts';
 
@@ -20,9 +21,11 @@ export const stateFile = {
   properties: { schema: { const: 1 }, installs: { type: 'array', maxItems: 256, items: record } },
 } as const;
 
-/** The permissions that are granted at the moment. */
+/** The permissions that are granted at the moment, as far as this version offers them. */
 export function grantedOf({ permissions }: Pick<InstallRecord, 'permissions'>): ReadonlySet<string> {
-  return new Set(Object.keys(permissions).filter((id) => permissions[id]?.granted === true));
+  return new Set(
+    Object.keys(permissions).filter((id) => permissions[id]?.granted === true && isCapability(id)),
+  );
 }
 
 /** Whether it should run, when the node starts: a failed one waits for a person. */

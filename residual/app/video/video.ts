@@ -13,7 +13,7 @@ import { recordingsDirectory } from '../../../shared/video/recordings-directory.
 import { whepHandlers } from '../whep/handlers.ts';
 import { WhepService } from '../whep/whep-service.ts';
 import { EngineClient } from './engine-client.ts';
-import { videoHandlers } from './handlers.ts';
+import { snapshot, videoHandlers } from './handlers.ts';
 import { RESERVED_HOLDER } from './leases.ts';
 import { LiveStreams } from './live-streams.ts';
 import { MavlinkCamera } from './mavlink-camera.ts';
@@ -28,6 +28,8 @@ export interface Video {
   status(): EngineStatus | null;
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
+  /** The newest picture, as GET /api/video/snapshot.jpg gives it. @throws ApiError E_NO_FRAME, E_NO_PIPELINE */
+  readonly picture: () => ReturnType<typeof snapshot>;
   /** The profile lease of the node's own vision. */
   readonly lease: {
     readonly hold: (seconds: number) => Promise<unknown>;
@@ -109,6 +111,7 @@ export async function openVideo({
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
     },
+    picture: async () => snapshot(engine),
     lease: {
       hold: async (seconds) => service.holdOwn(seconds),
       release: async () => service.release(RESERVED_HOLDER),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   parseVideoSource,
   started,
@@ -6,6 +7,7 @@ import {
 import type { Config } from '../../../shared/config/schema.ts';
 import type { CameraList } from '../../../shared/video/cameras.ts';
 import type { CsiList } from '../../../shared/video/csi-cameras.ts';
+import { CAMERA_FORMATS, cameraSocket } from '../../../shared/video/extension-cameras.ts';
 import type { VideoClock } from '../engine/picture.ts';
 import { AvSource } from './av-source.ts';
 import { LibcameraSource } from './libcamera-source.ts';
@@ -20,6 +22,8 @@ export interface SourceDeps {
   readonly csi: () => Promise<CsiList>;
   /** For an RTSP camera; an empty name is none. */
   readonly login: { readonly username: string; readonly password: string };
+  /** Where svc-residual hands over the cameras of extensions. */
+  readonly extensionCameras: string;
 }
 
 // Microseconds; FFmpeg's own limits, below the engine's.
@@ -66,12 +70,26 @@ export async function openVideoSource(spec: VideoAddress, deps: SourceDeps): Pro
       return v4l2(clock, spec.device, size);
     case 'libcamera':
       return new LibcameraSource(clock, spec.index, size);
+    case 'extension':
+      return ofExtension(deps, spec.id);
     case 'auto': {
       const camera = deps.cameras().cameras[0] ?? (await deps.csi()).cameras[0];
       const found = camera === undefined ? null : parseVideoSource(camera.source);
       return found === null ? null : openVideoSource(found, deps);
     }
   }
+}
+
+/** Null while the extension offers none. */
+function ofExtension({ clock, extensionCameras }: SourceDeps, id: string): VideoSource | null {
+  const format = CAMERA_FORMATS.find((each) => existsSync(cameraSocket(extensionCameras, id, each)));
+  if (format === undefined) return null;
+  return new AvSource(clock, {
+    name: `extension:${id}`,
+    url: `unix:${cameraSocket(extensionCameras, id, format)}`,
+    format,
+    options: { fflags: 'nobuffer', flags: 'low_delay', probesize: 500_000, analyzeduration: 500_000 },
+  });
 }
 
 function v4l2(clock: VideoClock, device: string, { width, height, fps }: SourceDeps['size']): VideoSource {

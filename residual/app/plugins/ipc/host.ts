@@ -14,7 +14,8 @@ export interface HostOptions {
   /** The folder that only this extension sees; `host.sock` is made in it. */
   readonly folder: string;
   readonly hosted: Hosted;
-  readonly methods: Methods;
+  readonly methods: Pick<Methods, 'call'>;
+  readonly onHello?: () => void;
   readonly onProblem: (problem: string) => void;
 }
 
@@ -43,6 +44,7 @@ export class Host {
 
   async stop(): Promise<void> {
     for (const session of this.#sessions) session.end();
+    this.#silent();
     for (const socket of this.#sockets) socket.destroy();
     if (this.#server.listening) {
       await new Promise<void>((resolve) => {
@@ -74,8 +76,15 @@ export class Host {
     return session.connection.ask(method, args, ms);
   }
 
+  /** Nobody is there who stands for what it shows. */
+  #silent(): void {
+    const { hosted } = this.#options;
+    hosted.telemetry.clear();
+    hosted.camera.end();
+  }
+
   #accept(socket: Socket): void {
-    const { hosted, methods, onProblem } = this.#options;
+    const { hosted, methods, onHello, onProblem } = this.#options;
     this.#sockets.add(socket);
     let session: Session | null = null;
     const late = setTimeout(() => socket.destroy(), HELLO_MS);
@@ -85,6 +94,7 @@ export class Host {
       if (session === null) return;
       this.#sessions.delete(session);
       session.end();
+      if (this.#sessions.size === 0) this.#silent();
     });
     const connection = new Connection({
       socket,
@@ -95,6 +105,7 @@ export class Host {
         clearTimeout(late);
         session = new Session(hosted, connection);
         this.#sessions.add(session);
+        onHello?.();
         return {
           plugin_id: hosted.id,
           version: hosted.version,

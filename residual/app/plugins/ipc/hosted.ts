@@ -1,6 +1,11 @@
+import type { AgentHalf } from '../../../../shared/plugins/manifest.ts';
 import type { DetectionFeed } from '../../vision/detection-feed.ts';
 import type { PluginSettings } from '../settings.ts';
+import type { ExtensionCamera } from './extension-camera.ts';
 import type { ExtensionDetections } from './extension-detections.ts';
+import type { ExtensionLimits } from './extension-limits.ts';
+import type { ExtensionTelemetry } from './extension-telemetry.ts';
+import type { NodeCalls } from './node-calls.ts';
 import type { Published } from './published.ts';
 import type { Topics } from './topics.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -18,7 +23,16 @@ export interface NodeServices {
   readonly mavlinkSocket: string;
   readonly recording: Recording;
   readonly detectionFeed: DetectionFeed;
+  /** The newest picture of the camera. @throws ApiError E_NO_FRAME, E_NO_PIPELINE */
+  readonly picture: () => Promise<Picture>;
+  readonly nodeCalls: NodeCalls;
   readonly profile: string;
+}
+
+export interface Picture {
+  readonly jpeg: Buffer;
+  /** RFC 3339. */
+  readonly capturedAt: string;
 }
 
 /** One running extension, as its connections know it. */
@@ -29,7 +43,11 @@ export interface Hosted extends NodeServices {
   readonly grants: () => ReadonlySet<string>;
   /** It tried what it was not granted. */
   readonly denied: (capability: string) => void;
-  readonly settings: PluginSettings;
+  readonly components: AgentHalf['mavlink_components'];
+  readonly settings: Pick<PluginSettings, 'read' | 'write'>;
   readonly published: Published;
+  readonly telemetry: ExtensionTelemetry;
+  readonly camera: ExtensionCamera;
+  readonly limits: ExtensionLimits;
   readonly detections: ExtensionDetections;
 }

@@ -1,9 +1,11 @@
 import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
 import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
 import { publishedBatch } from '../../../../shared/plugins/detections.ts';
-import { METHOD_CAPABILITIES } from '../../../../shared/plugins/methods.ts';
+import { METHOD_CAPABILITIES, type MethodName } from '../../../../shared/plugins/methods.ts';
+import { extensionValues } from '../../../../shared/plugins/telemetry-values.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { type Validator, validatorOf } from '../../../../shared/schemas/validator.ts';
+import { CAMERA_FORMATS, type CameraFormat } from '../../../../shared/video/extension-cameras.ts';
 import type { Session } from './session.ts';
 
 /** What an extension may ask the node over its socket, by method; the capability is looked up at each call. */
@@ -16,6 +18,10 @@ interface Method {
 }
 
 const MAX_TOPICS = 32;
+/** The node's own time-outs are shorter. */
+const COMMAND_MS = 35_000;
+const MISSION_MS = 510_000;
+const componentId = { type: 'integer', minimum: 1, maximum: 255 } as const;
 const topic = { type: 'string', minLength: 1, maxLength: 128 } as const;
 const object = <const P extends Readonly<Record<string, unknown>>>(
   properties: P,
@@ -28,7 +34,7 @@ export function denied(capability: string): Error {
   return new Error(`capability_denied: ${capability}`);
 }
 
-const METHODS: Readonly<Record<string, Method>> = {
+const METHODS: Readonly<Record<MethodName, Method>> = {
   ping: { schema: object({}), run: () => ({ pong: true }) },
 
   'event.publish': {
@@ -77,6 +83,86 @@ const METHODS: Readonly<Record<string, Method>> = {
       if (!(frame instanceof Uint8Array)) throw new Error('frame: the bytes of one MAVLink frame');
       session.sendMavlink(frame);
       return { sent: true };
+    },
+  },
+  'mavlink.register_component': {
+    schema: object({ component_id: componentId }, ['component_id']),
+    run: async ({ components }, { component_id: id }) => {
+      await components.register(Number(id));
+      return { registered: true };
+    },
+  },
+  'mavlink.component_send': {
+    schema: object({ component_id: componentId, frame: {} }, ['component_id', 'frame']),
+    run: ({ components }, { component_id: id, frame }) => {
+      if (!(frame instanceof Uint8Array)) throw new Error('frame: the bytes of one MAVLink frame');
+      components.send(Number(id), frame);
+      return { sent: true };
+    },
+  },
+  'command.send': {
+    schema: object(
+      {
+        cmd: { type: 'string', minLength: 1, maxLength: 32 },
+        args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
+        timeout_ms: { type: 'integer', minimum: 500, maximum: 20_000 },
+      },
+      ['cmd'],
+    ),
+    run: async ({ host }, args) => {
+      host.limits.take('commands');
+      return host.nodeCalls(host.id, {
+        method: 'POST',
+        path: '/api/command',
+        body: args,
+        timeoutMs: COMMAND_MS,
+      });
+    },
+  },
+  'mission.write': {
+    schema: object({ part: { enum: MISSION_PARTS }, plan: { type: 'object' } }, ['part', 'plan']),
+    run: async ({ host }, { part, plan }) => {
+      host.limits.take('commands');
+      return host.nodeCalls(host.id, {
+        method: 'PUT',
+        path: `/api/${String(part)}`,
+        body: plan,
+        timeoutMs: MISSION_MS,
+      });
+    },
+  },
+  'telemetry.extend': {
+    schema: object({ values: extensionValues }, ['values']),
+    run: async ({ host }, { values }) => {
+      await host.telemetry.extend(values as object);
+      return { extended: true };
+    },
+  },
+  'camera.register': {
+    schema: object({ format: { enum: CAMERA_FORMATS } }, ['format']),
+    run: async ({ host }, { format }) => {
+      await host.camera.offer(format as CameraFormat);
+      return { registered: true, source: `extension:${host.id}` };
+    },
+  },
+  'vision.read_frame': {
+    schema: object({}),
+    run: async ({ host }) => {
+      host.limits.take('pictures');
+      const { jpeg, capturedAt } = await host.picture();
+      return { jpeg, captured_at: capturedAt };
+    },
+  },
+  'vision.designate_track': {
+    schema: object({ track_id: { type: ['integer', 'null'], minimum: 1 } }, ['track_id']),
+    run: async ({ host }, { track_id: id }) => {
+      host.limits.take('commands');
+      return host.nodeCalls(host.id, {
+        method: 'POST',
+        path: '/api/vision/designate',
+        body: id === null ? { release: true } : { track_id: id },
+        timeoutMs: COMMAND_MS,
+      });
     },
   },
   'mission.read': {
@@ -139,9 +225,9 @@ export class Methods {
 
   /** @throws Error with a text for the extension: `unknown method <m>`, `capability_denied: <c>`, what is wrong in its arguments */
   async call(session: Session, name: string, args: unknown): Promise<unknown> {
-    const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
-    if (method === undefined) throw new Error(`unknown method ${name}`);
-    const capability = METHOD_CAPABILITIES[name] ?? null;
+    if (!isMethod(name)) throw new Error(`unknown method ${name}`);
+    const method = METHODS[name];
+    const capability = METHOD_CAPABILITIES[name];
     if (capability !== null && !session.host.grants().has(capability)) {
       session.host.denied(capability);
       throw denied(capability);
@@ -152,4 +238,8 @@ export class Methods {
       throw new Error(`${name}: ${wrong.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`);
     return method.run(session, given as Args);
   }
+}
+
+function isMethod(name: string): name is MethodName {
+  return Object.hasOwn(METHODS, name);
 }

@@ -1,5 +1,6 @@
 import type { Connection } from '../../../../shared/plugins/connection.ts';
 import { type Feed, openFeed } from '../../../../shared/rpc/feed.ts';
+import { ExtensionComponents } from './extension-components.ts';
 import type { Hosted } from './hosted.ts';
 
 /** Only the bytes of one frame, so that a rate can be judged: the longest frame of MAVLink 2, signed. */
@@ -10,6 +11,7 @@ export class Session {
   readonly host: Hosted;
   readonly #connection: Connection;
   readonly #topics = new Map<string, () => void>();
+  readonly #components: ExtensionComponents;
   #telemetry: (() => void) | null = null;
   #detections: (() => void) | null = null;
   #reading: Feed | null = null;
@@ -18,10 +20,24 @@ export class Session {
   constructor(host: Hosted, connection: Connection) {
     this.host = host;
     this.#connection = connection;
+    this.#components = new ExtensionComponents({
+      extension: host.id,
+      mavlinkSocket: host.mavlinkSocket,
+      declared: host.components,
+      grants: host.grants,
+      onFrame: (component, frame) => connection.tell('mavlink_component', { component_id: component, frame }),
+      onEnd: (component, reason) =>
+        connection.tell('mavlink_component_ended', { component_id: component, reason }),
+    });
   }
 
   get connection(): Connection {
     return this.#connection;
+  }
+
+  /** The components of the vehicle that it plays. */
+  get components(): Pick<ExtensionComponents, 'register' | 'send'> {
+    return this.#components;
   }
 
   /** Replaces the topics that it hears. */
@@ -108,6 +124,7 @@ export class Session {
     this.#detections?.();
     this.#reading?.end();
     this.#writing?.end();
+    this.#components.end();
     this.#connection.end();
   }
 
@@ -116,13 +133,23 @@ export class Session {
     const grants = this.host.grants();
     if (!grants.has('mavlink.write')) this.#writing?.end();
     if (!grants.has('mavlink.read')) this.#reading?.end();
+    this.#components.recheck();
+    if (!grants.has('telemetry.extend')) this.host.telemetry.clear();
+    if (!grants.has('sensor.camera.register')) this.host.camera.end();
   }
 
   #openWriting(): Feed {
     const feed = openFeed({
       path: this.host.mavlinkSocket,
       // It hears nothing over this one: message 0 at most once in a thousand seconds is the least that can be asked for.
-      hello: { name: `extension ${this.host.id}`, write: true, force: false, msgs: '0@0.001' },
+      // An extension is nobody for the rule of the pilot in command.
+      hello: {
+        name: `extension ${this.host.id}`,
+        write: true,
+        force: false,
+        msgs: '0@0.001',
+        client_id: null,
+      },
       onFrame: () => undefined,
       onRefused: () => undefined,
       onEnd: () => {

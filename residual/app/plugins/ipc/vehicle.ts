@@ -1,26 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import { telemetryOf } from '../../../../shared/flight/telemetry-body.ts';
 import type { MissionPart } from '../../../../shared/mission/item.ts';
+import type { ExtensionValues } from '../../../../shared/plugins/telemetry-values.ts';
 import { type Client, clientOf } from '../../../../shared/rpc/contract.ts';
 import { LINK, type LinkState, type MissionList } from '../../../../shared/rpc/link.ts';
 import type { Topics } from './topics.ts';
+import { VehicleEvents } from './vehicle-events.ts';
 
 export type Telemetry = Readonly<Record<string, unknown>>;
 
-/** svc-link, as extensions see it: telemetry, lists of the mission, and the events that are made of its changes. */
-export class Vehicle {
-  readonly #client: Client<typeof LINK>;
-  readonly #topics: Topics;
-  readonly #listeners = new Set<(telemetry: () => Telemetry) => void>();
-  #last: LinkState | null = null;
+/** The vehicle, as extensions see it. */
+export interface Vehicle {
+  /** Calls at each change, at most ten times a second; the body is made when it is asked for. @returns how to end it */
+  follow(listener: (telemetry: () => Telemetry) => void): () => void;
+  /** @throws ApiError as the mission routes */
+  mission(part: MissionPart): Promise<MissionList>;
+  /** Shows what an extension adds to the telemetry; null: nothing any more. @throws ApiError E_BUSY, E_UPSTREAM_DOWN */
+  extend(extension: string, values: ExtensionValues | null): Promise<unknown>;
+}
 
-  constructor(linkSocket: string, topics: Topics) {
-    this.#topics = topics;
+/** svc-link, as extensions see it: telemetry, lists of the mission, and the events that are made of its changes. */
+export class LinkVehicle implements Vehicle {
+  readonly #client: Client<typeof LINK>;
+  readonly #listeners = new Set<(telemetry: () => Telemetry) => void>();
+
+  constructor(linkSocket: string, topics: Pick<Topics, 'publish'>) {
+    const events = new VehicleEvents((topic, payload) => topics.publish(topic, payload));
     this.#client = clientOf(LINK, {
       path: linkSocket,
-      listeners: { state: (state) => this.#heard(state) },
+      listeners: {
+        state: (state) => {
+          events.heard(state);
+          this.#heard(state);
+        },
+      },
       onConnection: (connected) => {
-        if (!connected) this.#last = null; // whatever changes meanwhile was not seen to change
+        if (!connected) events.forget();
       },
     });
   }
@@ -33,38 +48,22 @@ export class Vehicle {
     this.#client.stop();
   }
 
-  /** Calls at each change, at most ten times a second; the body is made when it is asked for. */
   follow(listener: (telemetry: () => Telemetry) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** @throws ApiError as the mission routes */
   async mission(part: MissionPart): Promise<MissionList> {
     return this.#client.calls.mission_read({ part, refresh: false, token: randomUUID() });
   }
 
+  async extend(extension: string, values: ExtensionValues | null): Promise<unknown> {
+    return this.#client.calls.extend({ extension, values });
+  }
+
   #heard(state: LinkState): void {
-    const before = this.#last;
-    this.#last = state;
-    if (before !== null) this.#tell(before, state);
     let body: Telemetry | null = null;
     const telemetry = (): Telemetry => (body ??= telemetryOf(state));
     for (const listener of this.#listeners) listener(telemetry);
-  }
-
-  #tell(before: LinkState, now: LinkState): void {
-    const { telemetry: was } = before;
-    const { telemetry: is } = now;
-    if (before.armed !== now.armed && now.armed !== 'unknown' && before.armed !== 'unknown')
-      this.#topics.publish(now.armed ? 'vehicle.armed' : 'vehicle.disarmed', { mode: is.mode });
-    if (was.mode !== is.mode && was.mode !== null && is.mode !== null)
-      this.#topics.publish('vehicle.mode_changed', { from: was.mode, to: is.mode });
-    if (was.fence !== null && is.fence !== null && !was.fence.breached && is.fence.breached)
-      this.#topics.publish('vehicle.geofence_breach', { ...is.fence });
-    if (was.mission.state !== is.mission.state && was.mission.state !== null) {
-      if (is.mission.state === 'active') this.#topics.publish('mission.started', { ...is.mission });
-      if (is.mission.state === 'complete') this.#topics.publish('mission.completed', { ...is.mission });
-    }
   }
 }

@@ -70,7 +70,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
   const { busy, error, run } = useAct();
   const on = isOn(install.status);
   const missing = (manifest?.permissions ?? []).filter(
-    ({ id: each, required }) => required && !data.granted_capabilities.includes(each),
+    ({ id: each, required, available }) => required && available && !data.granted_capabilities.includes(each),
   );
   const act = (work: () => Promise<unknown>): void => {
     void run(work).then(reload);
@@ -181,16 +181,18 @@ function Grant({
         {permission.risk_reason === null ? null : <span class="hint"> {permission.risk_reason}</span>}
       </span>
       <Badge tone={toneOfRisk(permission.risk)}>{t.extensions.risk[permission.risk]}</Badge>
-      <Button
-        row={granted ? 'plugins.id.perms.perm.delete' : 'plugins.id.grant.post'}
-        busy={busy}
-        aria-label={
-          granted ? t.extensions.revokeOf(permission.label) : t.extensions.grantOf(permission.label)
-        }
-        onClick={() => onChange(!granted)}
-      >
-        {granted ? t.extensions.revoke : t.extensions.grant}
-      </Button>
+      {permission.available ? (
+        <Button
+          row={granted ? 'plugins.id.perms.perm.delete' : 'plugins.id.grant.post'}
+          busy={busy}
+          aria-label={
+            granted ? t.extensions.revokeOf(permission.label) : t.extensions.grantOf(permission.label)
+          }
+          onClick={() => onChange(!granted)}
+        >
+          {granted ? t.extensions.revoke : t.extensions.grant}
+        </Button>
+      ) : null}
     </li>
   );
 }

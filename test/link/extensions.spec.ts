@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { common } from 'node-mavlink';
+import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
+import { Rig } from './rig.ts';
+
+async function met(): Promise<Rig> {
+  const rig = new Rig();
+  await rig.meet();
+  return rig;
+}
+
+describe('what extensions add to the telemetry', () => {
+  it('is below their ids, for ten seconds, of eight at a time', async () => {
+    const rig = await met();
+    const shown = (): unknown => telemetryOf(rig.link.state())['extensions'];
+    expect(shown()).to.deep.equal({});
+    rig.link.extend('org.a', { tilt: 1 });
+    await rig.clock.advance(6000);
+    rig.link.extend('org.b', { on: true });
+    expect(shown()).to.deep.equal({ 'org.a': { tilt: 1 }, 'org.b': { on: true } });
+    await rig.clock.advance(6000);
+    expect(shown()).to.deep.equal({ 'org.b': { on: true } });
+    rig.link.extend('org.b', null);
+    expect(shown()).to.deep.equal({});
+    for (let i = 0; i < 8; i++) rig.link.extend(`org.x${i}`, {});
+    expect(() => rig.link.extend('org.y', {})).to.throw('8 other extensions');
+    rig.link.extend('org.x0', { again: 1 });
+    await rig.clock.advance(11_000);
+    rig.link.extend('org.y', {});
+    await rig.link.stop();
+  });
+});
+
+describe('the state of the battery', () => {
+  it('is what the vehicle says by its own thresholds', async () => {
+    const rig = await met();
+    expect(rig.link.state().telemetry.battery.state).to.equal(null);
+    for (const [chargeState, state] of [
+      [1, 'ok'],
+      [2, 'low'],
+      [3, 'critical'],
+      [0, null],
+      [99, null],
+    ] as const) {
+      const battery = new common.BatteryStatus();
+      rig.say(Object.assign(battery, { chargeState, voltages: Array<number>(10).fill(65_535) }));
+      expect(rig.link.state().telemetry.battery.state).to.equal(state);
+    }
+    await rig.link.stop();
+  });
+});
