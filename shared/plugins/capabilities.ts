@@ -37,6 +37,13 @@ function slot(place: string): Capability {
   return row('low', 'read', 'ui_slot', `shows something in ${place}`, ['gcs']);
 }
 
+/** A place that the page does not have: what is meant for it is the extension's own page. */
+function own(place: string): Capability {
+  return row('low', 'read', 'ui_slot', `has a page below Extensions (here it is not put into ${place})`, [
+    'gcs',
+  ]);
+}
+
 /** Everything that an extension can be granted, each with an effect. Of what does not stand here, `not-offered.ts` says why. */
 export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'event.publish': row('low', 'safe_write', 'plugin', 'publishes events under names other than its own'),
@@ -97,20 +104,17 @@ export const CAPABILITIES: Readonly<Record<string, Capability>> = {
   'process.spawn': row('high', 'admin', 'compute_process', 'runs programs that it brings along'),
 
   'ui.slot.fc-tab': slot("the flight controller's page"),
-  'ui.slot.hardware-tab': slot('the hardware page'),
-  'ui.slot.mission-template': slot('the list of mission templates'),
-  'ui.slot.map-overlay': slot('the map'),
+  'ui.slot.hardware-tab': own('the hardware page'),
+  'ui.slot.mission-template': own('the list of mission templates'),
+  'ui.slot.map-overlay': own('the map'),
   'ui.slot.video-overlay': slot('the picture'),
   'ui.slot.notification-channel': slot('the notifications'),
   'ui.slot.settings-section': slot('the settings'),
-  'ui.slot.flight-skill': slot('the list of flight skills'),
-  'ui.slot.node-detail-tab': slot("the node's page"),
-  'ui.slot.cockpit-panel': slot('the cockpit'),
+  'ui.slot.flight-skill': own('the list of flight skills'),
+  'ui.slot.node-detail-tab': own("the node's page"),
+  'ui.slot.cockpit-panel': own('the cockpit'),
   'telemetry.subscribe': row('low', 'read', 'flight_control', 'reads position, attitude and state', ['gcs']),
-  'cloud.read': row('medium', 'read', 'data_network', "reads the operator's stored data", ['gcs']),
-  'cloud.write': row('medium', 'admin', 'data_network', "changes the operator's stored data", ['gcs']),
   'perception.read': row('low', 'read', 'compute_process', 'reads which objects were seen', ['gcs']),
-  'perception.subscribe': row('low', 'read', 'compute_process', 'hears which objects were seen', ['gcs']),
 };
 
 /** Null for what is not known. */

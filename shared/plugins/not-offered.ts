@@ -1,10 +1,11 @@
 const NO_MSP = 'this node speaks MAVLink with its vehicle, not MSP';
 const NO_JOBS = 'this node has nothing that runs computing jobs';
+const NO_CLOUD = 'this node keeps no data of the operator elsewhere';
 const NO_SENSORS =
   'nothing on this node reads such a sensor; what it measures goes out with telemetry.extend';
 
 /**
- * What other hosts of such extensions offer their agent half, and this node does not: why, as half a sentence, and what helps. A
+ * What other hosts of such extensions offer, and this node does not: why, as half a sentence, and what helps. A
  * grant that does nothing would be a lie to the operator, so nobody is granted any of it.
  */
 export const NOT_OFFERED: Readonly<Record<string, string>> = {
@@ -30,6 +31,9 @@ export const NOT_OFFERED: Readonly<Record<string, string>> = {
   'compute.job.submit': NO_JOBS,
   'compute.dataset.write': NO_JOBS,
   'compute.stream.open': NO_JOBS,
+  'cloud.read': NO_CLOUD,
+  'cloud.write': NO_CLOUD,
+  'perception.subscribe': 'the page is not told of each object; ask for perception.read and read again',
   'radio.aux_stream': 'the radio carries the picture, MAVLink and the API, and nothing of an extension',
 };
 
