@@ -16,7 +16,7 @@ import { attitude, encodeAs, heartbeat } from './mavlink-samples.ts';
 import { SILENT_LOG } from './rig.ts';
 
 describe('the parts of an endpoint', () => {
-  it('a UDP peer expires after 12 s of silence, and not before; the 65th is turned away', async () => {
+  it('a UDP peer is who has sent a whole frame; it expires after 12 s of silence, and not before; the 65th takes the place of the most silent', async () => {
     const clock = new FakeClock();
     const port = await freePort();
     const router = new Router({
@@ -50,10 +50,23 @@ describe('the parts of an endpoint', () => {
     senders[0]?.send(frame, port, '127.0.0.1');
     await once(own, 'message');
     expect(peers()).to.equal(1);
-    senders[1]?.send(Buffer.from('no MAVLink'), port, '127.0.0.1');
-    for (const sender of senders) sender.send(frame, port, '127.0.0.1');
-    while (endpoint.status.peers_turned_away === 0) await once(own, 'message');
+    const broken = Buffer.from(frame);
+    broken.writeUInt8(broken.readUInt8(12) ^ 1, 12);
+    const nothing = [Buffer.from('no MAVLink'), Buffer.of(0xfd), frame.subarray(0, -1), broken];
+    for (const bytes of nothing) {
+      senders[1]?.send(bytes, port, '127.0.0.1');
+      await once(own, 'message');
+    }
+    expect([peers(), endpoint.status.peers_turned_away]).to.deep.equal([1, nothing.length]);
+    const names = (): string[] => endpoint.status.peers.map(({ name }) => name);
+    const [first] = names();
+    await clock.advance(500);
+    for (const sender of senders.slice(1)) {
+      sender.send(frame, port, '127.0.0.1');
+      await once(own, 'message');
+    }
     expect(peers()).to.equal(64);
+    expect(names(), 'the most silent').to.not.include(first);
     await clock.advance(11_000);
     expect(peers()).to.equal(64);
     senders[0]?.send(frame, port, '127.0.0.1');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { common } from 'node-mavlink';
@@ -282,6 +283,7 @@ describe('endpoints for ground stations', () => {
     const station = await GroundStation.tcp(port);
     node.stations.push(station);
     const second = (armed: boolean): void => vehicle.write(encodeAs(heartbeat({ armed }), 'v2', 0, 9, 1));
+    await station.hears(5, 1, HEARTBEAT); // it is connected
     const beat = station.hears(9, 1, HEARTBEAT);
     second(true);
     await beat;
@@ -291,6 +293,26 @@ describe('endpoints for ground stations', () => {
     station.send(fromGround(paramSet('PEER_7', 2), 2));
     await vehicle.hears(PARAM_SET);
     expect(vehicle.heard.filter((id) => id === PARAM_SET).length).to.equal(1);
+  });
+
+  it('forty silent connections keep no ground station out, and end by themselves', async () => {
+    const port = await freePort();
+    await using node = await rig(`endpoints: ["tcp:127.0.0.1:${port}"]`);
+    const early = await GroundStation.tcp(port);
+    node.stations.push(early);
+    early.send(fromGround(paramSet('PEER_7', 1)));
+    await node.vehicle.hears(PARAM_SET);
+    const silent = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+    await Promise.all(silent.map(async (socket) => once(socket, 'connect')));
+    const ended = Promise.all(silent.map(async (socket) => once(socket.resume(), 'close')));
+    const station = await GroundStation.tcp(port);
+    node.stations.push(station);
+    await station.hears(5, 1, HEARTBEAT);
+    station.send(fromGround(paramSet('PEER_7', 2), 2));
+    await node.vehicle.hears(PARAM_SET, 2);
+    await ended;
+    await early.next(HEARTBEAT);
+    expect((await peersOf(node.link, 'tcp:'))[0]?.peers).to.have.length(2);
   });
 
   it('an arming from a ground station is put off while a killSwitch has no ack', async () => {

@@ -10,9 +10,10 @@ export class RoutedPeer {
   readonly #clock: Clock;
   readonly #port: RouterPort;
   readonly #frames: FrameStream;
-  /** Monotonic ms when its newest bytes came. */
+  /** Monotonic ms when its newest whole frame came, of its start before. */
   heardAt: number;
 
+  #verified = false;
   /** Frames that were not the peer's to send. */
   #foreign = 0;
 
@@ -28,6 +29,8 @@ export class RoutedPeer {
     this.#clock = clock;
     this.#port = router.attach(name, sink, policy);
     this.#frames = new FrameStream(clock, (frame) => {
+      this.heardAt = clock.now();
+      this.#verified ||= frame.known;
       if (allows(frame)) this.#port.receive(frame);
       else this.#foreign++;
     });
@@ -40,8 +43,12 @@ export class RoutedPeer {
   }
 
   push(bytes: Uint8Array): void {
-    this.heardAt = this.#clock.now();
     this.#frames.push(bytes);
+  }
+
+  /** A whole frame with a right checksum has come from it: only then it counts as a ground station. */
+  get verified(): boolean {
+    return this.#verified;
   }
 
   /** Whole frames that came from it so far. */

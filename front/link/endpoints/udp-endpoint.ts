@@ -2,11 +2,12 @@ import type { RemoteInfo, Socket } from 'node:dgram';
 import { plainAddress } from '../../../shared/auth/address.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { STX_V1, STX_V2 } from '../../../shared/mavlink/frame.ts';
+import { Framer } from '../../../shared/mavlink/framer.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { Timer } from '../clock.ts';
 import { SendWatch } from '../send-watch.ts';
 import { type Endpoint, type EndpointTools, REBIND_MS } from './endpoint.ts';
-import { Newcomer } from './newcomer.ts';
+import { longestSilent } from './longest-silent.ts';
 import { RoutedPeer } from './routed-peer.ts';
 
 /** A ground station that was silent for this long is gone (docs/contract.md 6). */
@@ -21,11 +22,19 @@ export interface UdpEndpointOptions extends EndpointTools {
   readonly createSocket: () => Socket;
 }
 
-/** Ground stations that send to us over UDP: each sender of MAVLink becomes a peer, and expires after 12 s of silence. */
+/**
+ * Ground stations that send to us over UDP. A sender becomes a peer with its first datagram that begins with a whole frame with a right
+ * checksum, and expires after 12 s without a frame; where there is no room, whoever was silent for longest makes some. So strangers
+ * who send anything else keep nobody out.
+ */
 export class UdpEndpoint implements Endpoint {
   readonly #options: UdpEndpointOptions;
   readonly #name: string;
-  readonly #peers = new Map<string, { readonly peer: RoutedPeer; readonly newcomer: Newcomer }>();
+  readonly #peers = new Map<string, { readonly key: string; readonly peer: RoutedPeer }>();
+  #proved = false;
+  readonly #proof = new Framer(({ known }) => {
+    this.#proved ||= known;
+  });
   readonly #watch: SendWatch;
   #socket: Socket | null = null;
   #timer: Timer | null = null;
@@ -84,19 +93,24 @@ export class UdpEndpoint implements Endpoint {
     const key = `${from.address}:${from.port}`;
     let known = this.#peers.get(key);
     if (known === undefined) {
-      if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return;
-      if (this.#peers.size >= MAX_PEERS) {
+      if (!this.#isMavlink(bytes)) {
         this.#turnedAway++;
         return;
       }
-      const peer = this.#meet(socket, key, from);
-      known = { peer, newcomer: new Newcomer(peer) };
+      const silent = this.#peers.size < MAX_PEERS ? undefined : longestSilent(this.#peers.values());
+      if (silent !== undefined) this.#part(silent.key, silent.peer, 'made room for another');
+      known = { key, peer: this.#meet(socket, key, from) };
       this.#peers.set(key, known);
     }
-    const speaks = known.newcomer.push(bytes);
-    if (speaks === null) return;
-    this.#turnedAway++;
-    this.#part(key, known.peer, speaks);
+    known.peer.push(bytes);
+  }
+
+  #isMavlink(bytes: Buffer): boolean {
+    if (bytes[0] !== STX_V1 && bytes[0] !== STX_V2) return false;
+    this.#proved = false;
+    this.#proof.reset();
+    this.#proof.push(bytes, this.#options.clock.now());
+    return this.#proved;
   }
 
   #meet(socket: Socket, key: string, { address, port }: RemoteInfo): RoutedPeer {
