@@ -1,3 +1,4 @@
+import { tellAll } from '../../shared/async/tell.ts';
 import { telemetryOf } from '../../shared/flight/telemetry-body.ts';
 import type { OnProgress } from '../../shared/routes/handler.ts';
 import { type Calls, type Client, clientOf } from '../../shared/rpc/contract.ts';
@@ -63,7 +64,7 @@ export class VehicleView {
     this.#state = state;
     this.#telemetryText = null;
     this.#receivedAt = this.#now();
-    for (const listener of this.#listeners) listener(state);
+    tellAll('the vehicle', this.#listeners, state);
   }
 
   /** Calls `listener` with every new state. @returns a function that stops this */

@@ -7,6 +7,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Retry } from '../async/retry.ts';
+import { tell } from '../async/tell.ts';
 import { ApiError, isErrorCode, messageOf } from '../errors.ts';
 import { LineSplitter } from './lines.ts';
 import { listenUnix } from './socket-file.ts';
@@ -220,7 +221,7 @@ export class RpcClient {
     socket.on('connect', () => {
       this.#connected = true;
       this.#retry.worked();
-      this.#options.onConnection?.(true);
+      this.#said(true);
     });
     socket.on('data', (chunk: Buffer) => {
       try {
@@ -247,18 +248,25 @@ export class RpcClient {
       this.#pending.delete(id);
       pending.reject(new ApiError('E_UPSTREAM', `${this.#options.peer} disconnected before it answered.`));
     }
-    if (was) this.#options.onConnection?.(false);
+    if (was) this.#said(false);
     this.#retry.again();
   }
 
+  #said(connected: boolean): void {
+    const { peer, onConnection } = this.#options;
+    tell(`the connection to ${peer}`, (value: boolean) => onConnection?.(value), connected);
+  }
+
   #receive(line: string): void {
+    const { peer, onEvent } = this.#options;
     const wire = parse(line);
     if (wire === null) {
       this.#socket?.destroy();
       return;
     }
     if (typeof wire.event === 'string') {
-      this.#options.onEvent?.(wire.event, wire.data);
+      const { event, data } = wire;
+      tell(`${event} of ${peer}`, () => onEvent?.(event, data), null);
       return;
     }
     const pending = typeof wire.id === 'number' ? this.#pending.get(wire.id) : undefined;

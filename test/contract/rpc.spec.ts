@@ -103,6 +103,28 @@ describe('a contract between two processes', () => {
     expect(sums).to.deep.equal([-1, 5]);
   });
 
+  it('a listener that throws is written down, and ends neither the connection nor the call under way', async () => {
+    const warned = once(process, 'warning') as Promise<[Error]>;
+    const clumsy = clientOf(ADDER, {
+      path,
+      listeners: {
+        added: () => {
+          throw new Error('clumsy');
+        },
+      },
+    });
+    await clumsy.connectOnce();
+    try {
+      expect(await clumsy.calls.add({ a: 1, b: 1 })).to.deep.equal({ sum: 2 });
+      expect(clumsy.connected).to.equal(true);
+      expect((await warned)[0].message)
+        .to.include('added of svc-adder')
+        .and.to.include('clumsy');
+    } finally {
+      clumsy.stop();
+    }
+  });
+
   it('parameters that do not fit reach no handler', async () => {
     const stranger = new RpcClient({ path, peer: ADDER.server });
     await stranger.connectOnce();

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { tellAll } from '../../../shared/async/tell.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
@@ -177,7 +178,7 @@ export class PilotInCommand implements PilotRule {
   #emit(name: PilotEventName, clientId: string): void {
     this.#options.log.info(`pilot in command: ${clientId} ${name}`, { client_id: clientId, event: name });
     const event: PilotEvent = { event: name, client_id: clientId, ...this.state };
-    for (const listener of this.#listeners) listener(event);
+    tellAll('the pilot in command', this.#listeners, event);
   }
 
   #tell(): void {

@@ -1,4 +1,5 @@
 import { Serial } from '../../../shared/async/serial.ts';
+import { tellAll } from '../../../shared/async/tell.ts';
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
@@ -295,7 +296,7 @@ export class WfbRadio implements Radio {
     for (const slot of slots) {
       if (this.#links.has(slot)) continue;
       const onHeard = (): void => {
-        for (const listener of this.#heard) listener(slot);
+        tellAll('the radio', this.#heard, slot);
       };
       const link = new RadioLink({
         slot,

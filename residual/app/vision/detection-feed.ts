@@ -1,4 +1,4 @@
-import { messageOf } from '../../../shared/errors.ts';
+import { tellAll } from '../../../shared/async/tell.ts';
 import type { Batch } from '../../../shared/schemas/vision.ts';
 
 /** Boxes that are older than this are nowhere near the thing that they were drawn around. */
@@ -20,13 +20,7 @@ export class DetectionFeed {
   publish(batch: Batch): void {
     this.#newest.delete(batch.source);
     this.#newest.set(batch.source, { batch, at: this.#now() });
-    for (const listener of this.#listeners) {
-      try {
-        listener(batch);
-      } catch (error) {
-        process.emitWarning(`detections: ${messageOf(error)}`);
-      }
-    }
+    tellAll('the detections', this.#listeners, batch);
   }
 
   /** Its source is gone: nobody knows what is there now. */

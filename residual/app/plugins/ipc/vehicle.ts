@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { tellAll } from '../../../../shared/async/tell.ts';
 import { telemetryOf } from '../../../../shared/flight/telemetry-body.ts';
 import type { MissionPart } from '../../../../shared/mission/item.ts';
 import type { ExtensionValues } from '../../../../shared/plugins/telemetry-values.ts';
@@ -64,6 +65,6 @@ export class LinkVehicle implements Vehicle {
   #heard(state: LinkState): void {
     let body: Telemetry | null = null;
     const telemetry = (): Telemetry => (body ??= telemetryOf(state));
-    for (const listener of this.#listeners) listener(telemetry);
+    tellAll('the telemetry', this.#listeners, telemetry);
   }
 }
