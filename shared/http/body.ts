@@ -3,8 +3,8 @@ import { type Readable, Transform } from 'node:stream';
 import getRawBody from 'raw-body';
 import secureJson from 'secure-json-parse';
 import { ApiError, messageOf } from '../errors.ts';
+import { isTooDeep, MAX_JSON_DEPTH } from '../json-depth.ts';
 
-const MAX_DEPTH = 64;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Whether the request announces a body. */
@@ -104,7 +104,7 @@ function parsed(raw: Buffer, isText: boolean): JsonBody {
   if (raw.length === 0) return { raw, value: undefined };
   if (isText) return { raw, value: textOf(raw) };
   if (isTooDeep(raw))
-    throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_DEPTH} levels.`);
+    throw new ApiError('E_BAD_REQUEST', `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`);
   try {
     return { raw, value: secureJson.parse(utf8.decode(raw)) as unknown };
   } catch (error) {
@@ -118,21 +118,4 @@ function textOf(raw: Buffer): string {
   } catch {
     throw new ApiError('E_BAD_REQUEST', 'The body is not UTF-8 text.');
   }
-}
-
-/** Brackets outside strings, counted before the parser sees them. */
-function isTooDeep(raw: Buffer): boolean {
-  let depth = 0;
-  let inString = false;
-  for (let i = 0; i < raw.length; i++) {
-    const byte = raw[i];
-    if (inString) {
-      if (byte === 0x5c) i++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > MAX_DEPTH) return true;
-    } else if (byte === 0x7d || byte === 0x5d) depth--;
-  }
-  return false;
 }

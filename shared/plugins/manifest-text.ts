@@ -1,8 +1,12 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Node, type ParsedNode, parseDocument } from 'yaml';
 import type { Violation } from '../schemas/validator.ts';
 
-export const MAX_MANIFEST_BYTES = 256 * 1024;
+export const MAX_MANIFEST_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
+/** Opening brackets in all, in strings and comments too: what the YAML library does with deeper nests takes seconds. */
+const MAX_BRACKETS = 2000;
+/** Indicators of a list, a key or a value in one line: each may open one more level. */
+const MAX_INDICATORS = 200;
 const MAX_VIOLATIONS = 50;
 /** They would reach the prototype of the object that a member is copied to. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
@@ -19,6 +23,8 @@ export type ReadText =
 export function readManifestText(text: string): ReadText {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES)
     return refused('', `is larger than ${MAX_MANIFEST_BYTES / 1024} KiB`);
+  if (opensTooMuch(text))
+    return refused('', `has more than ${MAX_BRACKETS} brackets, or a line of too many levels`);
   try {
     // Duplicate keys are found below: the library compares each key with each other.
     const document = parseDocument(text, {
@@ -45,6 +51,19 @@ export function readManifestText(text: string): ReadText {
     if (error instanceof RangeError) return refused('', 'is nested too deeply');
     throw error;
   }
+}
+
+/** Counted before the parser builds anything. */
+function opensTooMuch(text: string): boolean {
+  let brackets = 0;
+  let indicators = 0;
+  for (const [mark] of text.matchAll(/[[{\n]|[-?:](?=[ \t])/g)) {
+    if (mark === '\n') indicators = 0;
+    else if (mark === '[' || mark === '{') brackets++;
+    else indicators++;
+    if (brackets > MAX_BRACKETS || indicators > MAX_INDICATORS) return true;
+  }
+  return false;
 }
 
 function refused(path: string, message: string): ReadText {

@@ -107,6 +107,8 @@ describe('GET and PUT /api/config', () => {
     expect(
       (await put('security.api.cors_origins', 'http://a.example, http://b.example')).body['value'],
     ).to.deep.equal(['http://a.example', 'http://b.example']);
+    const deep = await put('security.api.cors_origins', `${'['.repeat(30_000)}${']'.repeat(30_000)}`);
+    expect([deep.status, deep.body['code']]).to.deep.equal([422, 'E_INVALID_VALUE']);
     expect((await put('security.api.cors_origins', '["http://c.example"]')).body['value']).to.deep.equal([
       'http://c.example',
     ]);

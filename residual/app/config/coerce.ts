@@ -1,4 +1,5 @@
 import type { ConfigNode } from '../../../shared/config/keys.ts';
+import { isTooDeep } from '../../../shared/json-depth.ts';
 
 /**
  * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, or a comma list for a list. Other values, and texts
@@ -25,6 +26,7 @@ function commaList(text: string): readonly string[] {
 }
 
 function parseOr(text: string, otherwise: unknown): unknown {
+  if (isTooDeep(Buffer.from(text))) return otherwise;
   try {
     return JSON.parse(text);
   } catch (error) {
