@@ -75,6 +75,10 @@ async function build(log: Logger): Promise<Program> {
     framesSocketPath: paths.framesSocket,
     clock,
     log,
+    // Ends the process: the supervisor starts another.
+    onStuck: (why) => {
+      throw new Error(`video: ${why}`);
+    },
   });
   return { services: [named('engine', engine)] };
 }

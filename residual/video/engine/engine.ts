@@ -37,6 +37,8 @@ export interface EngineOptions {
   readonly framesSocketPath: string;
   readonly clock: VideoClock;
   readonly log: Logger;
+  /** As `PipelineOptions.onStuck`. */
+  readonly onStuck: (why: string) => void;
 }
 
 const STATUS_MS = 1000;
@@ -69,6 +71,7 @@ export class Engine {
       onPicture: (picture, number) => this.#show(picture, number),
       onReceived: (unit, number) => this.#decoding.offer(unit, number),
       onState: () => this.#tell(),
+      onStuck: options.onStuck,
     });
     this.#small = new SmallEncode({
       log,

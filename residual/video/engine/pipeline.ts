@@ -29,11 +29,15 @@ export interface PipelineOptions {
   readonly onReceived: (unit: AccessUnit, number: number) => void;
   /** Called when pictures begin or stop to come. */
   readonly onState: () => void;
+  /** Called when a foreign engine has not answered for 5 s. What waits for it cannot be ended but with the process. */
+  readonly onStuck: (why: string) => void;
 }
 
 const LIMITS = {
   firstPictureMs: 10_000,
   stallMs: 3000,
+  /** For one picture inside an encoder, and for a camera to end. */
+  stuckMs: 5000,
   watchMs: 250,
   searchMs: 2000,
   firstBackoffMs: 250,
@@ -59,6 +63,8 @@ export class Pipeline {
   #encoder: H264Encoder | null = null;
   #scaler = new Scaler();
   #busy: Promise<void> | null = null;
+  /** Since when, on the video clock. */
+  #busyAt = 0;
   #latest: { frame: Frame; capturedAt: number; at: number } | null = null;
   #keyWanted = false;
   #keyAt = 0;
@@ -179,9 +185,11 @@ export class Pipeline {
   async #attempt(source: VideoSource, stopped: AbortSignal): Promise<string> {
     const attempt = new AbortController();
     let problem = 'the source ended';
+    let endedAt = 0;
     const end = (why: string): void => {
       if (attempt.signal.aborted) return;
       problem = why;
+      endedAt = this.#options.clock.micros();
       attempt.abort();
     };
     const onStop = (): void => end('stopped');
@@ -189,8 +197,12 @@ export class Pipeline {
     const began = this.#options.clock.micros();
     let heardAt: number | null = null;
     const watch = setInterval(() => {
+      const now = this.#options.clock.micros();
       const limit = heardAt === null ? LIMITS.firstPictureMs : LIMITS.stallMs;
-      if (this.#options.clock.micros() - (heardAt ?? began) > limit * 1000) end(`no picture for ${limit} ms`);
+      this.#watchOver(now);
+      if (now - (heardAt ?? began) > limit * 1000) end(`no picture for ${limit} ms`);
+      if (attempt.signal.aborted && now - endedAt > LIMITS.stuckMs * 1000)
+        this.#options.onStuck(`the camera ${source.name} does not end (${problem})`);
     }, LIMITS.watchMs);
     const hear = (at: number): void => {
       heardAt = at;
@@ -226,6 +238,21 @@ export class Pipeline {
     return problem;
   }
 
+  #watchOver(now: number): void {
+    if (this.#busy === null || now - this.#busyAt <= LIMITS.stuckMs * 1000) return;
+    const encoder = this.#encoder?.name ?? 'the encoder';
+    this.#refuseWaiting(`${encoder} does not answer`);
+    this.#options.onStuck(
+      `${encoder} took a picture ${LIMITS.stuckMs / 1000} s ago and has not answered since; set video.encoder to libx264 if this goes on`,
+    );
+  }
+
+  #refuseWaiting(why: string): void {
+    for (const waiting of this.#applying)
+      waiting.reject(new ApiError('E_NO_PIPELINE', `There is no picture: ${why}.`));
+    this.#applying.clear();
+  }
+
   /** Encodes every picture that is due; pictures that come while the encoder is busy are dropped, so that none is late. */
   #offer(picture: Picture, fail: (why: string) => void): void {
     const period = 1e6 / this.#wanted.fps;
@@ -241,6 +268,7 @@ export class Pipeline {
     this.#latest?.frame.free();
     this.#latest = { frame, capturedAt, at };
     const own = cloneFrame(frame);
+    this.#busyAt = this.#options.clock.micros();
     this.#busy = this.#encode(own, capturedAt, at)
       .catch((error: unknown) => fail(messageOf(error)))
       .finally(() => {
@@ -296,15 +324,19 @@ export class Pipeline {
   }
 
   async #close(why: string): Promise<void> {
-    await this.#busy;
+    this.#refuseWaiting(why);
+    // Freed memory below a native call that still runs would end the process without a word.
+    if (this.#busy !== null && !(await endsWithin(this.#busy, LIMITS.stuckMs))) return;
     this.#encoder?.close();
     this.#encoder = null;
     this.#scaler.close();
     this.#latest?.frame.free();
     this.#latest = null;
     this.#dueAt = 0;
-    for (const waiting of this.#applying)
-      waiting.reject(new ApiError('E_NO_PIPELINE', `The camera is lost: ${why}.`));
-    this.#applying.clear();
   }
+}
+
+/** @param work that does not throw */
+async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  return Promise.race([work.then(() => true), delay(ms, false, { ref: false })]);
 }

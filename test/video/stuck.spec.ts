@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
+import type { H264Encoder } from '../../residual/video/engine/encoder.ts';
+import { Encoders } from '../../residual/video/engine/encoders.ts';
+import { systemVideoClock } from '../../residual/video/engine/picture.ts';
+import { Pipeline } from '../../residual/video/engine/pipeline.ts';
+import type { VideoSource } from '../../residual/video/sources/source.ts';
+import { TestSource } from '../../residual/video/sources/test-source.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+
+const PROFILE = { width: 320, height: 180, fps: 10, bitrate_kbps: 200 };
+const NEVER = new Promise<never>(() => undefined);
+
+/** A clock that can be set ahead. */
+function clockAhead(): { readonly clock: ReturnType<typeof systemVideoClock>; ahead: number } {
+  const real = systemVideoClock();
+  const made = {
+    ahead: 0,
+    clock: { wall: () => real.wall(), micros: () => real.micros() + made.ahead },
+  };
+  return made;
+}
+
+describe('a foreign engine that never answers', () => {
+  const begin = (
+    encoder: Partial<H264Encoder>,
+    source: (clock: ReturnType<typeof systemVideoClock>) => VideoSource,
+  ) => {
+    const time = clockAhead();
+    const stuck = Promise.withResolvers<string>();
+    const picture = Promise.withResolvers<void>();
+    const pipeline = new Pipeline({
+      open: async () => source(time.clock),
+      encoders: new Encoders({ choice: 'libx264', open: async () => encoder as H264Encoder }),
+      profile: PROFILE,
+      clock: time.clock,
+      log: createLogger('test', 'error'),
+      onUnit: () => undefined,
+      onPicture: () => picture.resolve(),
+      onReceived: () => undefined,
+      onState: () => undefined,
+      onStuck: stuck.resolve,
+    });
+    pipeline.start();
+    return { time, stuck: stuck.promise, picture: picture.promise, pipeline };
+  };
+
+  it('an encoder that keeps a picture is told after 5 s, and whoever waits for its settings is refused', async () => {
+    const asked = Promise.withResolvers<void>();
+    const { time, stuck, pipeline } = begin(
+      {
+        name: 'h264_v4l2m2m',
+        profile: PROFILE,
+        format: AV_PIX_FMT_YUV420P,
+        adapt: () => true,
+        close: () => undefined,
+        encode: async () => {
+          asked.resolve();
+          return NEVER;
+        },
+      },
+      (clock) => new TestSource(clock, PROFILE),
+    );
+    await asked.promise;
+    const refused = pipeline.apply({ ...PROFILE, bitrate_kbps: 300 }).then(
+      () => 'applied',
+      (error: Error) => error.message,
+    );
+    time.ahead = 6_000_000;
+    expect(await stuck)
+      .to.include('h264_v4l2m2m took a picture 5 s ago')
+      .and.to.include('video.encoder');
+    expect(await refused).to.include('does not answer');
+    await pipeline.stop();
+  });
+
+  it('a camera that does not end is told too', async () => {
+    const { time, stuck } = begin({}, () => ({ name: 'v4l2:/dev/video9', run: async () => NEVER }));
+    time.ahead = 11_000_000;
+    const ending = setInterval(() => (time.ahead += 6_000_000), 300);
+    expect(await stuck).to.include('the camera v4l2:/dev/video9 does not end (no picture for 10000 ms)');
+    clearInterval(ending);
+  });
+});
