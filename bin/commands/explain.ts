@@ -47,8 +47,8 @@ interface Explanation {
   readonly detail: string | null;
   readonly row: string | null;
   readonly policy: Readonly<Record<string, string>> | null;
-  /** The item in the request that needs a higher class than the row; null if there is none. */
-  readonly raised: Raised | null;
+  /** The items in the request that need a class besides the row's, one of each class. */
+  readonly raised: readonly Raised[];
 }
 
 /** Calls the same function that decides about real requests; nothing is sent. */
@@ -150,7 +150,7 @@ export default class ExplainCommand extends NodeCommand {
       raised:
         first.kind === 'pass'
           ? raisedByRequest(first.policy.names, first.policyParams, this.body(flags.body))
-          : null,
+          : [],
     };
     this.print(explanation);
     return explanation;
@@ -166,7 +166,7 @@ export default class ExplainCommand extends NodeCommand {
     if (row === null || policy === null) return;
     this.log(`row ${row}`);
     for (const [name, value] of Object.entries(policy)) this.log(`  ${name.padEnd(8)} ${value}`);
-    if (raised !== null) this.log(`${raised.name} needs ${raised.class}: it ${raised.reason}`);
+    for (const each of raised) this.log(`${each.name} also needs ${each.class}: it ${each.reason}`);
   }
 
   private body(text: string | undefined): unknown {
