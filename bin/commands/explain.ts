@@ -16,7 +16,6 @@ import type { Principal } from '../../shared/auth/principal.ts';
 import { TICKET_PROTOCOL } from '../../shared/auth/principal-mark.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
 import type { Profile } from '../../shared/profile.ts';
@@ -195,7 +194,6 @@ export default class ExplainCommand extends NodeCommand {
       residual: config.features.residual ?? true,
       origins: allowedOrigins(config.security.api),
       hosts: new Set(config.security.api.hosts),
-      profileKeys: new Set(keysWith('x-profile')),
       credentials: pretend(flags.as),
       validate: rowValidator(ROWS),
       port: config.api.port,

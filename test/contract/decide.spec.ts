@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Decision, decide } from '../../front/control/edge/decide.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
+import { configLeaves } from '../../shared/config/keys.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
@@ -477,11 +478,38 @@ describe('decide: the order of docs/contract.md 4', () => {
         override: { body: { force: true }, query: 'force=1' },
       });
     });
-    it('guards a config write only of what the node is', () => {
+    it('guards every config key that would do what a guarded row does, and no other', () => {
       const put = { method: 'PUT', target: '/api/config', headers: [withKey] };
-      const armed = edgeState({ armed: true });
-      expect(verdict(put, armed, { key: 'agent.profile', value: 'drone' })).to.equal('E_ARMED');
-      expect(verdict(put, armed, { key: 'logging.level', value: 'debug' })).to.equal('pass');
+      const guarded = configLeaves().filter(([, leaf]) => leaf['x-armed'] === 'guard');
+      const families =
+        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|endpoints)|fleet\.(?:scopes|operators))$/;
+      for (const [key] of configLeaves())
+        expect(
+          guarded.some(([each]) => each === key),
+          key,
+        ).to.equal(families.test(key));
+      for (const armed of [true, 'unknown'] as const) {
+        const state = edgeState({ armed });
+        for (const [key] of guarded) {
+          expect(verdict(put, state, { key, value: 1 }), key).to.equal('E_ARMED');
+          expect(verdict(put, state, { key, value: 1, force: true }), key).to.equal('pass');
+        }
+        expect(verdict(put, state, { key: 'logging.level', value: 'debug' })).to.equal('pass');
+        expect(verdict(put, state, { value: 1 }), 'no key').to.equal('E_ARMED');
+      }
+      const free = edgeState();
+      for (const [key] of guarded) expect(verdict(put, free, { key, value: 1 }), key).to.equal('pass');
+    });
+    it('a key of the configuration is overridden by a token with admin and destructive only', () => {
+      const put = { method: 'PUT', target: '/api/config', headers: [['x-svc-mcp-token', 't']] as const };
+      const body = { key: 'radio.channel', value: 36, force: true };
+      const answer = (scopes: readonly Scope[]) => {
+        const credentials = { ...trusting(scopes), session: () => null };
+        return verdict(put, edgeState({ armed: true, credentials }), body);
+      };
+      expect(answer(['admin'])).to.equal('E_SCOPE');
+      expect(answer(['destructive'])).to.equal('E_SCOPE');
+      expect(answer(['admin', 'destructive'])).to.equal('pass');
     });
   });
 

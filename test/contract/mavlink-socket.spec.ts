@@ -183,4 +183,27 @@ describe('the MAVLink WebSocket', () => {
     await forced.until(() => forced.ids.includes(22));
     expect(await rtlAltitude()).to.equal(2200);
   });
+
+  it('while armed no config key does what a guarded row refuses, without force', async () => {
+    const put = async (body: object) =>
+      node.json('/api/config', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', ...key },
+        body: JSON.stringify(body),
+      });
+    for (const [name, value] of [
+      ['agent.role', 'relay'],
+      ['radio.channel', 36],
+      ['radio.mcs', 2],
+      ['radio.mode', 'external'],
+      ['mavlink.source', 'udp:0.0.0.0:14999'],
+      ['features.flight', false],
+      ['fleet.scopes', []],
+    ] as const) {
+      const { status, body } = await put({ key: name, value });
+      expect([status, body['code']], name).to.deep.equal([409, 'E_ARMED']);
+    }
+    expect((await put({ key: 'agent.name', value: 'kite' })).status).to.equal(200);
+    expect((await put({ key: 'radio.mcs', value: 2, force: true })).status).to.equal(200);
+  });
 });

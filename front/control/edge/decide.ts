@@ -91,7 +91,6 @@ export interface EdgeState {
   readonly origins: ReadonlySet<string>;
   /** The names and addresses of this node, each in one spelling. */
   readonly hosts: Pick<ReadonlySet<string>, 'has'>;
-  readonly profileKeys: ReadonlySet<string>;
   readonly credentials: CredentialChecks;
   /** Violations of the row's body and query schemas, null if both are valid. */
   readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
@@ -703,13 +702,7 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
       principal,
       detail: `${root.name} can only be changed by root on the node, not over the API: it ${root.reason}.`,
     });
-  const question = {
-    row: policy,
-    params: pass.policyParams,
-    body,
-    profile: state.profile,
-    profileKeys: state.profileKeys,
-  };
+  const question = { row: policy, params: pass.policyParams, body, profile: state.profile };
   const inner = row.scope === 'inner';
   // What a socket carries is guarded when it comes. Through the relay the drone judges, by its own vehicle.
   const guarded = policy.armed !== '-' && refusesWhile(state.armed) && isGuarded(question);
