@@ -33,6 +33,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [MSG.SETUP_SIGNING, 'SETUP_SIGNING'],
   [MSG.FILE_TRANSFER_PROTOCOL, 'FTP write'],
   [MSG.SERIAL_CONTROL, 'SERIAL_CONTROL'],
+  [MSG.LOG_ERASE, 'LOG_ERASE'],
 ]);
 
 export interface WireAnswersOptions {

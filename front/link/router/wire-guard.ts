@@ -20,16 +20,29 @@ export interface WirePolicy {
 export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing' | 'not-pilot';
 
 /** MAV_CMD */
+const PREFLIGHT_CALIBRATION = 241;
 const PREFLIGHT_STORAGE = 245;
 const PREFLIGHT_REBOOT_SHUTDOWN = 246;
+/** Of ArduPilot's dialect: calibrates the compass. */
+const DO_START_MAG_CAL = 42_424;
+const GUARDED_COMMANDS: ReadonlySet<number> = new Set([
+  PREFLIGHT_CALIBRATION,
+  PREFLIGHT_STORAGE,
+  PREFLIGHT_REBOOT_SHUTDOWN,
+  DO_START_MAG_CAL,
+]);
 /** Offset of `command` in COMMAND_LONG and COMMAND_INT. */
 export const COMMAND_AT = 28;
 /** Offset of `payload` in FILE_TRANSFER_PROTOCOL, and of the opcode in it. */
 export const FTP_AT = 3;
 const FTP_OPCODE_AT = FTP_AT + 3;
 const COMPONENT_ARM_DISARM = 400;
-/** OpenFileWO, CreateFile, WriteFile, RemoveFile, TruncateFile, Rename: `@PARAM` is written through them. */
-const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
+/**
+ * The opcodes of MAVLink FTP that change nothing: None, TerminateSession, ResetSessions, ListDirectory, OpenFileRO, ReadFile,
+ * CalcFileCRC32, BurstReadFile, ACK, NAK (mavlink.io, File Transfer Protocol). Every other one counts as a write: `@PARAM` is
+ * written through them, and files and directories are removed.
+ */
+const FTP_READS: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 14, 15, 128, 129]);
 
 /** Who alone may send frames that fly. */
 export interface PilotRule {
@@ -41,8 +54,8 @@ const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
 
 /**
  * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
- * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands or reboot.
- * Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
+ * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands, calibrate, erase
+ * the logs or reboot. Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
  * would stop the motors again.
  */
 export class WireGuard {
@@ -91,15 +104,14 @@ export class WireGuard {
     switch (frame.id) {
       case MSG.PARAM_SET:
       case MSG.SETUP_SIGNING:
+      case MSG.LOG_ERASE:
       case MSG.SERIAL_CONTROL: // a shell behind it writes parameters and reboots
         return true;
       case MSG.COMMAND_LONG:
-      case MSG.COMMAND_INT: {
-        const command = this.#payload.load(frame).u16(COMMAND_AT);
-        return command === PREFLIGHT_STORAGE || command === PREFLIGHT_REBOOT_SHUTDOWN;
-      }
+      case MSG.COMMAND_INT:
+        return GUARDED_COMMANDS.has(this.#payload.load(frame).u16(COMMAND_AT));
       case MSG.FILE_TRANSFER_PROTOCOL:
-        return FTP_WRITES.has(this.#payload.load(frame).u8(FTP_OPCODE_AT));
+        return !FTP_READS.has(this.#payload.load(frame).u8(FTP_OPCODE_AT));
       default:
         return false;
     }
