@@ -90,6 +90,9 @@ export function verdict(ask: Ask, state?: EdgeState, body?: unknown): string {
 
 export const withKey = ['X-SVC-Key', KEY] as const;
 
+/** A token that is valid and may do nothing. */
+export const NO_SCOPES: Principal = { kind: 'token', id: 'empty', scopes: [] };
+
 /** Credentials of which every offered one is valid, a token with `scopes`. */
 export function trusting(scopes: readonly Scope[] = []): CredentialChecks {
   const as = (kind: Principal['kind'], granted: Principal['scopes'] = null): Principal => ({
