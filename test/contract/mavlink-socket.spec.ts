@@ -105,10 +105,11 @@ describe('the MAVLink WebSocket', () => {
     expect(names).to.include(ATTITUDE);
   });
 
-  it('carries frames to the vehicle for the key and a flight token', async () => {
+  it('carries frames to the vehicle for the key and a token with the scopes of what they do', async () => {
+    const { body } = await node.post('/api/mcp/tokens', { scopes: ['read', 'flight', 'admin'] }, key);
     for (const [value, headers] of [
       [1500, key],
-      [1700, { 'x-svc-mcp-token': flight }],
+      [1700, { 'x-svc-mcp-token': String(body['token']) }],
     ] as const) {
       const client = await open('', headers);
       client.socket.send(paramSet(value));
@@ -117,12 +118,21 @@ describe('the MAVLink WebSocket', () => {
     }
   });
 
+  it('a token of the preset fly writes no parameter by a frame either, and is told', async () => {
+    const before = await rtlAltitude();
+    const client = await open('', { 'x-svc-mcp-token': flight });
+    client.socket.send(paramSet(1900));
+    await client.until(() => client.texts.length > 0);
+    expect(client.texts[0]).to.include('PARAM_SET: the token lacks a scope');
+    expect(await rtlAltitude()).to.equal(before);
+  });
+
   it('F6 a read token only listens: what it sends is dropped and counted', async () => {
     const before = await rtlAltitude();
     const client = await open('', { 'x-svc-mcp-token': read });
     client.socket.send(paramSet(2000));
     const { body } = await node.json('/api/mcp/status', { headers: key });
-    const [, first] = body['tokens'] as { token_id: string }[];
+    const first = (body['tokens'] as { token_id: string }[]).at(-1);
     const id = first?.token_id ?? '';
     while ((await counters(id))?.['rx_refused'] !== 1);
     expect(await rtlAltitude()).to.equal(before);

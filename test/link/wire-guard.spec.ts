@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { FrameStream } from '../../front/link/router/frame-stream.ts';
 import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
 import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
 import type { Frame } from '../../shared/mavlink/frame.ts';
 import { MSG } from '../../shared/mavlink/messages.ts';
@@ -121,6 +122,51 @@ describe('the armed guard on the wire', () => {
     for (const armed of [true, false] as const)
       for (const force of [true, false])
         expect(judge(shell, armed, { ...OPEN, force, serialControl: false })).to.equal('serial-control');
+  });
+
+  const ask = (id: number, number: number, first = 0, second = 0): Frame =>
+    frame(
+      id,
+      filled(33, (payload) => {
+        payload.writeFloatLE(first, 0);
+        payload.writeFloatLE(second, 4);
+        payload.writeUInt16LE(number, 28);
+      }),
+    );
+  const classed: readonly (readonly [string, Frame, 'admin' | 'destructive'])[] = [
+    ...guarded.map(([name, what]) => {
+      const admin = /^(?:PARAM_SET|FTP|command (?:241|42424))/.test(name);
+      return [name, what, admin ? 'admin' : 'destructive'] as const;
+    }),
+    ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) => [
+      [`a kill in message ${id}`, ask(id, 400, 0, 21_196), 'destructive'] as const,
+      [`a termination in message ${id}`, ask(id, 185, 1), 'destructive'] as const,
+      [`a parachute in message ${id}`, ask(id, 208, 2), 'destructive'] as const,
+    ]),
+    ['a fence cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 1])), 'destructive'],
+    ['everything cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 255])), 'destructive'],
+    ['an empty fence', frame(MSG.MISSION_COUNT, Buffer.from([0, 0, 1, 1, 1])), 'destructive'],
+  ];
+  for (const [name, what, scope] of classed)
+    it(`${name}: a token needs ${scope} besides flight, as for the row`, () => {
+      const as = (...scopes: Scope[]) => judge(what, false, { ...OPEN, scopes });
+      expect([
+        as('read', 'flight'),
+        as('flight', scope),
+        judge(what, false, { ...OPEN, scopes: null }),
+      ]).to.deep.equal(['scope', 'passes', 'passes']);
+      const other = scope === 'admin' ? 'destructive' : 'admin';
+      expect(as('flight', other)).to.equal('scope');
+    });
+  it('what flies needs no more than flight', () => {
+    const scopes = ['flight'] as const;
+    for (const [name, what] of [
+      ...free.filter(([each]) => each !== 'command 185'),
+      ['a disarm', ask(MSG.COMMAND_LONG, 400, 0)],
+      ['a mission cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1]))],
+      ['a fence of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1, 1]))],
+    ] as const)
+      expect(judge(what, true, { ...OPEN, scopes }), name).to.equal('passes');
   });
 
   it('concerns only what would reach the vehicle', () => {

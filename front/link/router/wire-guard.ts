@@ -1,8 +1,16 @@
+import type { Scope } from '../../../shared/auth/scopes.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { type FrameTarget, targetOf } from './addresses.ts';
+import {
+  COMMAND_AT,
+  COMPONENT_ARM_DISARM,
+  GUARDED_COMMANDS,
+  scopeOfFrame,
+  writesByFtp,
+} from './frame-scope.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {
@@ -14,35 +22,19 @@ export interface WirePolicy {
   readonly serialControl: boolean;
   /** How the client calls itself, null for nobody; undefined where the rule of the pilot in command does not count. */
   readonly clientId?: string | null | undefined;
+  /** Of a token: what it holds. Null or absent for a peer without scopes. */
+  readonly scopes?: readonly Scope[] | null | undefined;
 }
 
 /** `unsigned`: the vehicle accepts only signed frames, and this one cannot or must not be signed. */
-export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing' | 'not-pilot';
-
-/** MAV_CMD */
-const PREFLIGHT_CALIBRATION = 241;
-const PREFLIGHT_STORAGE = 245;
-const PREFLIGHT_REBOOT_SHUTDOWN = 246;
-/** Of ArduPilot's dialect: calibrates the compass. */
-const DO_START_MAG_CAL = 42_424;
-const GUARDED_COMMANDS: ReadonlySet<number> = new Set([
-  PREFLIGHT_CALIBRATION,
-  PREFLIGHT_STORAGE,
-  PREFLIGHT_REBOOT_SHUTDOWN,
-  DO_START_MAG_CAL,
-]);
-/** Offset of `command` in COMMAND_LONG and COMMAND_INT. */
-export const COMMAND_AT = 28;
-/** Offset of `payload` in FILE_TRANSFER_PROTOCOL, and of the opcode in it. */
-export const FTP_AT = 3;
-const FTP_OPCODE_AT = FTP_AT + 3;
-const COMPONENT_ARM_DISARM = 400;
-/**
- * The opcodes of MAVLink FTP that change nothing: None, TerminateSession, ResetSessions, ListDirectory, OpenFileRO, ReadFile,
- * CalcFileCRC32, BurstReadFile, ACK, NAK (mavlink.io, File Transfer Protocol). Every other one counts as a write: `@PARAM` is
- * written through them, and files and directories are removed.
- */
-const FTP_READS: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 14, 15, 128, 129]);
+export type WireRefusal =
+  | 'read-only'
+  | 'armed'
+  | 'serial-control'
+  | 'unsigned'
+  | 'killing'
+  | 'not-pilot'
+  | 'scope';
 
 /** Who alone may send frames that fly. */
 export interface PilotRule {
@@ -81,10 +73,18 @@ export class WireGuard {
     if (!policy.mayWrite) return 'read-only';
     if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
+    if (this.#lacksScope(frame, policy)) return 'scope';
     if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
     if (this.#killing() && this.#isArming(frame)) return 'killing';
     if (policy.force || !this.#isGuarded(frame)) return null;
     return this.#armed(targetOf(frame)) === false ? null : 'armed';
+  }
+
+  /** A frame needs what the row that does the same needs (docs/contract.md 4.10). */
+  #lacksScope(frame: Frame, { scopes }: WirePolicy): boolean {
+    if (scopes === undefined || scopes === null) return false;
+    const needed = scopeOfFrame(frame, this.#payload);
+    return needed !== null && !scopes.includes(needed);
   }
 
   /** Somebody else than this peer is pilot in command. */
@@ -111,7 +111,7 @@ export class WireGuard {
       case MSG.COMMAND_INT:
         return GUARDED_COMMANDS.has(this.#payload.load(frame).u16(COMMAND_AT));
       case MSG.FILE_TRANSFER_PROTOCOL:
-        return !FTP_READS.has(this.#payload.load(frame).u8(FTP_OPCODE_AT));
+        return writesByFtp(this.#payload.load(frame));
       default:
         return false;
     }
