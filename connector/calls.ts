@@ -11,7 +11,7 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked } from './tools/listing.ts';
-import { type Arguments, classOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
+import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -91,9 +91,8 @@ export class Calls {
     const all = [...catalogue.values(), ...contributed().values()];
     const shown = all.filter((tool) => {
       if (tool.toolset !== undefined && !toolsets.has(tool.toolset)) return false;
-      const scope = classOf(tool);
-      const may = scopes === null || scopes.includes(scope);
-      return may && (showsFlight() || !affectsFlight(tool, scope)) && offers.has(tool);
+      const may = scopes === null || scopesOf(tool).every((scope) => scopes.includes(scope));
+      return may && (showsFlight() || !affectsFlight(tool, classOf(tool))) && offers.has(tool);
     });
     return shown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }

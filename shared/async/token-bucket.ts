@@ -23,6 +23,12 @@ export class TokenBucket {
     return true;
   }
 
+  /** Whether it is as it was when new, so that nothing is forgotten with it. */
+  isFull(now: number): boolean {
+    this.waitMs(now);
+    return this.#tokens >= this.#rate.burst;
+  }
+
   /** ms until there is a token; 0 if there is one. */
   waitMs(now: number): number {
     const { perSecond, burst } = this.#rate;
