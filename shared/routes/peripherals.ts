@@ -38,7 +38,7 @@ export const peripheralsRows = [
   row(
     'peripherals.id.action.post',
     'POST /api/peripherals/{id}/action',
-    'key admin ok guard config',
+    'key admin ok - config',
     'a declared action',
     {
       limits: LIMITS.slow,
