@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { openHubDatabase } from '../../bin/hub/database.ts';
+import { makeHubDatabase } from '../../bin/hub/database.ts';
 import { Events } from '../../bin/hub/fleet/events.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -15,7 +15,7 @@ describe('events that a hub keeps', () => {
   beforeEach(async () => {
     folder = await tempDir();
     now = 100 * DAY_MS;
-    db = openHubDatabase(join(folder, 'hub.db'));
+    db = makeHubDatabase(join(folder, 'hub.db'));
   });
   afterEach(async () => {
     if (db.isOpen) db.close();
