@@ -71,7 +71,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);
   const fleet = new Fleet(db, now);
-  const events = new Events(db, now, config.events);
+  const events = new Events(db, now, monotonic, config.events);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
   const acl = config.broker.acl ?? places.acl;

@@ -12,6 +12,7 @@ describe('events that a hub keeps', () => {
   let folder: string;
   let db: DatabaseSync;
   let now = 0;
+  let clock = 0;
   beforeEach(async () => {
     folder = await tempDir();
     now = 100 * DAY_MS;
@@ -22,7 +23,13 @@ describe('events that a hub keeps', () => {
     await removeDir(folder);
   });
 
-  const open = (max = 1000): Events => new Events(db, () => now, { days: 30, max });
+  const open = (max = 1000): Events =>
+    new Events(
+      db,
+      () => now,
+      () => clock,
+      { days: 30, max },
+    );
   const seqs = (events: Events): readonly number[] =>
     events.list({ after: 0, limit: 1000 }, null).map(({ seq }) => seq);
 
@@ -31,6 +38,7 @@ describe('events that a hub keeps', () => {
     events.take('n', event(1));
     events.commit();
     now += 31 * DAY_MS;
+    clock += 31 * DAY_MS;
     for (const seq of [2, 3]) events.take('n', event(seq));
     events.commit();
     expect(events.prune()).to.equal(false);
@@ -39,6 +47,40 @@ describe('events that a hub keeps', () => {
     events.commit();
     events.prune();
     expect(seqs(events)).to.deep.equal([4, 5, 6, 7, 8]);
+  });
+
+  it('outlive a clock that jumped ahead: in a day no more than a day of them is deleted', () => {
+    const events = open();
+    for (const seq of [1, 2, 3, 4, 5]) {
+      events.take('n', event(seq));
+      events.commit();
+      now += DAY_MS;
+      clock += DAY_MS;
+      events.prune();
+    }
+    const right = now;
+    now += 400 * DAY_MS;
+    for (let minute = 0; minute < 24 * 60; minute++) {
+      clock += 60_000;
+      events.prune();
+    }
+    expect(seqs(events)).to.deep.equal([1, 2, 3, 4, 5]);
+    clock += 24.5 * DAY_MS; // the first would be 30 days old now
+    events.prune();
+    expect(seqs(events)).to.deep.equal([2, 3, 4, 5]);
+    const next = open(); // a restart gives it no more
+    next.prune();
+    clock += DAY_MS;
+    next.prune();
+    expect(seqs(next)).to.deep.equal([3, 4, 5]);
+    now = right;
+    clock += 3 * DAY_MS;
+    next.prune();
+    expect(seqs(next), 'the clock is right again').to.deep.equal([3, 4, 5]);
+    now += 60 * DAY_MS;
+    clock += 60 * DAY_MS;
+    next.prune();
+    expect(seqs(next)).to.deep.equal([]);
   });
 
   it('are not taken again after they were deleted, and a new process knows that too', () => {

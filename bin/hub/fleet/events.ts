@@ -14,7 +14,10 @@ const MAX_WAITING = 20_000;
 const MAX_STREAMS = 8;
 /** Deleted in one turn, so that nothing waits for it. */
 const PRUNE = 5000;
-const DAY_MS = 24 * 3600 * 1000;
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+/** Of the table meta: up to when events were deleted for their age. */
+const UNTIL = 'events_until';
 
 interface Stream {
   readonly node: string;
@@ -41,16 +44,25 @@ export interface Retention {
 export class Events {
   readonly #db: DatabaseSync;
   readonly #now: () => number;
+  readonly #monotonic: () => number;
   readonly #retention: Retention;
   /** By node, its streams by name, newest last. */
   readonly #streams = new Map<string, Map<string, Stream>>();
   #waiting: Waiting[] = [];
   readonly #due = new Set<Stream>();
+  /** Up to when events were deleted for their age (wall clock, ms), and when that was (monotonic, ms). */
+  #aged: { readonly until: number | null; readonly at: number };
+  #storedUntil: number;
 
-  /** @param now wall clock, ms */
-  constructor(db: DatabaseSync, now: () => number, retention: Retention) {
+  /** @param now wall clock, ms. @param monotonic ms */
+  constructor(db: DatabaseSync, now: () => number, monotonic: () => number, retention: Retention) {
     this.#db = db;
     this.#now = now;
+    this.#monotonic = monotonic;
+    const row = db.prepare('SELECT value FROM meta WHERE key = ?').get(UNTIL);
+    const until = row === undefined ? null : number(row, 'value');
+    this.#aged = { until, at: monotonic() };
+    this.#storedUntil = until ?? 0;
     this.#retention = retention;
   }
 
@@ -113,14 +125,35 @@ export class Events {
 
   /** A part of what is too old or too many. @returns whether there may be more */
   prune(): boolean {
-    const { days, max } = this.#retention;
+    const { max } = this.#retention;
     const { changes } = this.#db
       .prepare(
         `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= (SELECT max(id) FROM events) - ?
          OR (received_at < ? AND id < (SELECT min(id) FROM events) + ?) ORDER BY id LIMIT ?)`,
       )
-      .run(max, this.#now() - days * DAY_MS, PRUNE, PRUNE);
+      .run(max, this.#tooOld(), PRUNE, PRUNE);
     return Number(changes) >= PRUNE;
+  }
+
+  /**
+   * What was received before is too old. It goes no faster than time does while the hub runs, also across restarts: a clock that
+   * jumped ahead deletes no more in a day than the events of a day. After a time in which the hub was off, events stay for longer by
+   * as much, up to the most that it keeps.
+   */
+  #tooOld(): number {
+    const oldest = this.#db.prepare('SELECT received_at FROM events ORDER BY id LIMIT 1').get();
+    const at = this.#monotonic();
+    const wanted = this.#now() - this.#retention.days * DAY_MS;
+    const from = this.#aged.until ?? (oldest === undefined ? wanted : number(oldest, 'received_at'));
+    const until = oldest === undefined ? wanted : Math.min(wanted, from + (at - this.#aged.at));
+    this.#aged = { until, at };
+    if (Math.abs(until - this.#storedUntil) > HOUR_MS) this.#storeUntil(until);
+    return until;
+  }
+
+  #storeUntil(until: number): void {
+    this.#db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(UNTIL, Math.floor(until));
+    this.#storedUntil = until;
   }
 
   /** Its events stay for those who look into them; enrolled again, it may begin anew. */
