@@ -83,6 +83,34 @@ describe('events that a hub keeps', () => {
     expect(seqs(next)).to.deep.equal([]);
   });
 
+  it('of a node beyond its share push out its own oldest, and nobody else’s, also after a restart', () => {
+    const events = open(50_000);
+    events.take('quiet', event(1));
+    for (let seq = 1; seq <= 1200; seq++) events.take('loud', event(seq));
+    events.commit();
+    expect(events.pruneShares()).to.deep.equal(['loud']);
+    expect(events.pruneShares()).to.deep.equal([]);
+    const of = (node: string) => events.list({ node, after: 0, limit: 5000 }, null).map(({ seq }) => seq);
+    expect([of('quiet').length, of('loud').length, of('loud')[0]]).to.deep.equal([1, 1000, 201]);
+    const next = open(50_000);
+    next.take('loud', event(1201));
+    next.commit();
+    expect(next.pruneShares()).to.deep.equal(['loud']);
+    expect([of('quiet').length, of('loud').length, of('loud')[0]]).to.deep.equal([1, 1000, 202]);
+  });
+
+  it('of a node beyond its bytes push out its own oldest', () => {
+    const events = open(5_000_000);
+    const detail = { wide: 'x'.repeat(60_000) };
+    for (let seq = 1; seq <= 1200; seq++) events.take('wide', { ...event(seq), detail });
+    events.take('quiet', event(1));
+    events.commit();
+    expect(events.pruneShares()).to.deep.equal(['wide']);
+    const [row] = db.prepare('SELECT sum(length(detail)) AS bytes, count(*) AS n FROM events').all();
+    expect(Number(row?.['bytes'])).to.be.within(60 * 1024 * 1024, 64 * 1024 * 1024 + 100);
+    expect(events.list({ node: 'quiet', after: 0, limit: 10 }, null)).to.have.length(1);
+  });
+
   it('are not taken again after they were deleted, and a new process knows that too', () => {
     const events = open(1);
     for (const seq of [1, 2, 3]) events.take('n', event(seq));
