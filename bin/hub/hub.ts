@@ -22,6 +22,7 @@ import { Signer } from './authority/signer.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
 import type { HubConfig } from './config.ts';
+import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { FleetLink } from './fleet/fleet-link.ts';
@@ -145,6 +146,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     caHash,
     audit,
     codes,
+    disk: new DiskProbe(db, places.folder, monotonic),
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,

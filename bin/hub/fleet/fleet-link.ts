@@ -155,7 +155,13 @@ export class FleetLink {
       if (problem !== this.#problem) log.warn(`broker: ${problem}`);
       this.#problem = problem;
     });
-    client.on('message', (topic, payload, { retain }) => this.#heard(topic, payload, retain));
+    client.on('message', (topic, payload, { retain }) => {
+      try {
+        this.#heard(topic, payload, retain);
+      } catch (error) {
+        log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
+      }
+    });
   }
 
   async #begin(client: MqttClient): Promise<void> {
