@@ -3,7 +3,7 @@ import type { StoredEvent } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments, withoutCodes } from '../redaction.ts';
-import { queryOf, reading } from './parts.ts';
+import { cursor as more, queryOf, reading } from './parts.ts';
 import { asRecord, canonicalName, type Tool } from './tool.ts';
 
 /** The node's log, and the connector's own audit. */
@@ -86,6 +86,7 @@ export const logTools: readonly Tool[] = [
           since,
           bucket: { type: 'string', maxLength: 16 },
           agg: { type: 'string', maxLength: 16 },
+          cursor: more,
         },
         required: ['metric'],
       },
@@ -143,6 +144,7 @@ export const logTools: readonly Tool[] = [
         decision,
         sinceMs: { type: 'integer', minimum: 0, description: 'Unix time, ms' },
         limit: limit(100),
+        cursor: more,
       },
     },
     output: EVENTS,
@@ -167,7 +169,12 @@ export const logTools: readonly Tool[] = [
     description: 'Words that must all occur; `field:value` with tool, node, operator, decision, result.',
     routes: [],
     input: {
-      properties: { query: { type: 'string', minLength: 1, maxLength: 256 }, decision, limit: limit(200) },
+      properties: {
+        query: { type: 'string', minLength: 1, maxLength: 256 },
+        decision,
+        limit: limit(200),
+        cursor: more,
+      },
       required: ['query'],
     },
     output: EVENTS,
