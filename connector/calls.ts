@@ -13,6 +13,7 @@ import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked } from './tools/listing.ts';
 import { type Arguments, classOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
+import { plainWords } from './words.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -177,7 +178,11 @@ export class Calls {
       .run({ args, principal, node, plane, audit, signal, progress, ask })
       .finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-    const shown = maySee ? answer : { ...answer, value: redactValue(answer.value) as ToolAnswer['value'] };
+    const { value } = answer;
+    const shown = {
+      ...answer,
+      value: plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value'])),
+    };
     return { kind: 'answer', answer: this.#options.pages.first(shown, tool, principal, reads) };
   }
 
