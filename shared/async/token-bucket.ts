@@ -16,10 +16,10 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** @returns false, and takes nothing, if there is no token */
-  take(now: number): boolean {
+  /** @param cost tokens; more than there are is owed. @returns false, and takes nothing, if there is no token */
+  take(now: number, cost = 1): boolean {
     if (this.waitMs(now) > 0) return false;
-    this.#tokens--;
+    this.#tokens -= cost;
     return true;
   }
 
