@@ -111,6 +111,8 @@ export interface Paths {
   readonly auditDir: string;
   /** Signs the heads of the audit's chains. */
   readonly auditKey: string;
+  /** The heads of the audit's chains once more, outside of its folder. */
+  readonly auditHeads: string;
 }
 
 /** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; otherwise the system's directories. */
@@ -180,5 +182,6 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     logStore: join(state, 'logs', 'logs.db'),
     auditDir: join(state, 'audit'),
     auditKey: join(etc, 'audit.key'),
+    auditHeads: join(state, 'audit-heads'),
   };
 }

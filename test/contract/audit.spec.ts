@@ -2,8 +2,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
+  cpSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -42,21 +44,29 @@ const refusal = (route: string, peer = '10.0.0.6', kind = 'anonymous') => ({
 });
 
 describe('the audit files', () => {
+  let base: string;
   let dir: string;
   let now: number;
   let monotonic: number;
   beforeEach(async () => {
-    dir = await tempDir();
+    base = await tempDir();
+    dir = join(base, 'audit');
+    await mkdir(dir);
     now = 1_000;
     monotonic = 0;
   });
-  afterEach(async () => removeDir(dir));
+  afterEach(async () => removeDir(base));
 
-  const paths = () => ({ auditDir: dir, auditKey: join(dir, 'audit.key') });
+  const paths = () => ({
+    auditDir: dir,
+    auditKey: join(base, 'audit.key'),
+    auditHeads: join(base, 'heads'),
+  });
   const open = (maxBytes?: number): AuditLog => {
     const audit = new AuditLog({
       directory: dir,
       keyFile: paths().auditKey,
+      heads: paths().auditHeads,
       now: () => now,
       monotonic: () => monotonic,
       log,
@@ -81,8 +91,14 @@ describe('the audit files', () => {
   it('chains its records, across restarts', () => {
     write('a', 'b');
     write('c', 'd');
-    expect(verify()).to.include({ ok: true, records: 4, head_not_checked: null });
-    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
+    // Nothing was settled before the restart.
+    expect(
+      records()
+        .filter(({ outcome }) => outcome === 'unknown')
+        .map(({ of }) => of),
+    ).to.deep.equal([1, 2]);
+    expect(verify()).to.include({ ok: true, records: 6, head_not_checked: null });
+    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);
     expect(statSync(join(dir, AUDIT_FILE)).mode & 0o007).to.equal(0);
     expect(statSync(paths().auditKey).mode & 0o777).to.equal(0o600);
   });
@@ -116,7 +132,9 @@ describe('the audit files', () => {
     const signed = readFileSync(head);
     const key = readFileSync(paths().auditKey);
     // The hashes need no key: anybody can make a chain that is whole.
-    for (const name of [AUDIT_FILE, `${AUDIT_FILE}.head`, 'audit.key']) rmSync(join(dir, name));
+    for (const name of [AUDIT_FILE, `${AUDIT_FILE}.head`]) rmSync(join(dir, name));
+    rmSync(paths().auditKey);
+    rmSync(paths().auditHeads, { recursive: true });
     write('x', 'y', 'z');
     const forged = readFileSync(head);
     writeFileSync(paths().auditKey, key);
@@ -125,7 +143,113 @@ describe('the audit files', () => {
       expect(verify()).to.include({ ok: false });
     }
     rmSync(head);
+    rmSync(paths().auditHeads, { recursive: true });
     expect(verify()).to.include({ ok: false, why: `${head} is missing` });
+  });
+
+  it('files removed with their head, the whole folder, an older pair put back: found, and found again after the node has gone on', async () => {
+    const open1 = open(2000);
+    for (let i = 0; i < 5; i++) open1.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    open1.stop();
+    const older = join(base, 'older');
+    cpSync(dir, older, { recursive: true });
+    const open2 = open(2000);
+    for (let i = 0; i < 5; i++) open2.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    open2.stop();
+    expect(verify()).to.include({ ok: true });
+    const good = join(base, 'good');
+    for (const part of ['audit', 'heads', 'audit.key'])
+      cpSync(join(base, part), join(good, part), { recursive: true });
+    const attacks: Readonly<Record<string, () => void>> = {
+      'the newest file and its head': () => {
+        rmSync(join(dir, AUDIT_FILE));
+        rmSync(join(dir, `${AUDIT_FILE}.head`));
+      },
+      'every file, and the head': () => {
+        for (const name of readdirSync(dir)) rmSync(join(dir, name));
+      },
+      'the folder': () => rmSync(dir, { recursive: true }),
+      'an older pair put back': () => {
+        rmSync(dir, { recursive: true });
+        cpSync(older, dir, { recursive: true });
+      },
+      'the folder and the other heads': () => {
+        rmSync(dir, { recursive: true });
+        rmSync(paths().auditHeads, { recursive: true });
+      },
+      'the other heads': () => rmSync(paths().auditHeads, { recursive: true }),
+      "another head that is the chain's own": () =>
+        cpSync(join(dir, `${AUDIT_FILE}.head`), join(paths().auditHeads, `${AUDIT_FILE}.head`)),
+      'a lost key': () => rmSync(paths().auditKey),
+    };
+    for (const [name, attack] of Object.entries(attacks)) {
+      attack();
+      expect(verify(), name).to.include({ ok: false });
+      const audit = open(2000);
+      expect(audit.state.broken, name).to.be.a('string');
+      expect((await audit.verify()).ok, `${name}, at once`).to.equal(false);
+      audit.announce('10.0.0.5', change('later'));
+      expect((await audit.verify()).ok, name).to.equal(false);
+      audit.stop();
+      expect(verify(), `${name}, later`).to.include({ ok: false });
+      for (const part of ['audit', 'heads']) {
+        rmSync(join(base, part), { recursive: true });
+        cpSync(join(good, part), join(base, part), { recursive: true });
+      }
+      cpSync(join(good, 'audit.key'), paths().auditKey);
+      expect(verify()).to.include({ ok: true });
+    }
+  });
+
+  it('takes on the chain of a version that kept no other head', () => {
+    write('a');
+    rmSync(paths().auditHeads, { recursive: true });
+    const head = join(dir, `${AUDIT_FILE}.head`);
+    const { anchored: _, ...before } = JSON.parse(readFileSync(head, 'utf8')) as Record<string, unknown>;
+    writeFileSync(head, `${JSON.stringify(before)}\n`.padStart(256));
+    expect(verify()).to.include({ ok: true });
+    const audit = open();
+    expect(audit.state.broken).to.not.include(AUDIT_FILE);
+    audit.stop();
+    expect(verify()).to.include({ ok: true });
+  });
+
+  it('what was announced and never settled before a kill is unknown at the next start, once', () => {
+    const killed = open(4000);
+    killed.announce('10.0.0.5', change('first'));
+    for (let i = 0; i < 20; i++) killed.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    killed.announce('10.0.0.5', change('last', 'token'));
+    // Killed: a copy of what is on the disk, of which nothing was closed.
+    const left = { ...paths(), auditDir: join(base, 'left'), auditHeads: join(base, 'left-heads') };
+    cpSync(dir, left.auditDir, { recursive: true });
+    cpSync(paths().auditHeads, left.auditHeads, { recursive: true });
+    killed.stop();
+    const next = (): readonly unknown[] => {
+      const audit = new AuditLog({
+        directory: left.auditDir,
+        keyFile: left.auditKey,
+        heads: left.auditHeads,
+        now: () => now,
+        monotonic: () => monotonic,
+        log,
+        maxBytes: 4000,
+      });
+      audit.start();
+      audit.stop();
+      expect(verifyAudit(left).every(({ ok }) => ok)).to.equal(true);
+      return readdirSync(left.auditDir)
+        .filter((name) => !name.endsWith('.head'))
+        .flatMap((name) => readFileSync(join(left.auditDir, name), 'utf8').split('\n'))
+        .flatMap((line) => parse(line) ?? [])
+        .filter(({ outcome }) => outcome === 'unknown')
+        .map(({ changed, of, principal }) => [changed, of, principal]);
+    };
+    const expected = [
+      ['first', 1, 'pairing-key'],
+      ['last', 42, 'token'],
+    ];
+    expect(next()).to.deep.equal(expected);
+    expect(next(), 'a second start').to.deep.equal(expected);
   });
 
   it('a removed file is found, the oldest one too', () => {
@@ -149,23 +273,27 @@ describe('the audit files', () => {
     expect(audit.state.broken).to.include('records 2 to 3 are missing');
     audit.announce('10.0.0.5', change('d'));
     audit.stop();
-    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 4]);
+    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 4, 5]);
     expect(verify()).to.include({ ok: false, line: 2 });
   });
 
   it('a kill between a record and its head is no break', () => {
     write('a');
-    const head = readFileSync(join(dir, `${AUDIT_FILE}.head`));
+    const heads = [join(dir, `${AUDIT_FILE}.head`), join(paths().auditHeads, `${AUDIT_FILE}.head`)];
+    const before = heads.map((name) => readFileSync(name));
     write('b');
-    writeFileSync(join(dir, `${AUDIT_FILE}.head`), head);
-    expect(verify()).to.include({ ok: true, records: 2 });
+    const after = heads.map((name) => readFileSync(name));
+    for (const [index, name] of heads.entries()) writeFileSync(name, before[index] ?? '');
+    expect(verify()).to.include({ ok: true, records: 3 });
+    writeFileSync(heads[0] ?? '', after[0] ?? '');
+    expect(verify(), 'the head is on the disk before the other').to.include({ ok: true, records: 3 });
   });
 
   it('drops half a line that a power cut left, and goes on', () => {
     write('a');
     appendFileSync(join(dir, AUDIT_FILE), '{"seq":2,"prev":"');
     write('b');
-    expect(verify()).to.include({ ok: true, records: 2 });
+    expect(verify()).to.include({ ok: true, records: 3 });
   });
 
   it('turns over at its size, keeps a bounded number of files, and the chain runs through them', () => {
@@ -184,7 +312,7 @@ describe('the audit files', () => {
     expect(records()[1]?.prev).to.match(/svc_[A-Za-z0-9_-]{16,}/);
     write(`c ${KEY}`);
     expect(text()).to.not.include(KEY);
-    expect(verify()).to.include({ ok: true, records: 3 });
+    expect(verify()).to.include({ ok: true, records: 5 });
   });
 
   it('is checked in pieces as it is at once, while it is written and rotated', async () => {
@@ -227,6 +355,7 @@ describe('the audit files', () => {
     const audit = new AuditLog({
       directory: dir,
       keyFile: paths().auditKey,
+      heads: paths().auditHeads,
       now: () => now,
       monotonic: () => monotonic,
       log,
@@ -242,7 +371,7 @@ describe('the audit files', () => {
     rmSync(join(dir, AUDIT_FILE));
     expect((await audit.verify()).files[0]).to.include({ broken: 'records 1 to 4 are missing', records: 0 });
     rmSync(join(dir, `${AUDIT_FILE}.head`));
-    expect(await audit.verify(), 'nothing was written yet').to.deep.include({ ok: true });
+    expect((await audit.verify()).ok).to.equal(false);
     symlinkSync('/dev/null', join(dir, AUDIT_FILE));
     const error = await audit.verify().catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'E_STORE' });
@@ -396,7 +525,7 @@ describe('the audit of a node', () => {
     expect(node.stderr).to.not.include('svc_wrong_wrong');
   });
 
-  it('a change that was under way when the front was killed stays announced', async () => {
+  it('a change that was under way when the front was killed is announced, and unknown after the next start', async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
     process.kill(node.pid('svc-link'), 'SIGSTOP'); // so that the command stays under way
     const hung = node.post('/api/command', { cmd: 'arm' }, headers).catch(() => null);
@@ -407,7 +536,17 @@ describe('the audit of a node', () => {
     process.kill(node.pid('svc-link'), 'SIGCONT');
     expect(lines(AUDIT_FILE).map(({ changed, outcome }) => [changed, outcome])).to.deep.equal([
       ['arm', 'announced'],
+      ['arm', 'unknown'],
     ]);
+    const told = await node.json('/api/logs?service=audit&limit=500', { headers });
+    expect(JSON.stringify(told.body), 'the list of the page').to.include('"unknown"');
+    expect((await svc('audit', 'verify')).stdout).to.include('2 records, the chain is whole');
+    await node.stop({ keep: true });
+    rmSync(node.paths.auditDir, { recursive: true });
+    const gone = await svc('audit', 'verify').catch((error: { code: number; stdout: string }) => error);
+    expect(gone).to.include({ code: 1 });
+    const doctor = (await svc('doctor', '--json').catch((error: { stdout: string }) => error)).stdout;
+    expect(doctor).to.include('the chain went up to record 2');
   });
 
   it('while nothing can be written: flight, settings, tokens and secrets are 503, bringing it down is not, and it is told', async () => {

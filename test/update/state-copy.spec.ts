@@ -26,6 +26,7 @@ const NEVER = [
   'signingDir',
   'auditDir',
   'auditKey',
+  'auditHeads',
 ] as const satisfies readonly (keyof Paths)[];
 
 describe('the files of a node when a version did not stay', () => {

@@ -19,7 +19,8 @@ export default class AuditVerifyCommand extends Command {
     const broken = verdicts.find(({ ok }) => !ok);
     const [operators, strangers] = verdicts;
     if (broken !== undefined && !broken.ok) {
-      this.log(`BROKEN at ${broken.file} line ${broken.line}: ${broken.why}`);
+      const where = broken.line === 0 ? '' : ` line ${broken.line}`;
+      this.log(`BROKEN at ${broken.file}${where}: ${broken.why}`);
       process.exitCode = EXIT.refused;
       return broken;
     }

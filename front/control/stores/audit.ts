@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
+import type { AuditRecord } from '../../../shared/audit/chain.ts';
 import { ChainedLog } from '../../../shared/audit/chained-log.ts';
+import { auditKey } from '../../../shared/audit/head.ts';
 import {
   type ChainReport,
   type FilesVerdict,
@@ -28,6 +30,8 @@ export interface AuditOptions {
   readonly directory: string;
   /** The key that signs the heads of the chains. */
   readonly keyFile: string;
+  /** Where the heads are kept once more, outside of the directory. */
+  readonly heads: string;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -67,6 +71,8 @@ export class AuditLog {
   readonly #operators: ChainedLog;
   readonly #strangers: ChainedLog;
   readonly #tally: RefusalTally;
+  /** Numbers of the operators' records that were announced and are not settled, oldest first. */
+  readonly #open = new Set<number>();
   #timer: NodeJS.Timeout | null = null;
   #lost = 0;
   #problem: string | null = null;
@@ -75,41 +81,62 @@ export class AuditLog {
 
   constructor(options: AuditOptions) {
     this.#options = options;
-    const { directory, keyFile, now, monotonic, maxBytes } = options;
+    const { directory, keyFile, heads, now, monotonic, maxBytes } = options;
     const common = { keyFile, modes: MODES, now };
     this.#operators = new ChainedLog({
       ...common,
       path: join(directory, AUDIT_FILE),
       maxBytes: maxBytes ?? MAX_BYTES,
       files: AUDIT_FILES,
+      anchor: { file: anchorOf(heads, AUDIT_FILE), open: () => this.#open.values().next().value ?? null },
     });
     this.#strangers = new ChainedLog({
       ...common,
       path: join(directory, STRANGERS_FILE),
       maxBytes: maxBytes ?? MAX_STRANGER_BYTES,
       files: STRANGERS_FILES,
+      anchor: { file: anchorOf(heads, STRANGERS_FILE), open: () => null },
     });
     this.#tally = new RefusalTally(monotonic, now);
   }
 
   /** Never throws: without an audit the node runs, and requests that need one are refused. */
   start(): void {
-    const { log } = this.#options;
+    const { log, keyFile } = this.#options;
+    let isNew = false;
+    try {
+      isNew = auditKey(keyFile).isNew;
+    } catch (error) {
+      this.#problem = messageOf(error);
+    }
     for (const [name, file] of [
       [AUDIT_FILE, this.#operators],
       [STRANGERS_FILE, this.#strangers],
     ] as const) {
       try {
-        const broken = file.start();
-        if (broken === null) continue;
-        this.#broken = `${name}: ${broken}`;
-        log.error(`audit: ${this.#broken}`);
+        const broken = file.start(isNew);
+        if (broken !== null) {
+          this.#broken = `${name}: ${broken}`;
+          log.error(`audit: ${this.#broken}`);
+        }
+        if (file !== this.#strangers) this.#settleUnknown(file);
       } catch (error) {
         this.#problem = messageOf(error);
         log.error(`audit: ${this.#problem}`);
       }
     }
     this.#timer = every(FLUSH_MS, 'audit', () => this.#flush(false));
+  }
+
+  /** What was under way when the last process was killed: nobody knows what came of it, and the audit says so. */
+  #settleUnknown(file: ChainedLog): void {
+    const announced = new Map<number, AuditRecord>();
+    for (const { seq, prev: _prev, ...record } of file.sinceOpen()) {
+      if (record.of !== undefined) announced.delete(record.of);
+      else if (record.outcome === 'announced') announced.set(seq, record);
+    }
+    for (const [of, { time: _time, ...record }] of announced)
+      this.#write({ ...record, outcome: 'unknown', of });
   }
 
   stop(): void {
@@ -141,9 +168,11 @@ export class AuditLog {
   }
 
   async #report(): Promise<AuditReport> {
-    const { directory, keyFile } = this.#options;
-    const operators = await reportFiles(join(directory, AUDIT_FILE), AUDIT_FILES, keyFile);
-    const strangers = await reportFiles(join(directory, STRANGERS_FILE), STRANGERS_FILES, keyFile);
+    const { directory, keyFile, heads } = this.#options;
+    const report = async (name: string, files: number): Promise<ChainReport> =>
+      reportFiles(join(directory, name), files, keyFile, anchorOf(heads, name));
+    const operators = await report(AUDIT_FILE, AUDIT_FILES);
+    const strangers = await report(STRANGERS_FILE, STRANGERS_FILES);
     const files = [...operators.files, ...strangers.files];
     return {
       ok: files.every(({ broken }) => broken === null),
@@ -166,11 +195,13 @@ export class AuditLog {
     const noted = isStranger ? this.#tally.add(peer, announced) : announced;
     const of = noted === null ? undefined : this.#write(noted);
     if (of === null) return null;
+    if (of !== undefined && !isStranger) this.#open.add(of);
     let open = true;
     return {
       settle: (status, outcome) => {
         if (!open) return;
         open = false;
+        if (of !== undefined && !isStranger) this.#open.delete(of);
         const settled = { ...record, status, outcome, ...(of === undefined || isStranger ? {} : { of }) };
         if (isStranger && status >= 400) this.refused(peer, settled);
         else this.#write(settled);
@@ -209,10 +240,14 @@ export class AuditLog {
 /** The check behind `svc audit verify`. */
 export function verifyAudit({
   auditDir,
-  auditKey,
-}: Pick<Paths, 'auditDir' | 'auditKey'>): readonly FilesVerdict[] {
-  return [
-    verifyFiles(join(auditDir, AUDIT_FILE), AUDIT_FILES, auditKey),
-    verifyFiles(join(auditDir, STRANGERS_FILE), STRANGERS_FILES, auditKey),
-  ];
+  auditKey: keyFile,
+  auditHeads,
+}: Pick<Paths, 'auditDir' | 'auditKey' | 'auditHeads'>): readonly FilesVerdict[] {
+  const verify = (name: string, files: number): FilesVerdict =>
+    verifyFiles(join(auditDir, name), files, keyFile, anchorOf(auditHeads, name));
+  return [verify(AUDIT_FILE, AUDIT_FILES), verify(STRANGERS_FILE, STRANGERS_FILES)];
+}
+
+function anchorOf(heads: string, name: string): string {
+  return join(heads, `${name}.head`);
 }
