@@ -1,7 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 
-/** The files with the actions and refusals of operators. */
+/** The files with the actions and refusals of operators: key, session, this machine. */
 export const AUDIT_FILE = 'audit.ndjson';
+/** The files of tokens, tickets, extensions, and callers of the fleet and the relay; separate for the same reason. */
+export const PROGRAMS_FILE = 'programs.ndjson';
 /**
  * The files with refusals of callers without a credential; separate, so that strangers cannot push out the operators' records.
  */

@@ -35,6 +35,8 @@ export interface ChainedLogOptions {
   readonly maxBytes: number;
   /** How many are kept: the open one and those before it, `path.1` the newest of them. */
   readonly files: number;
+  /** The oldest file stays beyond that, up to `files` here, while its newest record is younger than `ms`. */
+  readonly keep?: { readonly ms: number; readonly files: number };
   /** Mode of the files, and of the folder if it is created. */
   readonly modes: { readonly directory: number; readonly file: number };
   /** Wall clock, ms. */
@@ -103,7 +105,7 @@ export class ChainedLog {
       this.#seq = record.seq;
       this.#prev = lineHash(last);
     }
-    this.#from = this.#oldest(0);
+    this.#from = this.#oldest(this.#most);
     const known = anchor === undefined ? null : readHead(anchor.file, key);
     const problem = this.#compare(readHead(headFile(path), key), known);
     this.#openAtStart =
@@ -122,9 +124,9 @@ export class ChainedLog {
     const from = this.#openAtStart;
     this.#openAtStart = null;
     if (from === null || from > this.#seq) return [];
-    const { path, files } = this.#options;
+    const { path } = this.#options;
     const found: ChainedRecord[][] = [];
-    for (let index = 0; index < files; index++) {
+    for (let index = 0; index < this.#most; index++) {
       const name = index === 0 ? path : `${path}.${index}`;
       if (!existsSync(name)) continue;
       const records = recordsOf(name, from);
@@ -303,25 +305,42 @@ export class ChainedLog {
   }
 
   #rotate(): void {
-    const { path, files } = this.#options;
+    const { path } = this.#options;
     fdatasyncSync(this.#fdOpen());
     // The head first: then its beginning exists even if the process dies between two renames. Only the oldest file of a full set
     // is dropped.
-    if (existsSync(`${path}.${files - 1}`)) this.#from = this.#oldest(1);
+    const stay = this.#howManyStay();
+    this.#from = this.#oldest(stay);
     this.#writeHead();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
-    for (let index = files - 2; index >= 0; index--) {
+    for (let index = stay - 1; index >= 0; index--) {
       renameIfThere(index === 0 ? path : `${path}.${index}`, `${path}.${index + 1}`);
     }
     this.#size = 0;
     this.#open();
   }
 
-  /** The beginning of the oldest file. @param dropped how many files of a full set will be removed */
-  #oldest(dropped: number): Head['from'] {
-    const { path, files } = this.#options;
-    for (let index = files - 1 - dropped; index >= 0; index--) {
+  get #most(): number {
+    const { files, keep } = this.#options;
+    return Math.max(files, keep?.files ?? 0);
+  }
+
+  /** How many of the files stay at a rotation: all, or all but the oldest. */
+  #howManyStay(): number {
+    const { path, files, keep, now } = this.#options;
+    let count = this.#most;
+    while (count > 1 && !existsSync(`${path}.${count - 1}`)) count--;
+    if (count < files) return count;
+    const last = tailOf(count === 1 ? path : `${path}.${count - 1}`);
+    const time = Date.parse((last === null ? null : parse(last))?.time ?? '');
+    return keep !== undefined && count < keep.files && time > now() - keep.ms ? count : count - 1;
+  }
+
+  /** The beginning of the oldest of so many files. */
+  #oldest(count: number): Head['from'] {
+    const { path } = this.#options;
+    for (let index = count - 1; index >= 0; index--) {
       const line = firstLineOf(index === 0 ? path : `${path}.${index}`);
       const record = line === null ? null : parse(line);
       if (record !== null) return { seq: record.seq, prev: record.prev };

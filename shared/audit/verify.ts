@@ -11,18 +11,23 @@ export type FilesVerdict = Verdict & {
   readonly head_not_checked: string | null;
 };
 
+/** As `anchor.file` and `keep.files` in ChainedLogOptions. */
+export interface ChainOptions {
+  readonly anchor?: string | null;
+  readonly most?: number;
+}
+
 /**
  * Checks the chain through the files of a ChainedLog, oldest first, against its signed head.
  * @param files as in ChainedLogOptions
- * @param anchor as in ChainedLogOptions
  */
 export function verifyFiles(
   path: string,
   files: number,
   keyFile: string,
-  anchor: string | null = null,
+  more: ChainOptions = {},
 ): FilesVerdict {
-  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, anchor);
+  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, more);
   if (typeof head === 'string')
     return { ok: false, file: basename(path), line: 0, why: head, head_not_checked: null };
   const texts = paths.map((name) => ({ name: basename(name), text: readFileSync(name, 'utf8') }));
@@ -53,9 +58,9 @@ export async function reportFiles(
   path: string,
   files: number,
   keyFile: string,
-  anchor: string | null = null,
+  more: ChainOptions = {},
 ): Promise<ChainReport> {
-  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, anchor);
+  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, more);
   // All are opened in the same turn as the head was read: what is written or rotated from now on does not count.
   const open: { readonly name: string; readonly fd: number; readonly size: number }[] = [];
   try {
@@ -122,8 +127,13 @@ async function reportFile(
 }
 
 /** The files of a chain that exist, oldest first, and what they are checked against. */
-function placeOf(path: string, files: number, keyFile: string, anchor: string | null) {
-  const paths = Array.from({ length: files }, (_, index) => (index === 0 ? path : `${path}.${index}`))
+function placeOf(
+  path: string,
+  files: number,
+  keyFile: string,
+  { anchor = null, most = files }: ChainOptions,
+) {
+  const paths = Array.from({ length: most }, (_, index) => (index === 0 ? path : `${path}.${index}`))
     .filter((name) => existsSync(name))
     .toReversed();
   // Whoever writes meanwhile writes the head first, then the anchor.
@@ -140,6 +150,6 @@ function placeOf(path: string, files: number, keyFile: string, anchor: string | 
     unchecked = messageOf(error); // readable only by root and the service
   }
   // Without a head: the oldest file of a full set continues a file that was removed.
-  const from = head !== null || paths.length === files ? null : GENESIS;
+  const from = head !== null || paths.length >= files ? null : GENESIS;
   return { paths, head, from, unchecked };
 }

@@ -17,9 +17,9 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { AUDIT_FILES, AuditLog, verifyAudit } from '../../front/control/stores/audit.ts';
+import { AuditLog, MOST_AUDIT_FILES, verifyAudit } from '../../front/control/stores/audit.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
-import { AUDIT_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
+import { AUDIT_FILE, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { fileSays } from '../support/events.ts';
@@ -201,19 +201,6 @@ describe('the audit files', () => {
     }
   });
 
-  it('takes on the chain of a version that kept no other head', () => {
-    write('a');
-    rmSync(paths().auditHeads, { recursive: true });
-    const head = join(dir, `${AUDIT_FILE}.head`);
-    const { anchored: _, ...before } = JSON.parse(readFileSync(head, 'utf8')) as Record<string, unknown>;
-    writeFileSync(head, `${JSON.stringify(before)}\n`.padStart(256));
-    expect(verify()).to.include({ ok: true });
-    const audit = open();
-    expect(audit.state.broken).to.not.include(AUDIT_FILE);
-    audit.stop();
-    expect(verify()).to.include({ ok: true });
-  });
-
   it('what was announced and never settled before a kill is unknown at the next start, once', () => {
     const killed = open(4000);
     killed.announce('10.0.0.5', change('first'));
@@ -246,7 +233,7 @@ describe('the audit files', () => {
     };
     const expected = [
       ['first', 1, 'pairing-key'],
-      ['last', 42, 'token'],
+      ['last', 1, 'token'],
     ];
     expect(next()).to.deep.equal(expected);
     expect(next(), 'a second start').to.deep.equal(expected);
@@ -257,7 +244,7 @@ describe('the audit files', () => {
     for (let i = 0; i < 100; i++) audit.announce('10.0.0.5', change(String(i)));
     audit.stop();
     expect(verify()).to.include({ ok: true, head_not_checked: null });
-    for (const name of [AUDIT_FILE, ...[1, 2, 3, 4].map((index) => `${AUDIT_FILE}.${index}`)]) {
+    for (const name of readdirSync(dir).filter((each) => /^audit.*(ndjson|\d)$/.test(each))) {
       const kept = readFileSync(join(dir, name));
       rmSync(join(dir, name));
       expect(verify(), name).to.include({ ok: false });
@@ -298,11 +285,11 @@ describe('the audit files', () => {
 
   it('turns over at its size, keeps a bounded number of files, and the chain runs through them', () => {
     const audit = open(2000);
-    for (let i = 0; i < 200; i++) audit.announce('10.0.0.5', change(String(i)));
+    for (let i = 0; i < 300; i++) audit.announce('10.0.0.5', change(String(i)));
     audit.stop();
-    for (let i = 0; i < AUDIT_FILES; i++)
+    for (let i = 0; i < MOST_AUDIT_FILES; i++)
       expect(statSync(join(dir, i === 0 ? AUDIT_FILE : `${AUDIT_FILE}.${i}`)).size).to.be.at.most(2000);
-    expect(() => statSync(join(dir, `${AUDIT_FILE}.${AUDIT_FILES}`))).to.throw();
+    expect(() => statSync(join(dir, `${AUDIT_FILE}.${MOST_AUDIT_FILES}`))).to.throw();
     expect(verify()).to.include({ ok: true });
   });
 
@@ -330,12 +317,14 @@ describe('the audit files', () => {
       'audit.ndjson.2',
       'audit.ndjson.1',
       'audit.ndjson',
+      'programs.ndjson',
       'strangers.ndjson',
     ]);
     const counts = report.files.map((file) => file.records);
     expect(counts.slice(0, 3).reduce((a, b) => a + b)).to.equal(150);
-    expect(counts[3]).to.equal(1);
-    for (const file of report.files) expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
+    expect(counts.slice(3)).to.deep.equal([0, 1]);
+    for (const file of report.files.filter((each) => each.records > 0))
+      expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
     audit.stop();
   });
 
@@ -404,6 +393,70 @@ describe('the audit files', () => {
       ['mine', 'done'],
     ]);
     expect(verifyAudit(paths()).every(({ ok }) => ok)).to.equal(true);
+  });
+
+  it('no token, ticket, extension or caller from elsewhere pushes out what an operator did; together they have a fifth', () => {
+    const audit = open();
+    for (const kind of ['key', 'session', 'local', 'onbox'])
+      audit.announce('10.0.0.5', change('mine', kind))?.settle(200, 'done');
+    // 19 minutes at 60 requests a second, of which each has two records of 623 bytes.
+    const long = 'x'.repeat(400);
+    const kinds = ['token', 'token', 'token', 'ticket', 'extension', 'relay', 'fleet'];
+    for (let i = 0; i < 60 * 60 * 19; i++)
+      audit
+        .announce('10.0.0.7', change(`${i} ${long}`, kinds[i % kinds.length] ?? 'token'))
+        ?.settle(200, 'done');
+    audit.stop();
+    expect(records().map(({ principal_kind: kind }) => kind)).to.deep.equal([
+      ...['key', 'key', 'session', 'session', 'local', 'local', 'onbox', 'onbox'],
+    ]);
+    const written = readdirSync(dir).filter((name) => name.startsWith(PROGRAMS_FILE));
+    const bytes = written.reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
+    expect(bytes).to.be.within(6 * 1024 * 1024, 8.1 * 1024 * 1024);
+    expect(verifyAudit(paths()).every(({ ok }) => ok)).to.equal(true);
+  });
+
+  it("the operators' last 30 days stay, and what is older goes", () => {
+    const audit = open(2000);
+    const day = 24 * 60 * 60 * 1000;
+    now = Date.UTC(2026, 5, 1);
+    const firstKept = (): string | undefined => {
+      const names = readdirSync(dir).filter((name) => /^audit\.ndjson\.\d+$/.test(name));
+      const oldest = Math.max(...names.map((name) => Number(name.split('.').at(-1))));
+      return records(`${AUDIT_FILE}.${oldest}`)[0]?.changed;
+    };
+    for (let i = 0; i < 60; i++, now += day / 3) audit.announce('10.0.0.5', change(String(i)));
+    expect(firstKept(), 'after 20 days').to.equal('0');
+    for (let i = 60; i < 120; i++, now += day / 3) audit.announce('10.0.0.5', change(String(i)));
+    expect(Number(firstKept()), 'after 40 days').to.be.within(10, 30);
+    // A clock that jumps takes one file at each turn, and never all at once.
+    now += 400 * day;
+    const before = readdirSync(dir).length;
+    for (let i = 0; i < 20; i++) audit.announce('10.0.0.5', change('later'));
+    expect(readdirSync(dir)).to.have.length(before);
+    audit.stop();
+    expect(verify()).to.include({ ok: true });
+  });
+
+  it('the chain of programs is new after an update from a version that had none, and not broken', () => {
+    write('a');
+    rmSync(paths().auditHeads, { recursive: true });
+    for (const name of [PROGRAMS_FILE, `${PROGRAMS_FILE}.head`]) rmSync(join(dir, name));
+    for (const name of [AUDIT_FILE, STRANGERS_FILE]) {
+      const head = join(dir, `${name}.head`);
+      const { anchored: _, ...before } = JSON.parse(readFileSync(head, 'utf8')) as Record<string, unknown>;
+      writeFileSync(head, `${JSON.stringify(before)}\n`.padStart(256));
+    }
+    const whole = (): boolean => verifyAudit(paths()).every(({ ok }) => ok);
+    expect(whole(), 'before the first start').to.equal(true);
+    const audit = open();
+    expect(audit.state.broken).to.equal(null);
+    audit.announce('10.0.0.5', change('b', 'token'))?.settle(200, 'done');
+    audit.stop();
+    expect(whole()).to.equal(true);
+    for (const name of readdirSync(dir).filter((each) => each.startsWith(PROGRAMS_FILE)))
+      rmSync(join(dir, name));
+    expect(whole(), 'its files removed').to.equal(false);
   });
 
   it('what somebody without a credential did change is among what operators did', () => {
