@@ -20,6 +20,8 @@ export interface Paths {
   readonly pairing: string;
   readonly dashboardPin: string;
   readonly sessions: string;
+  /** Tokens and sessions that were once seen expired. */
+  readonly ended: string;
   /** Peers with failed credentials, and until when they are locked. */
   readonly peerLocks: string;
   /** The scoped tokens' salt, denylist and registry. */
@@ -131,6 +133,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),
     sessions: join(state, 'sessions.json'),
+    ended: join(state, 'ended-credentials'),
     peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),

@@ -407,9 +407,11 @@ describe('the audit files', () => {
         .announce('10.0.0.7', change(`${i} ${long}`, kinds[i % kinds.length] ?? 'token'))
         ?.settle(200, 'done');
     audit.stop();
-    expect(records().map(({ principal_kind: kind }) => kind)).to.deep.equal([
-      ...['key', 'key', 'session', 'session', 'local', 'local', 'onbox', 'onbox'],
-    ]);
+    expect(
+      records()
+        .map(({ principal_kind: kind }) => kind)
+        .join(' '),
+    ).to.equal('key key session session local local onbox onbox');
     const written = readdirSync(dir).filter((name) => name.startsWith(PROGRAMS_FILE));
     const bytes = written.reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
     expect(bytes).to.be.within(6 * 1024 * 1024, 8.1 * 1024 * 1024);

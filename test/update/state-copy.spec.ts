@@ -16,6 +16,7 @@ const NEVER = [
   'pairing',
   'dashboardPin',
   'sessions',
+  'ended',
   'peerLocks',
   'deviceId',
   'fleet',
