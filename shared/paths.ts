@@ -1,7 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 
-/** The files with the actions and refusals of operators. */
+/** The files with the actions and refusals of operators: key, session, this machine. */
 export const AUDIT_FILE = 'audit.ndjson';
+/** The files of tokens, tickets, extensions, and callers of the fleet and the relay; separate for the same reason. */
+export const PROGRAMS_FILE = 'programs.ndjson';
 /**
  * The files with refusals of callers without a credential; separate, so that strangers cannot push out the operators' records.
  */
@@ -18,6 +20,8 @@ export interface Paths {
   readonly pairing: string;
   readonly dashboardPin: string;
   readonly sessions: string;
+  /** Tokens and sessions that were once seen expired. */
+  readonly ended: string;
   /** Peers with failed credentials, and until when they are locked. */
   readonly peerLocks: string;
   /** The scoped tokens' salt, denylist and registry. */
@@ -111,6 +115,8 @@ export interface Paths {
   readonly auditDir: string;
   /** Signs the heads of the audit's chains. */
   readonly auditKey: string;
+  /** The heads of the audit's chains once more, outside of its folder. */
+  readonly auditHeads: string;
 }
 
 /** @param env `SVC_ETC_DIR`, `SVC_RUN_DIR`, `SVC_STATE_DIR`; otherwise the system's directories. */
@@ -127,6 +133,7 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     pairing: join(etc, 'pairing.json'),
     dashboardPin: join(etc, 'dashboard-pin.json'),
     sessions: join(state, 'sessions.json'),
+    ended: join(state, 'ended-credentials'),
     peerLocks: join(state, 'peer-locks.json'),
     mcpToken: join(etc, 'mcp-token.json'),
     deviceId: join(etc, 'device-id'),
@@ -180,5 +187,6 @@ export function pathsFrom(env: Readonly<Record<string, string | undefined>>): Pa
     logStore: join(state, 'logs', 'logs.db'),
     auditDir: join(state, 'audit'),
     auditKey: join(etc, 'audit.key'),
+    auditHeads: join(state, 'audit-heads'),
   };
 }

@@ -7,7 +7,7 @@ import { ZipFile } from 'yazl';
 import { loadConfig } from '../../shared/config/load.ts';
 import { maskedConfig } from '../../shared/config/mask.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { AUDIT_FILE, type Paths, STRANGERS_FILE } from '../../shared/paths.ts';
+import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { VERSION } from '../../shared/version.ts';
 import { examine } from '../doctor/doctor.ts';
 import { callNode, type NodeAddress, streamNode } from '../local-client.ts';
@@ -91,7 +91,7 @@ class BundleCollector {
     ]);
     if (!this.#files.includes('config.json'))
       await add('config-file.json', async () => json(maskedConfig((await loadConfig(paths)).config)));
-    for (const file of [AUDIT_FILE, STRANGERS_FILE])
+    for (const file of [AUDIT_FILE, PROGRAMS_FILE, STRANGERS_FILE])
       await add(file, async () => tail(join(paths.auditDir, file), MAX_AUDIT_BYTES));
     for (const name of KERNEL)
       await add(`proc-${name.replace('/', '-')}.txt`, async () => readFile(`/proc/${name}`, 'utf8'));

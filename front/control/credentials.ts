@@ -8,6 +8,7 @@ import type { CredentialChecks } from './edge/decide.ts';
 import { ticketIn } from './edge/headers.ts';
 import { groundOf } from './edge/relay.ts';
 import type { BoundRadios } from './radio/bound-radios.ts';
+import { EndedCredentials } from './stores/ended.ts';
 import { PairingStore } from './stores/pairing.ts';
 import { PinStore } from './stores/pin.ts';
 import { SessionStore } from './stores/sessions.ts';
@@ -66,8 +67,10 @@ export class Credentials {
       },
     });
     this.pin = new PinStore({ file: paths.dashboardPin, now, monotonic, log, onChange: revoke });
+    const ended = new EndedCredentials(paths.ended, log);
     this.sessions = new SessionStore({
       file: paths.sessions,
+      ended,
       now,
       monotonic,
       log,
@@ -92,6 +95,7 @@ export class Credentials {
     });
     this.tokens = new TokenStore({
       file: paths.mcpToken,
+      ended,
       accept: acceptTokens,
       pairingKey: () => this.pairing.key,
       deviceId,

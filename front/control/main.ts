@@ -154,6 +154,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
   const audit = new AuditLog({
     directory: paths.auditDir,
     keyFile: paths.auditKey,
+    heads: paths.auditHeads,
     now: Date.now,
     monotonic,
     log,

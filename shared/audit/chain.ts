@@ -13,7 +13,7 @@ export interface AuditRecord {
   readonly principal: string;
   readonly principal_kind: string;
   readonly route: string | null;
-  /** `announced` before it runs, then `done` or the code of the error; for a refusal its code. */
+  /** `announced` before it runs, then `done` or the code of the error; `unknown` if the process ended first; for a refusal its code. */
   readonly outcome: string;
   readonly rule: string;
   readonly forced: boolean;

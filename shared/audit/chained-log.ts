@@ -8,6 +8,7 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readFileSync,
   readSync,
   renameSync,
   writeSync,
@@ -15,9 +16,11 @@ import {
 import { dirname } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { redact } from '../process/logger.ts';
-import { GENESIS, lineHash, parse } from './chain.ts';
-import { auditKey, type Head, headFile, headText, readHead } from './head.ts';
+import { type ChainedRecord, GENESIS, lineHash, parse } from './chain.ts';
+import { agreedHead, auditKey, type Head, headFile, headText, type ReadHead, readHead } from './head.ts';
 
+/** A node makes its key and the heads at the same start. */
+export const NOTHING_LEFT = 'the chain and both of its heads are missing';
 /** How late the head may be written after a record. */
 const HEAD_MS = 1000;
 /** Longer than any record. */
@@ -32,12 +35,20 @@ export interface ChainedLogOptions {
   readonly maxBytes: number;
   /** How many are kept: the open one and those before it, `path.1` the newest of them. */
   readonly files: number;
+  /** The oldest file stays beyond that, up to `files` here, while its newest record is younger than `ms`. */
+  readonly keep?: { readonly ms: number; readonly files: number };
   /** Mode of the files, and of the folder if it is created. */
   readonly modes: { readonly directory: number; readonly file: number };
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Each record and its head are on the disk before `append` returns: for few records, which nobody may lose or cut off. */
   readonly durable?: boolean;
+  /** The head once more, in a folder of its own, so that the loss of the chain's folder is noticed. */
+  readonly anchor?: {
+    readonly file: string;
+    /** The oldest record that was announced and is not settled yet; null for none. */
+    readonly open: () => number | null;
+  };
 }
 
 /**
@@ -49,6 +60,7 @@ export class ChainedLog {
   readonly #options: ChainedLogOptions;
   #fd: number | null = null;
   #headFd: number | null = null;
+  #anchorFd: number | null = null;
   #key: Buffer | null = null;
   #size = 0;
   #seq = 0;
@@ -56,6 +68,8 @@ export class ChainedLog {
   #from: Head['from'] = { seq: 1, prev: GENESIS };
   #timer: NodeJS.Timeout | null = null;
   #started = false;
+  #isNew = false;
+  #openAtStart: number | null = null;
 
   constructor(options: ChainedLogOptions) {
     this.#options = options;
@@ -69,15 +83,19 @@ export class ChainedLog {
   /**
    * Opens the newest file and continues its chain. If it ends before the head, records were removed: the chain then continues
    * after the head, so that the gap stays visible.
+   * @param isNew whether the key is of this start, and nothing can have been recorded before
    * @returns what is wrong with the chain, in a sentence; null for nothing
    * @throws the file system's error
    */
-  start(): string | null {
-    const { path, modes, keyFile } = this.#options;
+  start(isNew = false): string | null {
+    const { path, modes, keyFile, anchor } = this.#options;
+    this.#isNew ||= isNew;
     this.#close();
     this.#started = false;
     mkdirSync(dirname(path), { recursive: true, mode: modes.directory });
-    const { key, isNew } = auditKey(keyFile);
+    if (anchor !== undefined) mkdirSync(dirname(anchor.file), { recursive: true, mode: modes.directory });
+    const { key, isNew: isMade } = auditKey(keyFile);
+    this.#isNew ||= isMade; // also when this start fails, and a later one does not
     this.#key = key;
     this.#open();
     this.#cutHalfLine();
@@ -87,11 +105,36 @@ export class ChainedLog {
       this.#seq = record.seq;
       this.#prev = lineHash(last);
     }
-    this.#from = this.#oldest(0);
-    const problem = this.#compare(readHead(path, key), isNew);
-    this.#writeHead();
+    this.#from = this.#oldest(this.#most);
+    const known = anchor === undefined ? null : readHead(anchor.file, key);
+    const problem = this.#compare(readHead(headFile(path), key), known);
+    this.#openAtStart =
+      known !== null && typeof known !== 'string' ? (known.open ?? 1) : this.#isNew ? null : 1;
+    this.#writeHeads();
     this.#started = true;
+    this.#isNew = false;
     return problem;
+  }
+
+  /**
+   * The records since the oldest one that was not settled when the last process wrote its anchor, oldest first.
+   * Call it once, after `start`. @throws the file system's error
+   */
+  sinceOpen(): readonly ChainedRecord[] {
+    const from = this.#openAtStart;
+    this.#openAtStart = null;
+    if (from === null || from > this.#seq) return [];
+    const { path } = this.#options;
+    const found: ChainedRecord[][] = [];
+    for (let index = 0; index < this.#most; index++) {
+      const name = index === 0 ? path : `${path}.${index}`;
+      if (!existsSync(name)) continue;
+      const records = recordsOf(name, from);
+      found.push(records);
+      const first = firstLineOf(name);
+      if (first !== null && (parse(first)?.seq ?? 0) <= from) break;
+    }
+    return found.toReversed().flat();
   }
 
   stop(): void {
@@ -99,7 +142,7 @@ export class ChainedLog {
     this.#timer = null;
     if (this.#fd !== null && this.#started) {
       fdatasyncSync(this.#fd);
-      this.#writeHead();
+      this.#writeHeads();
     }
     this.#close();
   }
@@ -141,36 +184,75 @@ export class ChainedLog {
     const fd = this.#fd;
     if (fd === null) return;
     const head = this.#head();
-    fdatasync(fd, (error) => {
-      if (error !== null || this.#fd !== fd) {
-        if (error !== null && this.#fd === fd) process.emitWarning(`audit: ${messageOf(error)}`);
-        return;
-      }
+    const open = this.#oldestOpen();
+    const after = (work: () => void) => (error: NodeJS.ErrnoException | null) => {
+      if (this.#fd !== fd) return; // a rotation has written the head meanwhile
       try {
-        this.#writeHead(head);
+        if (error !== null) throw error;
+        work();
       } catch (failure) {
         process.emitWarning(`audit: its head could not be written: ${messageOf(failure)}`);
       }
+    };
+    const writeBoth = after(() => {
+      const headFd = this.#writeHead(head);
+      // The head is on the disk first: after a power cut it may be ahead of the anchor, never behind it.
+      if (this.#options.anchor !== undefined && headFd !== null)
+        fdatasync(
+          headFd,
+          after(() => this.#writeAnchor(head, open)),
+        );
     });
+    fdatasync(fd, writeBoth);
+  }
+
+  #oldestOpen(): number {
+    return this.#options.anchor?.open() ?? this.#seq + 1;
+  }
+
+  #writeHeads(): void {
+    const head = this.#head();
+    const fd = this.#writeHead(head);
+    if (this.#options.anchor === undefined || fd === null) return;
+    fdatasyncSync(fd);
+    this.#writeAnchor(head, this.#openAtStart ?? this.#oldestOpen());
+  }
+
+  #writeAnchor(head: Head, open: number): void {
+    const { anchor, modes } = this.#options;
+    if (anchor === undefined || this.#key === null) return;
+    this.#anchorFd ??= openSync(anchor.file, FLAGS, modes.file & 0o600);
+    writeSync(this.#anchorFd, headText({ ...head, open }, this.#key), 0);
   }
 
   #head(): Head {
     return { from: this.#from, seq: this.#seq, hash: this.#prev };
   }
 
-  #writeHead(head = this.#head()): void {
-    const { path, modes } = this.#options;
-    if (this.#key === null) return;
+  /** @returns the descriptor of its file */
+  #writeHead(head = this.#head()): number | null {
+    const { path, modes, anchor } = this.#options;
+    if (this.#key === null) return null;
     this.#headFd ??= openSync(headFile(path), FLAGS, modes.file & 0o600);
-    writeSync(this.#headFd, headText(head, this.#key), 0);
+    writeSync(this.#headFd, headText(head, this.#key, anchor !== undefined), 0);
+    return this.#headFd;
   }
 
-  #compare(head: Head | string | null, isNew: boolean): string | null {
+  #compare(own: ReadHead | string | null, anchor: ReadHead | string | null): string | null {
+    const { path } = this.#options;
+    const head = agreedHead(path, own, anchor, this.#seq > 0);
     if (head === null) {
-      if (isNew || this.#seq === 0) return null; // the first start, or the first with a head
-      return this.#breakChain('its head is missing');
+      // The first start; without an anchor, one of which nothing is left looks the same.
+      if (this.#isNew || this.#options.anchor === undefined) return null;
+      this.#seq = 1; // a number that stays free, so that the gap is seen before there is a record
+      return this.#breakChain(NOTHING_LEFT);
     }
-    if (typeof head === 'string') return this.#breakChain(head);
+    if (typeof head === 'string') {
+      if (this.#isNew && own === null && anchor === null) return null; // the first with a head
+      // The numbers go on after what is known, so that nothing is numbered twice.
+      if (anchor !== null && typeof anchor !== 'string') this.#seq = Math.max(this.#seq, anchor.seq);
+      return this.#breakChain(head);
+    }
     if (this.#seq < head.seq) {
       const problem = `records ${this.#seq + 1} to ${head.seq} are missing`;
       this.#seq = head.seq;
@@ -205,9 +287,10 @@ export class ChainedLog {
   }
 
   #close(): void {
-    for (const fd of [this.#fd, this.#headFd]) if (fd !== null) closeSync(fd);
+    for (const fd of [this.#fd, this.#headFd, this.#anchorFd]) if (fd !== null) closeSync(fd);
     this.#fd = null;
     this.#headFd = null;
+    this.#anchorFd = null;
   }
 
   #cutHalfLine(): void {
@@ -222,25 +305,42 @@ export class ChainedLog {
   }
 
   #rotate(): void {
-    const { path, files } = this.#options;
+    const { path } = this.#options;
     fdatasyncSync(this.#fdOpen());
     // The head first: then its beginning exists even if the process dies between two renames. Only the oldest file of a full set
     // is dropped.
-    if (existsSync(`${path}.${files - 1}`)) this.#from = this.#oldest(1);
+    const stay = this.#howManyStay();
+    this.#from = this.#oldest(stay);
     this.#writeHead();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
-    for (let index = files - 2; index >= 0; index--) {
+    for (let index = stay - 1; index >= 0; index--) {
       renameIfThere(index === 0 ? path : `${path}.${index}`, `${path}.${index + 1}`);
     }
     this.#size = 0;
     this.#open();
   }
 
-  /** The beginning of the oldest file. @param dropped how many files of a full set will be removed */
-  #oldest(dropped: number): Head['from'] {
-    const { path, files } = this.#options;
-    for (let index = files - 1 - dropped; index >= 0; index--) {
+  get #most(): number {
+    const { files, keep } = this.#options;
+    return Math.max(files, keep?.files ?? 0);
+  }
+
+  /** How many of the files stay at a rotation: all, or all but the oldest. */
+  #howManyStay(): number {
+    const { path, files, keep, now } = this.#options;
+    let count = this.#most;
+    while (count > 1 && !existsSync(`${path}.${count - 1}`)) count--;
+    if (count < files) return count;
+    const last = tailOf(count === 1 ? path : `${path}.${count - 1}`);
+    const time = Date.parse((last === null ? null : parse(last))?.time ?? '');
+    return keep !== undefined && count < keep.files && time > now() - keep.ms ? count : count - 1;
+  }
+
+  /** The beginning of the oldest of so many files. */
+  #oldest(count: number): Head['from'] {
+    const { path } = this.#options;
+    for (let index = count - 1; index >= 0; index--) {
       const line = firstLineOf(index === 0 ? path : `${path}.${index}`);
       const record = line === null ? null : parse(line);
       if (record !== null) return { seq: record.seq, prev: record.prev };
@@ -267,6 +367,20 @@ function firstLineOf(path: string): string | null {
     const end = text.indexOf('\n');
     return end === -1 ? null : text.slice(0, end);
   });
+}
+
+/** The records from this number on. */
+function recordsOf(path: string, from: number): ChainedRecord[] {
+  const text = withFile(path, (fd) => readFileSync(fd, 'utf8')) ?? '';
+  const found: ChainedRecord[] = [];
+  const lines = text.split('\n');
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const record = parse(lines[index] ?? '');
+    if (record === null) continue;
+    if (record.seq < from) break;
+    found.push(record);
+  }
+  return found.toReversed();
 }
 
 function withFile<T>(path: string, read: (fd: number) => T): T | null {

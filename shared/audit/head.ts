@@ -15,6 +15,20 @@ export interface Head {
   readonly hash: string;
 }
 
+/** What a head says that is kept twice: beside its chain, and elsewhere, where who removes the chain does not reach it. */
+export interface Anchor extends Head {
+  /** The oldest record that was announced and not settled; the one after the newest if there is none. */
+  readonly open: number;
+}
+
+/** A head as it is read. */
+export interface ReadHead extends Head {
+  /** Null beside the chain. */
+  readonly open: number | null;
+  /** Whether its writer kept it elsewhere too. Not signed, so that an older version still reads the head. */
+  readonly anchored: boolean;
+}
+
 /** A write of so few bytes at the start of a file is atomic: a killed process leaves no half of it. */
 const HEAD_BYTES = 256;
 const KEY_BYTES = 32;
@@ -23,21 +37,47 @@ export function headFile(path: string): string {
   return `${path}.head`;
 }
 
-export function headText(head: Head, key: Buffer): string {
-  return `${JSON.stringify({ ...head, mac: sign(head, key) })}\n`.padStart(HEAD_BYTES, ' ');
+/** @param anchored whether it is kept elsewhere too */
+export function headText(head: Head | Anchor, key: Buffer, anchored = false): string {
+  const shown = { ...head, mac: sign(head, key), ...(anchored ? { anchored } : {}) };
+  return `${JSON.stringify(shown)}\n`.padStart(HEAD_BYTES, ' ');
 }
 
-/** @returns a sentence if the head is not signed with this key; null if there is no head */
-export function readHead(path: string, key: Buffer): Head | string | null {
-  const text = readPrivateSync(headFile(path));
+/** @returns a sentence if the head in this file is not signed with this key; null if there is none */
+export function readHead(file: string, key: Buffer): ReadHead | string | null {
+  const text = readPrivateSync(file);
   if (text === null) return null;
   const head = parseHead(text);
-  if (head === null) return `${headFile(path)} is not a head of the audit`;
+  if (head === null) return `${file} is not a head of the audit`;
   const expected = Buffer.from(sign(head, key));
   const offered = Buffer.from(head.mac);
   return offered.length === expected.length && timingSafeEqual(offered, expected)
-    ? { from: head.from, seq: head.seq, hash: head.hash }
-    : `${headFile(path)} was not signed by this node`;
+    ? { from: head.from, seq: head.seq, hash: head.hash, open: head.open, anchored: head.anchored }
+    : `${file} was not signed by this node`;
+}
+
+/**
+ * What a chain is checked against: its own head, which may not be behind the anchor. The anchor is written after the head, so
+ * whoever reads while the chain is written reads the anchor first.
+ * @param files whether there is any file of the chain
+ * @returns a sentence if one is missing, or the head is older; null for a chain that was never begun
+ */
+export function agreedHead(
+  path: string,
+  head: ReadHead | string | null,
+  anchor: ReadHead | string | null,
+  files: boolean,
+): ReadHead | string | null {
+  if (typeof anchor === 'string') return anchor;
+  if (typeof head === 'string') return head;
+  if (anchor !== null && anchor.open === null) return 'its head outside of the folder was made for inside';
+  if (head === null && anchor === null) return files ? `${headFile(path)} is missing` : null;
+  if (head === null) return `${headFile(path)} is missing; the chain went up to record ${anchor?.seq}`;
+  // An older version kept none; its chain is taken on as it is.
+  if (anchor === null) return head.anchored ? 'its head outside of the folder is missing' : head;
+  if (head.seq < anchor.seq) return `its head is of record ${head.seq}, older than record ${anchor.seq}`;
+  if (head.seq === anchor.seq && head.hash !== anchor.hash) return 'its two heads differ';
+  return head;
 }
 
 /** The key that signs heads, created if there is none. @throws Error if the file is not usable */
@@ -65,13 +105,15 @@ export function readKey(file: string): Buffer | null {
   return key;
 }
 
-function sign({ from, seq, hash }: Head, key: Buffer): string {
+function sign(head: Head & { readonly open?: number | null }, key: Buffer): string {
+  const { from, seq, hash, open = null } = head;
+  const facts = `${from.seq}\n${from.prev}\n${seq}\n${hash}`;
   return createHmac('sha256', key)
-    .update(`svc audit head\n${from.seq}\n${from.prev}\n${seq}\n${hash}`)
+    .update(open === null ? `svc audit head\n${facts}` : `svc audit anchor\n${facts}\n${open}`)
     .digest('base64url');
 }
 
-function parseHead(text: string): (Head & { readonly mac: string }) | null {
+function parseHead(text: string): (ReadHead & { readonly mac: string }) | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -80,13 +122,14 @@ function parseHead(text: string): (Head & { readonly mac: string }) | null {
     throw error;
   }
   if (typeof value !== 'object' || value === null) return null;
-  const { from, seq, hash, mac } = value as Readonly<Record<string, unknown>>;
+  const { from, seq, hash, mac, open = null, anchored } = value as Readonly<Record<string, unknown>>;
   if (typeof from !== 'object' || from === null || typeof seq !== 'number') return null;
   const { seq: first, prev } = from as Readonly<Record<string, unknown>>;
   return typeof first === 'number' &&
     typeof prev === 'string' &&
     typeof hash === 'string' &&
-    typeof mac === 'string'
-    ? { from: { seq: first, prev }, seq, hash, mac }
+    typeof mac === 'string' &&
+    (open === null || typeof open === 'number')
+    ? { from: { seq: first, prev }, seq, hash, mac, open, anchored: anchored === true }
     : null;
 }

@@ -3,19 +3,31 @@ import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../errors.ts';
 import { ChainCheck, GENESIS, UNFINISHED, type Verdict, verifyChain } from './chain.ts';
-import { type Head, headFile, readHead, readKey } from './head.ts';
+import { NOTHING_LEFT } from './chained-log.ts';
+import { agreedHead, type Head, headFile, readHead, readKey } from './head.ts';
 
 export type FilesVerdict = Verdict & {
   /** Why beginning and end could not be checked; null if they were. */
   readonly head_not_checked: string | null;
 };
 
+/** As `anchor.file` and `keep.files` in ChainedLogOptions. */
+export interface ChainOptions {
+  readonly anchor?: string | null;
+  readonly most?: number;
+}
+
 /**
  * Checks the chain through the files of a ChainedLog, oldest first, against its signed head.
  * @param files as in ChainedLogOptions
  */
-export function verifyFiles(path: string, files: number, keyFile: string): FilesVerdict {
-  const { paths, head, from, unchecked } = placeOf(path, files, keyFile);
+export function verifyFiles(
+  path: string,
+  files: number,
+  keyFile: string,
+  more: ChainOptions = {},
+): FilesVerdict {
+  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, more);
   if (typeof head === 'string')
     return { ok: false, file: basename(path), line: 0, why: head, head_not_checked: null };
   const texts = paths.map((name) => ({ name: basename(name), text: readFileSync(name, 'utf8') }));
@@ -42,8 +54,13 @@ export interface ChainReport {
  * The same check in small pieces and in little memory, for a process that has other work; also of a chain that this process
  * goes on writing. @throws the file system's error
  */
-export async function reportFiles(path: string, files: number, keyFile: string): Promise<ChainReport> {
-  const { paths, head, from, unchecked } = placeOf(path, files, keyFile);
+export async function reportFiles(
+  path: string,
+  files: number,
+  keyFile: string,
+  more: ChainOptions = {},
+): Promise<ChainReport> {
+  const { paths, head, from, unchecked } = placeOf(path, files, keyFile, more);
   // All are opened in the same turn as the head was read: what is written or rotated from now on does not count.
   const open: { readonly name: string; readonly fd: number; readonly size: number }[] = [];
   try {
@@ -110,22 +127,29 @@ async function reportFile(
 }
 
 /** The files of a chain that exist, oldest first, and what they are checked against. */
-function placeOf(path: string, files: number, keyFile: string) {
-  const paths = Array.from({ length: files }, (_, index) => (index === 0 ? path : `${path}.${index}`))
+function placeOf(
+  path: string,
+  files: number,
+  keyFile: string,
+  { anchor = null, most = files }: ChainOptions,
+) {
+  const paths = Array.from({ length: most }, (_, index) => (index === 0 ? path : `${path}.${index}`))
     .filter((name) => existsSync(name))
     .toReversed();
+  // Whoever writes meanwhile writes the head first, then the anchor.
   let head: Head | string | null = null;
   let unchecked: string | null = null;
   try {
     const key = readKey(keyFile);
-    if (key === null) unchecked = `${keyFile} does not exist`;
-    else head = readHead(path, key) ?? `${headFile(path)} is missing`;
-    // Before the first record there is neither file nor head.
-    if (paths.length === 0 && typeof head === 'string' && !existsSync(headFile(path))) head = null;
+    const known = key === null || anchor === null ? null : readHead(anchor, key);
+    if (key !== null) head = agreedHead(path, readHead(headFile(path), key), known, paths.length > 0);
+    else if (anchor !== null && existsSync(anchor)) head = `${keyFile} is missing`;
+    else unchecked = `${keyFile} does not exist`;
+    if (key !== null && anchor !== null) head ??= NOTHING_LEFT;
   } catch (error) {
     unchecked = messageOf(error); // readable only by root and the service
   }
   // Without a head: the oldest file of a full set continues a file that was removed.
-  const from = head !== null || paths.length === files ? null : GENESIS;
+  const from = head !== null || paths.length >= files ? null : GENESIS;
   return { paths, head, from, unchecked };
 }

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { RELAY_CALLER_HEADER, stateCaller, statedCaller } from '../../front/control/edge/relay.ts';
 import type { Principal } from '../../shared/auth/principal.ts';
+import { PROGRAMS_FILE } from '../../shared/paths.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, DRONE, GROUND, throughRelay } from '../support/radios.ts';
@@ -203,7 +204,7 @@ describe('the relay between a ground station and its drone', () => {
         });
       const landed = await ground.post(relayed('/api/command'), { cmd: 'land' }, withKey);
       expect(landed.status, JSON.stringify(landed.body)).to.equal(200);
-      const audit = await readFile(join(drone.paths.auditDir, 'audit.ndjson'), 'utf8');
+      const audit = await readFile(join(drone.paths.auditDir, PROGRAMS_FILE), 'utf8');
       expect(audit).to.include(`relay:${GROUND}/pairing-key`);
     });
     it("the drone's answers arrive unchanged: a forbidden row, an unknown path, a bad value", async () => {

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { TOOL_RATE } from '../../connector/gate/rate-limit.ts';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
 import { classOf, rowOf, type Tool } from '../../connector/tools/tool.ts';
+import { PROGRAMS_FILE } from '../../shared/paths.ts';
 import { createAjv } from '../../shared/schemas/validator.ts';
 import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
@@ -346,7 +347,7 @@ describe('the connector and a real node', function () {
         { ok: true },
       );
       await admin.close();
-      const audit = await readFile(join(node.paths.auditDir, 'audit.ndjson'), 'utf8');
+      const audit = await readFile(join(node.paths.auditDir, PROGRAMS_FILE), 'utf8');
       const changed = audit
         .split('\n')
         .filter((line) => line.includes('PUT /api/config') && line.includes('"done"'));

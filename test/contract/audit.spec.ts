@@ -2,8 +2,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
+  cpSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -15,9 +17,9 @@ import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { AUDIT_FILES, AuditLog, verifyAudit } from '../../front/control/stores/audit.ts';
+import { AuditLog, MOST_AUDIT_FILES, verifyAudit } from '../../front/control/stores/audit.ts';
 import { type ChainedRecord, parse } from '../../shared/audit/chain.ts';
-import { AUDIT_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
+import { AUDIT_FILE, PROGRAMS_FILE, STRANGERS_FILE } from '../../shared/paths.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { KEY } from '../support/edge.ts';
 import { fileSays } from '../support/events.ts';
@@ -42,21 +44,29 @@ const refusal = (route: string, peer = '10.0.0.6', kind = 'anonymous') => ({
 });
 
 describe('the audit files', () => {
+  let base: string;
   let dir: string;
   let now: number;
   let monotonic: number;
   beforeEach(async () => {
-    dir = await tempDir();
+    base = await tempDir();
+    dir = join(base, 'audit');
+    await mkdir(dir);
     now = 1_000;
     monotonic = 0;
   });
-  afterEach(async () => removeDir(dir));
+  afterEach(async () => removeDir(base));
 
-  const paths = () => ({ auditDir: dir, auditKey: join(dir, 'audit.key') });
+  const paths = () => ({
+    auditDir: dir,
+    auditKey: join(base, 'audit.key'),
+    auditHeads: join(base, 'heads'),
+  });
   const open = (maxBytes?: number): AuditLog => {
     const audit = new AuditLog({
       directory: dir,
       keyFile: paths().auditKey,
+      heads: paths().auditHeads,
       now: () => now,
       monotonic: () => monotonic,
       log,
@@ -81,8 +91,14 @@ describe('the audit files', () => {
   it('chains its records, across restarts', () => {
     write('a', 'b');
     write('c', 'd');
-    expect(verify()).to.include({ ok: true, records: 4, head_not_checked: null });
-    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4]);
+    // Nothing was settled before the restart.
+    expect(
+      records()
+        .filter(({ outcome }) => outcome === 'unknown')
+        .map(({ of }) => of),
+    ).to.deep.equal([1, 2]);
+    expect(verify()).to.include({ ok: true, records: 6, head_not_checked: null });
+    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);
     expect(statSync(join(dir, AUDIT_FILE)).mode & 0o007).to.equal(0);
     expect(statSync(paths().auditKey).mode & 0o777).to.equal(0o600);
   });
@@ -116,7 +132,9 @@ describe('the audit files', () => {
     const signed = readFileSync(head);
     const key = readFileSync(paths().auditKey);
     // The hashes need no key: anybody can make a chain that is whole.
-    for (const name of [AUDIT_FILE, `${AUDIT_FILE}.head`, 'audit.key']) rmSync(join(dir, name));
+    for (const name of [AUDIT_FILE, `${AUDIT_FILE}.head`]) rmSync(join(dir, name));
+    rmSync(paths().auditKey);
+    rmSync(paths().auditHeads, { recursive: true });
     write('x', 'y', 'z');
     const forged = readFileSync(head);
     writeFileSync(paths().auditKey, key);
@@ -125,7 +143,100 @@ describe('the audit files', () => {
       expect(verify()).to.include({ ok: false });
     }
     rmSync(head);
+    rmSync(paths().auditHeads, { recursive: true });
     expect(verify()).to.include({ ok: false, why: `${head} is missing` });
+  });
+
+  it('files removed with their head, the whole folder, an older pair put back: found, and found again after the node has gone on', async () => {
+    const open1 = open(2000);
+    for (let i = 0; i < 5; i++) open1.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    open1.stop();
+    const older = join(base, 'older');
+    cpSync(dir, older, { recursive: true });
+    const open2 = open(2000);
+    for (let i = 0; i < 5; i++) open2.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    open2.stop();
+    expect(verify()).to.include({ ok: true });
+    const good = join(base, 'good');
+    for (const part of ['audit', 'heads', 'audit.key'])
+      cpSync(join(base, part), join(good, part), { recursive: true });
+    const attacks: Readonly<Record<string, () => void>> = {
+      'the newest file and its head': () => {
+        rmSync(join(dir, AUDIT_FILE));
+        rmSync(join(dir, `${AUDIT_FILE}.head`));
+      },
+      'every file, and the head': () => {
+        for (const name of readdirSync(dir)) rmSync(join(dir, name));
+      },
+      'the folder': () => rmSync(dir, { recursive: true }),
+      'an older pair put back': () => {
+        rmSync(dir, { recursive: true });
+        cpSync(older, dir, { recursive: true });
+      },
+      'the folder and the other heads': () => {
+        rmSync(dir, { recursive: true });
+        rmSync(paths().auditHeads, { recursive: true });
+      },
+      'the other heads': () => rmSync(paths().auditHeads, { recursive: true }),
+      "another head that is the chain's own": () =>
+        cpSync(join(dir, `${AUDIT_FILE}.head`), join(paths().auditHeads, `${AUDIT_FILE}.head`)),
+      'a lost key': () => rmSync(paths().auditKey),
+    };
+    for (const [name, attack] of Object.entries(attacks)) {
+      attack();
+      expect(verify(), name).to.include({ ok: false });
+      const audit = open(2000);
+      expect(audit.state.broken, name).to.be.a('string');
+      expect((await audit.verify()).ok, `${name}, at once`).to.equal(false);
+      audit.announce('10.0.0.5', change('later'));
+      expect((await audit.verify()).ok, name).to.equal(false);
+      audit.stop();
+      expect(verify(), `${name}, later`).to.include({ ok: false });
+      for (const part of ['audit', 'heads']) {
+        rmSync(join(base, part), { recursive: true });
+        cpSync(join(good, part), join(base, part), { recursive: true });
+      }
+      cpSync(join(good, 'audit.key'), paths().auditKey);
+      expect(verify()).to.include({ ok: true });
+    }
+  });
+
+  it('what was announced and never settled before a kill is unknown at the next start, once', () => {
+    const killed = open(4000);
+    killed.announce('10.0.0.5', change('first'));
+    for (let i = 0; i < 20; i++) killed.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
+    killed.announce('10.0.0.5', change('last', 'token'));
+    // Killed: a copy of what is on the disk, of which nothing was closed.
+    const left = { ...paths(), auditDir: join(base, 'left'), auditHeads: join(base, 'left-heads') };
+    cpSync(dir, left.auditDir, { recursive: true });
+    cpSync(paths().auditHeads, left.auditHeads, { recursive: true });
+    killed.stop();
+    const next = (): readonly unknown[] => {
+      const audit = new AuditLog({
+        directory: left.auditDir,
+        keyFile: left.auditKey,
+        heads: left.auditHeads,
+        now: () => now,
+        monotonic: () => monotonic,
+        log,
+        maxBytes: 4000,
+      });
+      audit.start();
+      audit.stop();
+      expect(verifyAudit(left).every(({ ok }) => ok)).to.equal(true);
+      return readdirSync(left.auditDir)
+        .filter((name) => !name.endsWith('.head'))
+        .flatMap((name) => readFileSync(join(left.auditDir, name), 'utf8').split('\n'))
+        .flatMap((line) => parse(line) ?? [])
+        .filter(({ outcome }) => outcome === 'unknown')
+        .map(({ changed, of, principal }) => [changed, of, principal]);
+    };
+    const expected = [
+      ['first', 1, 'pairing-key'],
+      ['last', 1, 'token'],
+    ];
+    expect(next()).to.deep.equal(expected);
+    expect(next(), 'a second start').to.deep.equal(expected);
   });
 
   it('a removed file is found, the oldest one too', () => {
@@ -133,7 +244,7 @@ describe('the audit files', () => {
     for (let i = 0; i < 100; i++) audit.announce('10.0.0.5', change(String(i)));
     audit.stop();
     expect(verify()).to.include({ ok: true, head_not_checked: null });
-    for (const name of [AUDIT_FILE, ...[1, 2, 3, 4].map((index) => `${AUDIT_FILE}.${index}`)]) {
+    for (const name of readdirSync(dir).filter((each) => /^audit.*(ndjson|\d)$/.test(each))) {
       const kept = readFileSync(join(dir, name));
       rmSync(join(dir, name));
       expect(verify(), name).to.include({ ok: false });
@@ -149,32 +260,36 @@ describe('the audit files', () => {
     expect(audit.state.broken).to.include('records 2 to 3 are missing');
     audit.announce('10.0.0.5', change('d'));
     audit.stop();
-    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 4]);
+    expect(records().map(({ seq }) => seq)).to.deep.equal([1, 4, 5]);
     expect(verify()).to.include({ ok: false, line: 2 });
   });
 
   it('a kill between a record and its head is no break', () => {
     write('a');
-    const head = readFileSync(join(dir, `${AUDIT_FILE}.head`));
+    const heads = [join(dir, `${AUDIT_FILE}.head`), join(paths().auditHeads, `${AUDIT_FILE}.head`)];
+    const before = heads.map((name) => readFileSync(name));
     write('b');
-    writeFileSync(join(dir, `${AUDIT_FILE}.head`), head);
-    expect(verify()).to.include({ ok: true, records: 2 });
+    const after = heads.map((name) => readFileSync(name));
+    for (const [index, name] of heads.entries()) writeFileSync(name, before[index] ?? '');
+    expect(verify()).to.include({ ok: true, records: 3 });
+    writeFileSync(heads[0] ?? '', after[0] ?? '');
+    expect(verify(), 'the head is on the disk before the other').to.include({ ok: true, records: 3 });
   });
 
   it('drops half a line that a power cut left, and goes on', () => {
     write('a');
     appendFileSync(join(dir, AUDIT_FILE), '{"seq":2,"prev":"');
     write('b');
-    expect(verify()).to.include({ ok: true, records: 2 });
+    expect(verify()).to.include({ ok: true, records: 3 });
   });
 
   it('turns over at its size, keeps a bounded number of files, and the chain runs through them', () => {
     const audit = open(2000);
-    for (let i = 0; i < 200; i++) audit.announce('10.0.0.5', change(String(i)));
+    for (let i = 0; i < 300; i++) audit.announce('10.0.0.5', change(String(i)));
     audit.stop();
-    for (let i = 0; i < AUDIT_FILES; i++)
+    for (let i = 0; i < MOST_AUDIT_FILES; i++)
       expect(statSync(join(dir, i === 0 ? AUDIT_FILE : `${AUDIT_FILE}.${i}`)).size).to.be.at.most(2000);
-    expect(() => statSync(join(dir, `${AUDIT_FILE}.${AUDIT_FILES}`))).to.throw();
+    expect(() => statSync(join(dir, `${AUDIT_FILE}.${MOST_AUDIT_FILES}`))).to.throw();
     expect(verify()).to.include({ ok: true });
   });
 
@@ -184,7 +299,7 @@ describe('the audit files', () => {
     expect(records()[1]?.prev).to.match(/svc_[A-Za-z0-9_-]{16,}/);
     write(`c ${KEY}`);
     expect(text()).to.not.include(KEY);
-    expect(verify()).to.include({ ok: true, records: 3 });
+    expect(verify()).to.include({ ok: true, records: 5 });
   });
 
   it('is checked in pieces as it is at once, while it is written and rotated', async () => {
@@ -202,12 +317,14 @@ describe('the audit files', () => {
       'audit.ndjson.2',
       'audit.ndjson.1',
       'audit.ndjson',
+      'programs.ndjson',
       'strangers.ndjson',
     ]);
     const counts = report.files.map((file) => file.records);
     expect(counts.slice(0, 3).reduce((a, b) => a + b)).to.equal(150);
-    expect(counts[3]).to.equal(1);
-    for (const file of report.files) expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
+    expect(counts.slice(3)).to.deep.equal([0, 1]);
+    for (const file of report.files.filter((each) => each.records > 0))
+      expect([file.first_at, file.last_at]).to.deep.equal([1, 1]);
     audit.stop();
   });
 
@@ -227,6 +344,7 @@ describe('the audit files', () => {
     const audit = new AuditLog({
       directory: dir,
       keyFile: paths().auditKey,
+      heads: paths().auditHeads,
       now: () => now,
       monotonic: () => monotonic,
       log,
@@ -242,7 +360,7 @@ describe('the audit files', () => {
     rmSync(join(dir, AUDIT_FILE));
     expect((await audit.verify()).files[0]).to.include({ broken: 'records 1 to 4 are missing', records: 0 });
     rmSync(join(dir, `${AUDIT_FILE}.head`));
-    expect(await audit.verify(), 'nothing was written yet').to.deep.include({ ok: true });
+    expect((await audit.verify()).ok).to.equal(false);
     symlinkSync('/dev/null', join(dir, AUDIT_FILE));
     const error = await audit.verify().catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'E_STORE' });
@@ -275,6 +393,72 @@ describe('the audit files', () => {
       ['mine', 'done'],
     ]);
     expect(verifyAudit(paths()).every(({ ok }) => ok)).to.equal(true);
+  });
+
+  it('no token, ticket, extension or caller from elsewhere pushes out what an operator did; together they have a fifth', () => {
+    const audit = open();
+    for (const kind of ['key', 'session', 'local', 'onbox'])
+      audit.announce('10.0.0.5', change('mine', kind))?.settle(200, 'done');
+    // 19 minutes at 60 requests a second, of which each has two records of 623 bytes.
+    const long = 'x'.repeat(400);
+    const kinds = ['token', 'token', 'token', 'ticket', 'extension', 'relay', 'fleet'];
+    for (let i = 0; i < 60 * 60 * 19; i++)
+      audit
+        .announce('10.0.0.7', change(`${i} ${long}`, kinds[i % kinds.length] ?? 'token'))
+        ?.settle(200, 'done');
+    audit.stop();
+    expect(
+      records()
+        .map(({ principal_kind: kind }) => kind)
+        .join(' '),
+    ).to.equal('key key session session local local onbox onbox');
+    const written = readdirSync(dir).filter((name) => name.startsWith(PROGRAMS_FILE));
+    const bytes = written.reduce((sum, name) => sum + statSync(join(dir, name)).size, 0);
+    expect(bytes).to.be.within(6 * 1024 * 1024, 8.1 * 1024 * 1024);
+    expect(verifyAudit(paths()).every(({ ok }) => ok)).to.equal(true);
+  });
+
+  it("the operators' last 30 days stay, and what is older goes", () => {
+    const audit = open(2000);
+    const day = 24 * 60 * 60 * 1000;
+    now = Date.UTC(2026, 5, 1);
+    const firstKept = (): string | undefined => {
+      const names = readdirSync(dir).filter((name) => /^audit\.ndjson\.\d+$/.test(name));
+      const oldest = Math.max(...names.map((name) => Number(name.split('.').at(-1))));
+      return records(`${AUDIT_FILE}.${oldest}`)[0]?.changed;
+    };
+    for (let i = 0; i < 60; i++, now += day / 3) audit.announce('10.0.0.5', change(String(i)));
+    expect(firstKept(), 'after 20 days').to.equal('0');
+    for (let i = 60; i < 120; i++, now += day / 3) audit.announce('10.0.0.5', change(String(i)));
+    expect(Number(firstKept()), 'after 40 days').to.be.within(10, 30);
+    // A clock that jumps takes one file at each turn, and never all at once.
+    now += 400 * day;
+    const before = readdirSync(dir).length;
+    for (let i = 0; i < 20; i++) audit.announce('10.0.0.5', change('later'));
+    expect(readdirSync(dir)).to.have.length(before);
+    audit.stop();
+    expect(verify()).to.include({ ok: true });
+  });
+
+  it('the chain of programs is new after an update from a version that had none, and not broken', () => {
+    write('a');
+    rmSync(paths().auditHeads, { recursive: true });
+    for (const name of [PROGRAMS_FILE, `${PROGRAMS_FILE}.head`]) rmSync(join(dir, name));
+    for (const name of [AUDIT_FILE, STRANGERS_FILE]) {
+      const head = join(dir, `${name}.head`);
+      const { anchored: _, ...before } = JSON.parse(readFileSync(head, 'utf8')) as Record<string, unknown>;
+      writeFileSync(head, `${JSON.stringify(before)}\n`.padStart(256));
+    }
+    const whole = (): boolean => verifyAudit(paths()).every(({ ok }) => ok);
+    expect(whole(), 'before the first start').to.equal(true);
+    const audit = open();
+    expect(audit.state.broken).to.equal(null);
+    audit.announce('10.0.0.5', change('b', 'token'))?.settle(200, 'done');
+    audit.stop();
+    expect(whole()).to.equal(true);
+    for (const name of readdirSync(dir).filter((each) => each.startsWith(PROGRAMS_FILE)))
+      rmSync(join(dir, name));
+    expect(whole(), 'its files removed').to.equal(false);
   });
 
   it('what somebody without a credential did change is among what operators did', () => {
@@ -396,7 +580,7 @@ describe('the audit of a node', () => {
     expect(node.stderr).to.not.include('svc_wrong_wrong');
   });
 
-  it('a change that was under way when the front was killed stays announced', async () => {
+  it('a change that was under way when the front was killed is announced, and unknown after the next start', async () => {
     node = await TestNode.start({ pairing: { key: KEY } });
     process.kill(node.pid('svc-link'), 'SIGSTOP'); // so that the command stays under way
     const hung = node.post('/api/command', { cmd: 'arm' }, headers).catch(() => null);
@@ -407,7 +591,17 @@ describe('the audit of a node', () => {
     process.kill(node.pid('svc-link'), 'SIGCONT');
     expect(lines(AUDIT_FILE).map(({ changed, outcome }) => [changed, outcome])).to.deep.equal([
       ['arm', 'announced'],
+      ['arm', 'unknown'],
     ]);
+    const told = await node.json('/api/logs?service=audit&limit=500', { headers });
+    expect(JSON.stringify(told.body), 'the list of the page').to.include('"unknown"');
+    expect((await svc('audit', 'verify')).stdout).to.include('2 records, the chain is whole');
+    await node.stop({ keep: true });
+    rmSync(node.paths.auditDir, { recursive: true });
+    const gone = await svc('audit', 'verify').catch((error: { code: number; stdout: string }) => error);
+    expect(gone).to.include({ code: 1 });
+    const doctor = (await svc('doctor', '--json').catch((error: { stdout: string }) => error)).stdout;
+    expect(doctor).to.include('the chain went up to record 2');
   });
 
   it('while nothing can be written: flight, settings, tokens and secrets are 503, bringing it down is not, and it is told', async () => {

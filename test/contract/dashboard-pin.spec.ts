@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Caller, dashboardHandlers } from '../../front/control/native/dashboard.ts';
@@ -215,6 +215,24 @@ describe('the dashboard PIN', () => {
       expect(node.sessions.check(session)).to.equal(null);
       await node.restart();
       expect(node.sessions.check(session)).to.equal(null);
+    });
+
+    it('once seen expired: no clock, restart or copy of their file brings one back', async () => {
+      const session = await open();
+      const id = node.sessions.check(session)?.id ?? '';
+      const copy = await readFile(node.sessionsFile);
+      node.clocks.wallMs += 86_400_000;
+      expect(node.sessions.check(session)).to.equal(null);
+      node.clocks.wallMs -= 3_600_000;
+      expect(node.sessions.check(session), 'set back').to.equal(null);
+      expect(node.sessions.holds(id)).to.equal(false);
+      await node.restart();
+      expect(node.sessions.check(session), 'after a restart').to.equal(null);
+      await rm(node.sessionsFile, { force: true });
+      await writeFile(node.sessionsFile, copy, { mode: 0o600 });
+      await node.restart();
+      expect(node.sessions.check(session), 'an older copy').to.equal(null);
+      expect(node.sessions.check(await open()), 'a new one').to.not.equal(null);
     });
 
     it('do not begin anew when a node boots with a clock of the past', async () => {

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { appendFileSync, statSync } from 'node:fs';
+import { readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import {
   CLOCK_FLOOR_MS,
@@ -14,7 +17,7 @@ import {
 } from '../../shared/auth/token.ts';
 import { mintRequest, revokeRequest } from '../../shared/schemas/mcp.ts';
 import { compileValidator, createAjv } from '../../shared/schemas/validator.ts';
-import { refusal } from '../support/pin-stores.ts';
+import { refusal, silentLog } from '../support/pin-stores.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { DAY, DEVICE, TokenNode } from '../support/token-stores.ts';
 
@@ -337,6 +340,62 @@ describe('the token store', () => {
     clocks.wallMs = 5000;
     expect(store.verify(short.token), '1970').to.equal(null);
     expect((await refusal(node.mint())).code).to.equal('E_CLOCK');
+  });
+
+  for (const [how, look] of [
+    ['a request', (token: string) => node.store.verify(token)],
+    ['an open connection', (_: string, id: string) => node.store.holds(id)],
+    ['the list of tokens', () => node.store.status()],
+  ] as const)
+    it(`D3 once seen expired by ${how}: no clock, restart or copy of the store brings it back`, async () => {
+      const { clocks } = node;
+      const { token, token_id: id, expires_at: end } = await node.mint(['read'], 1);
+      const other = await node.mint(['read'], 365);
+      const copy = await readFile(node.file);
+      clocks.wallMs = end;
+      look(token, id);
+      expect(await readFile(join(node.dir, 'ended'), 'utf8'), 'on the disk at once').to.include(id);
+      clocks.wallMs = end - 3600_000;
+      for (const store of [node.store, node.another()]) {
+        expect(store.verify(token)).to.equal(null);
+        expect(store.holds(id)).to.equal(false);
+        expect(store.status().tokens.find(({ token_id: listed }) => listed === id)).to.include({
+          expired: true,
+        });
+        expect(store.verify(other.token), 'one that has not ended').to.not.equal(null);
+      }
+      await rm(node.file);
+      await writeFile(node.file, copy, { mode: 0o600 });
+      expect(node.another().verify(token), 'an older copy').to.equal(null);
+      expect(node.another().verify(other.token)).to.not.equal(null);
+    });
+
+  it('D3 while nobody can read what has ended, no token counts', async () => {
+    const { token } = await node.mint();
+    await symlink('/dev/null', join(node.dir, 'ended'));
+    const store = node.another();
+    expect(store.verify(token)).to.equal(null);
+    await rm(join(node.dir, 'ended'));
+    expect(store.verify(token)).to.not.equal(null);
+  });
+
+  it('what has ended is a bounded file, survives half a line, and forgets nothing that it drops', () => {
+    const file = join(node.dir, 'ended');
+    const ending = (n: number) => ({ kind: 'token', id: `mct_${n}`, expiresAt: 1000 + n }) as const;
+    const open = () => new EndedCredentials(file, silentLog);
+    open().note([ending(1), { kind: 'session', id: 'abc', expiresAt: 5 }]);
+    appendFileSync(file, '\ntoken mct_2');
+    expect(open().has(ending(2))).to.equal(false);
+    open().note([ending(2)]);
+    for (let n = 3; n < 6000; n += 500)
+      open().note(Array.from({ length: 500 }, (_, index) => ending(n + index)));
+    expect(statSync(file).size).to.be.lessThan(200_000);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    const last = open();
+    for (let n = 1; n < 6000; n++) expect(last.has(ending(n)), String(n)).to.equal(true);
+    expect(last.has({ kind: 'session', id: 'abc', expiresAt: 5 })).to.equal(true);
+    expect(last.has({ kind: 'session', id: 'def', expiresAt: 10_000 })).to.equal(false);
+    expect(last.has(ending(100_000))).to.equal(false);
   });
 
   it('D3 a token from the future of this clock is refused, beyond a skew of five minutes', async () => {

@@ -151,8 +151,11 @@ describe('the token store, killed', () => {
   const worker = (file: string) => `
     const { TokenStore } = await import(${JSON.stringify(join(ROOT, 'front/control/stores/tokens.ts'))});
     const { createLogger } = await import(${JSON.stringify(join(ROOT, 'shared/process/logger.ts'))});
-    const store = new TokenStore({ file: ${JSON.stringify(file)}, accept: true, pairingKey: () => '${PAIRING_KEY}',
-      deviceId: '${DEVICE}', now: Date.now, log: createLogger('t', 'silent') });
+    const { EndedCredentials } = await import(${JSON.stringify(join(ROOT, 'front/control/stores/ended.ts'))});
+    const log = createLogger('t', 'silent');
+    const ended = new EndedCredentials(${JSON.stringify(`${file}.ended`)}, log);
+    const store = new TokenStore({ file: ${JSON.stringify(file)}, ended, accept: true, pairingKey: () => '${PAIRING_KEY}',
+      deviceId: '${DEVICE}', now: Date.now, log });
     const { writeSync } = await import('node:fs');
     const tell = (word) => writeSync(1, word + '\\n');
     tell('go');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { PinStore } from '../../front/control/stores/pin.ts';
 import { SessionStore } from '../../front/control/stores/sessions.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -60,6 +61,7 @@ export class PinNode {
     const { now, monotonic } = this.clocks;
     const sessions = new SessionStore({
       file: this.sessionsFile,
+      ended: new EndedCredentials(join(this.dir, 'ended'), silentLog),
       now,
       monotonic,
       log: silentLog,

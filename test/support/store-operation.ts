@@ -1,4 +1,5 @@
 /** Runs one change of a store in the directory SVC_ETC_DIR: `store-operation.ts claim|mint|revoke|revoke-all|pin|config`. */
+import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { PairingStore } from '../../front/control/stores/pairing.ts';
 import { PinStore } from '../../front/control/stores/pin.ts';
 import { TokenStore } from '../../front/control/stores/tokens.ts';
@@ -11,6 +12,7 @@ const paths = pathsFrom(process.env);
 const clocks = { now: Date.now, monotonic: () => performance.now(), log: silentLog };
 const tokens = new TokenStore({
   file: paths.mcpToken,
+  ended: new EndedCredentials(paths.ended, silentLog),
   accept: true,
   pairingKey: () => PAIRING_KEY,
   deviceId: DEVICE,

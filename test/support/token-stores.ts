@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EndedCredentials } from '../../front/control/stores/ended.ts';
 import { TokenStore, type TokenStoreOptions } from '../../front/control/stores/tokens.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { silentLog, TestClocks } from './pin-stores.ts';
@@ -10,11 +11,13 @@ export const DAY = 86_400;
 /** A token store in a directory of the test's own, with a clock that moves only when told to. */
 export class TokenNode {
   readonly clocks = new TestClocks();
+  readonly dir: string;
   readonly file: string;
   pairingKey: string | null = PAIRING_KEY;
   readonly store: TokenStore;
 
   constructor(dir: string, change: Partial<TokenStoreOptions> = {}) {
+    this.dir = dir;
     this.file = join(dir, 'mcp-token.json');
     this.clocks.wallMs = Date.UTC(2026, 5, 1);
     this.store = this.another(change);
@@ -24,6 +27,7 @@ export class TokenNode {
   another(change: Partial<TokenStoreOptions> = {}): TokenStore {
     return new TokenStore({
       file: this.file,
+      ended: new EndedCredentials(join(this.dir, 'ended'), silentLog),
       accept: true,
       pairingKey: () => this.pairingKey,
       deviceId: DEVICE,

@@ -16,6 +16,7 @@ const NEVER = [
   'pairing',
   'dashboardPin',
   'sessions',
+  'ended',
   'peerLocks',
   'deviceId',
   'fleet',
@@ -26,6 +27,7 @@ const NEVER = [
   'signingDir',
   'auditDir',
   'auditKey',
+  'auditHeads',
 ] as const satisfies readonly (keyof Paths)[];
 
 describe('the files of a node when a version did not stay', () => {

@@ -17,14 +17,17 @@ export default class AuditVerifyCommand extends Command {
     const { flags } = await this.parse(AuditVerifyCommand);
     const verdicts = verifyAudit(nodePaths(process.env, flags.node ?? null));
     const broken = verdicts.find(({ ok }) => !ok);
-    const [operators, strangers] = verdicts;
+    const [operators, programs, strangers] = verdicts;
     if (broken !== undefined && !broken.ok) {
-      this.log(`BROKEN at ${broken.file} line ${broken.line}: ${broken.why}`);
+      const where = broken.line === 0 ? '' : ` line ${broken.line}`;
+      this.log(`BROKEN at ${broken.file}${where}: ${broken.why}`);
       process.exitCode = EXIT.refused;
       return broken;
     }
-    if (operators?.ok !== true || strangers?.ok !== true) throw new Error('there are two chains');
+    if (operators?.ok !== true || programs?.ok !== true || strangers?.ok !== true)
+      throw new Error('there are three chains');
     this.log(`${operators.records} records, the chain is whole`);
+    this.log(`${programs.records} records of tokens, extensions and others, the chain is whole`);
     this.log(`${strangers.records} records of strangers, the chain is whole`);
     if (operators.head_not_checked !== null)
       this.log(`Whether an end was cut off was not checked: ${operators.head_not_checked}. Use sudo.`);

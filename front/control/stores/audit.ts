@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { every } from '../../../shared/async/every.ts';
-import { ChainedLog } from '../../../shared/audit/chained-log.ts';
+import type { AuditRecord } from '../../../shared/audit/chain.ts';
+import { ChainedLog, type ChainedLogOptions } from '../../../shared/audit/chained-log.ts';
+import { auditKey, headFile, readHead, readKey } from '../../../shared/audit/head.ts';
 import {
   type ChainReport,
   type FilesVerdict,
@@ -9,25 +12,41 @@ import {
 } from '../../../shared/audit/verify.ts';
 import type { PrincipalKind } from '../../../shared/auth/principal.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { AUDIT_FILE, type Paths, STRANGERS_FILE } from '../../../shared/paths.ts';
+import { AUDIT_FILE, type Paths, PROGRAMS_FILE, STRANGERS_FILE } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Noted, RefusalTally } from './refusal-tally.ts';
 
 /** How many files are kept: the open one and those before it. */
 export const AUDIT_FILES = 5;
+/** Of operators, while the oldest has a record of the last 30 days. */
+export const MOST_AUDIT_FILES = 20;
+const PROGRAMS_FILES = 4;
 const STRANGERS_FILES = 3;
 
+const KEEP_MS = 30 * 24 * 60 * 60 * 1000;
 const MAX_BYTES = 8 * 1024 * 1024;
+/** A fifth of the operators' space in all. */
+const MAX_PROGRAM_BYTES = 2 * 1024 * 1024;
 const MAX_STRANGER_BYTES = 4 * 1024 * 1024;
 const FLUSH_MS = 5000;
 const MODES = { directory: 0o750, file: 0o640 } as const;
 /** Callers without a credential. Their changes are in the operators' files, their refusals are not. */
 const STRANGERS: ReadonlySet<string> = new Set<PrincipalKind>(['anonymous', 'gate']);
+/** Callers that may be a program: however much one writes, the operators' records stay. */
+const PROGRAMS: ReadonlySet<string> = new Set<PrincipalKind>([
+  'token',
+  'ticket',
+  'extension',
+  'relay',
+  'fleet',
+]);
 
 export interface AuditOptions {
   readonly directory: string;
   /** The key that signs the heads of the chains. */
   readonly keyFile: string;
+  /** Where the heads are kept once more, outside of the directory. */
+  readonly heads: string;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -64,8 +83,9 @@ export interface AuditReport extends ChainReport {
  */
 export class AuditLog {
   readonly #options: AuditOptions;
-  readonly #operators: ChainedLog;
-  readonly #strangers: ChainedLog;
+  readonly #operators: Chain;
+  readonly #programs: Chain;
+  readonly #strangers: Chain;
   readonly #tally: RefusalTally;
   #timer: NodeJS.Timeout | null = null;
   #lost = 0;
@@ -75,35 +95,44 @@ export class AuditLog {
 
   constructor(options: AuditOptions) {
     this.#options = options;
-    const { directory, keyFile, now, monotonic, maxBytes } = options;
-    const common = { keyFile, modes: MODES, now };
-    this.#operators = new ChainedLog({
-      ...common,
-      path: join(directory, AUDIT_FILE),
-      maxBytes: maxBytes ?? MAX_BYTES,
-      files: AUDIT_FILES,
+    const { now, monotonic, maxBytes } = options;
+    this.#operators = this.#chain(AUDIT_FILE, maxBytes ?? MAX_BYTES, AUDIT_FILES, {
+      keep: { ms: KEEP_MS, files: MOST_AUDIT_FILES },
     });
-    this.#strangers = new ChainedLog({
-      ...common,
-      path: join(directory, STRANGERS_FILE),
-      maxBytes: maxBytes ?? MAX_STRANGER_BYTES,
-      files: STRANGERS_FILES,
-    });
+    this.#programs = this.#chain(PROGRAMS_FILE, maxBytes ?? MAX_PROGRAM_BYTES, PROGRAMS_FILES);
+    this.#strangers = this.#chain(STRANGERS_FILE, maxBytes ?? MAX_STRANGER_BYTES, STRANGERS_FILES);
     this.#tally = new RefusalTally(monotonic, now);
+  }
+
+  #chain(name: string, maxBytes: number, files: number, more: Pick<ChainedLogOptions, 'keep'> = {}): Chain {
+    const { directory, keyFile, heads, now } = this.#options;
+    const open = new Set<number>();
+    const anchor = { file: anchorOf(heads, name), open: () => open.values().next().value ?? null };
+    const common = { keyFile, modes: MODES, now, path: join(directory, name) };
+    return { name, open, log: new ChainedLog({ ...common, ...more, maxBytes, files, anchor }) };
+  }
+
+  get #chains(): readonly Chain[] {
+    return [this.#operators, this.#programs, this.#strangers];
   }
 
   /** Never throws: without an audit the node runs, and requests that need one are refused. */
   start(): void {
-    const { log } = this.#options;
-    for (const [name, file] of [
-      [AUDIT_FILE, this.#operators],
-      [STRANGERS_FILE, this.#strangers],
-    ] as const) {
+    const { log, keyFile, directory } = this.#options;
+    let isNew = false;
+    try {
+      isNew = auditKey(keyFile).isNew || isOfOlderVersion(directory, keyFile);
+    } catch (error) {
+      this.#problem = messageOf(error);
+    }
+    for (const chain of this.#chains) {
       try {
-        const broken = file.start();
-        if (broken === null) continue;
-        this.#broken = `${name}: ${broken}`;
-        log.error(`audit: ${this.#broken}`);
+        const broken = chain.log.start(isNew);
+        if (broken !== null) {
+          this.#broken = `${chain.name}: ${broken}`;
+          log.error(`audit: ${this.#broken}`);
+        }
+        if (chain !== this.#strangers) this.#settleUnknown(chain.log);
       } catch (error) {
         this.#problem = messageOf(error);
         log.error(`audit: ${this.#problem}`);
@@ -112,12 +141,23 @@ export class AuditLog {
     this.#timer = every(FLUSH_MS, 'audit', () => this.#flush(false));
   }
 
+  /** What was under way when the last process was killed: nobody knows what came of it, and the audit says so. */
+  #settleUnknown(file: ChainedLog): void {
+    const announced = new Map<number, AuditRecord>();
+    for (const { seq, prev: _prev, ...record } of file.sinceOpen()) {
+      if (record.of !== undefined) announced.delete(record.of);
+      else if (record.outcome === 'announced') announced.set(seq, record);
+    }
+    for (const [of, { time: _time, ...record }] of announced)
+      this.#write({ ...record, outcome: 'unknown', of });
+  }
+
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#flush(true);
-    for (const file of [this.#operators, this.#strangers]) {
+    for (const { log } of this.#chains) {
       try {
-        file.stop();
+        log.stop();
       } catch (error) {
         this.#options.log.error(`audit: ${messageOf(error)}`);
       }
@@ -141,13 +181,14 @@ export class AuditLog {
   }
 
   async #report(): Promise<AuditReport> {
-    const { directory, keyFile } = this.#options;
-    const operators = await reportFiles(join(directory, AUDIT_FILE), AUDIT_FILES, keyFile);
-    const strangers = await reportFiles(join(directory, STRANGERS_FILE), STRANGERS_FILES, keyFile);
-    const files = [...operators.files, ...strangers.files];
+    const { directory, keyFile, heads } = this.#options;
+    const reports: ChainReport[] = [];
+    for (const { path, files, more } of placesOf(directory, keyFile, heads))
+      reports.push(await reportFiles(path, files, keyFile, more));
+    const files = reports.flatMap((report) => report.files);
     return {
       ok: files.every(({ broken }) => broken === null),
-      head_not_checked: operators.head_not_checked ?? strangers.head_not_checked,
+      head_not_checked: reports.find((report) => report.head_not_checked !== null)?.head_not_checked ?? null,
       files,
     };
   }
@@ -166,11 +207,14 @@ export class AuditLog {
     const noted = isStranger ? this.#tally.add(peer, announced) : announced;
     const of = noted === null ? undefined : this.#write(noted);
     if (of === null) return null;
-    let open = true;
+    const open = isStranger || of === undefined ? null : this.#chainOf(noted ?? announced).open;
+    if (of !== undefined) open?.add(of);
+    let isSettled = false;
     return {
       settle: (status, outcome) => {
-        if (!open) return;
-        open = false;
+        if (isSettled) return;
+        isSettled = true;
+        if (of !== undefined) open?.delete(of);
         const settled = { ...record, status, outcome, ...(of === undefined || isStranger ? {} : { of }) };
         if (isStranger && status >= 400) this.refused(peer, settled);
         else this.#write(settled);
@@ -183,10 +227,9 @@ export class AuditLog {
    * is lost
    */
   #write(record: Noted): number | null {
-    const isDone = (record.status ?? 400) < 400;
-    const file = STRANGERS.has(record.principal_kind) && !isDone ? this.#strangers : this.#operators;
+    const { log } = this.#chainOf(record);
     try {
-      file.append(record);
+      log.append(record);
     } catch (error) {
       this.#lost++;
       const problem = messageOf(error);
@@ -197,8 +240,13 @@ export class AuditLog {
     }
     this.#problem = null;
     const { route, outcome } = record;
-    this.#options.copy?.info(`${route ?? 'no route'}: ${outcome}`, { ...record, seq: file.seq });
-    return file.seq;
+    this.#options.copy?.info(`${route ?? 'no route'}: ${outcome}`, { ...record, seq: log.seq });
+    return log.seq;
+  }
+
+  #chainOf({ principal_kind: kind, status = 400 }: Noted): Chain {
+    if (PROGRAMS.has(kind)) return this.#programs;
+    return STRANGERS.has(kind) && status >= 400 ? this.#strangers : this.#operators;
   }
 
   #flush(all: boolean): void {
@@ -206,13 +254,49 @@ export class AuditLog {
   }
 }
 
-/** The check behind `svc audit verify`. */
+interface Chain {
+  readonly name: string;
+  readonly log: ChainedLog;
+  /** Numbers of the records that were announced and are not settled, oldest first. */
+  readonly open: Set<number>;
+}
+
+/** The check behind `svc audit verify`: operators, programs, strangers. */
 export function verifyAudit({
   auditDir,
-  auditKey,
-}: Pick<Paths, 'auditDir' | 'auditKey'>): readonly FilesVerdict[] {
+  auditKey: keyFile,
+  auditHeads,
+}: Pick<Paths, 'auditDir' | 'auditKey' | 'auditHeads'>): readonly FilesVerdict[] {
+  return placesOf(auditDir, keyFile, auditHeads).map(({ path, files, more }) =>
+    verifyFiles(path, files, keyFile, more),
+  );
+}
+
+function placesOf(directory: string, keyFile: string, heads: string) {
+  const place = (name: string, files: number, most = files) => {
+    const anchor = anchorOf(heads, name);
+    // An older version had no chain of programs.
+    const isThere = name !== PROGRAMS_FILE || existsSync(anchor) || !isOfOlderVersion(directory, keyFile);
+    return { path: join(directory, name), files, more: { most, anchor: isThere ? anchor : null } };
+  };
   return [
-    verifyFiles(join(auditDir, AUDIT_FILE), AUDIT_FILES, auditKey),
-    verifyFiles(join(auditDir, STRANGERS_FILE), STRANGERS_FILES, auditKey),
+    place(AUDIT_FILE, AUDIT_FILES, MOST_AUDIT_FILES),
+    place(PROGRAMS_FILE, PROGRAMS_FILES),
+    place(STRANGERS_FILE, STRANGERS_FILES),
   ];
+}
+
+/** Whether the operators' chain was last written by a version that kept no head outside of the folder. */
+function isOfOlderVersion(directory: string, keyFile: string): boolean {
+  try {
+    const key = readKey(keyFile);
+    const head = key === null ? null : readHead(headFile(join(directory, AUDIT_FILE)), key);
+    return head !== null && typeof head !== 'string' && !head.anchored;
+  } catch {
+    return false; // the check itself says what cannot be read
+  }
+}
+
+function anchorOf(heads: string, name: string): string {
+  return join(heads, `${name}.head`);
 }

@@ -8,6 +8,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { secretHash } from '../edge/credentials.ts';
+import type { EndedCredentials } from './ended.ts';
 
 const LIFE_S = 24 * 60 * 60;
 const LIFE_MS = LIFE_S * 1000;
@@ -44,6 +45,7 @@ export interface ShownSession {
 
 export interface SessionOptions {
   readonly file: string;
+  readonly ended: EndedCredentials;
   /** Wall clock, ms. */
   readonly now: () => number;
   /** Monotonic clock, ms. */
@@ -160,8 +162,14 @@ export class SessionStore {
   }
 
   #isLive(session: Session): boolean {
-    const { now, monotonic } = this.#options;
-    return now() < session.expiresAt && monotonic() < session.deadline && session.binding === this.#binding();
+    const { now, monotonic, ended } = this.#options;
+    const isPast = now() >= session.expiresAt || monotonic() >= session.deadline;
+    const ending = {
+      kind: 'session',
+      id: session.hash.toString('hex'),
+      expiresAt: session.expiresAt,
+    } as const;
+    return !ended.isOver(ending, isPast) && session.binding === this.#binding();
   }
 
   #binding(): string {

@@ -16,6 +16,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import type { EndedCredentials, Ending } from './ended.ts';
 import {
   MAX_STORE_BYTES,
   type ReadTokens,
@@ -39,6 +40,7 @@ const MAX_SKEW_MS = 5 * 60_000;
 
 export interface TokenStoreOptions {
   readonly file: string;
+  readonly ended: EndedCredentials;
   /** Whether tokens are accepted: `mcp.token_accept_enabled` as it was when the front started. */
   readonly accept: boolean;
   /** Null while there is none; then no token is valid and none can be minted. */
@@ -112,15 +114,18 @@ export class TokenStore {
     if (read.kind !== 'read') return null;
     const { file } = read;
     const nowMs = now();
+    if (nowMs < CLOCK_FLOOR_MS) return null;
     const claims = verifyToken(text, this.#keyFor(pairingKey, file.salt), {
       deviceId,
-      nowMs,
-      isRevoked: (id) => isRefused(file, id, nowMs),
+      nowMs: CLOCK_FLOOR_MS, // its end is looked at below, where it is noted
+      isRevoked: () => false,
     });
-    if (claims === null || claims.expiresAt <= file.expired_through) return null;
+    if (claims === null) return null;
     // With the key anyone can sign a token with any expiry; the registry has the true one.
     const entry = file.tokens.find(({ token_id: listed }) => listed === claims.tokenId);
-    if (entry === undefined || claims.expiresAt > endOf(entry)) return null;
+    if (entry === undefined || claims.expiresAt > endOf(entry) || this.#isOver(entry, nowMs)) return null;
+    if (claims.expiresAt <= Math.max(nowMs, file.expired_through)) return null;
+    if (isRefused(file, claims.tokenId, nowMs)) return null;
     return Object.freeze({ kind: 'token', id: claims.tokenId, scopes: claims.scopes });
   }
 
@@ -132,7 +137,7 @@ export class TokenStore {
     if (read.kind !== 'read') return false;
     const nowMs = now();
     const entry = read.file.tokens.find(({ token_id: listed }) => listed === id);
-    if (entry === undefined || nowMs < CLOCK_FLOOR_MS) return false;
+    if (entry === undefined || nowMs < CLOCK_FLOOR_MS || this.#isOver(entry, nowMs)) return false;
     return (
       endOf(entry) > Math.max(nowMs, read.file.expired_through) &&
       !isRefused(read.file, entry.token_id, nowMs)
@@ -148,13 +153,16 @@ export class TokenStore {
     const { revoked, tokens, expired_through: through } = read.file;
     const dead = new Set<string>(revoked);
     const end = Math.max(now(), through);
+    const isOver = (entry: TokenEntry): boolean => endOf(entry) <= end;
+    // What a person is told is expired stays so.
+    this.#options.ended.note(tokens.filter(isOver).map(endingOf));
     return {
       accept_enabled: accept,
       any_minted: tokens.length > 0,
       tokens: tokens.toReversed().map(({ void: isVoid, ...entry }) => ({
         ...entry,
         revoked: isVoid === true || dead.has(entry.token_id),
-        expired: entry.expires_at <= end,
+        expired: isOver(entry) || this.#options.ended.has(endingOf(entry)),
       })),
       problem,
     };
@@ -253,6 +261,10 @@ export class TokenStore {
     });
   }
 
+  #isOver(entry: TokenEntry, nowMs: number): boolean {
+    return this.#options.ended.isOver(endingOf(entry), endOf(entry) <= nowMs);
+  }
+
   #read(exact = false): ReadTokens {
     this.opens++;
     return this.#reader.read(exact);
@@ -295,6 +307,10 @@ export class TokenStore {
   async #write(next: TokenFile): Promise<void> {
     await writeAtomic(this.#options.file, textOf(next), 0o600);
   }
+}
+
+function endingOf(entry: TokenEntry): Ending {
+  return { kind: 'token', id: entry.token_id, expiresAt: endOf(entry) };
 }
 
 /** When it ends; limited, in case the registry was edited by hand. */

@@ -1256,7 +1256,7 @@ export const en = {
       who: 'Who',
       what: 'What',
       outcome: 'Outcome',
-      outcomes: { all: 'All', done: 'Done', refused: 'Refused or failed' },
+      outcomes: { all: 'All', done: 'Done', refused: 'Refused or failed', unknown: 'Unknown' },
       when: 'When',
       nobody: 'nobody known',
       hint: (n: number) => `Changes and refusals in the newest ${n} records.`,

@@ -9,13 +9,14 @@ import { t } from '../../strings.ts';
 
 const EVERY_MS = 5000;
 const PAGE = 500;
-const OUTCOMES = ['', 'done', 'refused'] as const;
+const OUTCOMES = ['', 'done', 'refused', 'unknown'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 /** Who did what, and who was refused. */
 export function Audit(): JSX.Element {
   const [who, setWho] = useState('');
   const [what, setWhat] = useState('');
-  const [outcome, setOutcome] = useState<(typeof OUTCOMES)[number]>('');
+  const [outcome, setOutcome] = useState<Outcome>('');
   const { data, error, reload } = useAsk('logs.get', { query: { service: 'audit', limit: PAGE } }, EVERY_MS);
   const text = t.access.audit;
   const has = (value: string, wanted: string): boolean => value.toLowerCase().includes(wanted.toLowerCase());
@@ -30,7 +31,7 @@ export function Audit(): JSX.Element {
     }))
     // Each change is announced before it runs; its outcome follows as another entry.
     .filter((entry) => entry.outcome !== 'announced')
-    .filter((entry) => outcome === '' || (entry.outcome === 'done') === (outcome === 'done'))
+    .filter((entry) => outcome === '' || kindOf(entry.outcome) === outcome)
     .filter((entry) => has(`${entry.who} ${entry.peer}`, who) && has(entry.what, what));
   return (
     <>
@@ -107,6 +108,11 @@ export function Audit(): JSX.Element {
       </Card>
     </>
   );
+}
+
+/** Unknown: svc-control was killed while it was under way. */
+function kindOf(outcome: string): Outcome {
+  return outcome === 'done' || outcome === 'unknown' ? outcome : 'refused';
 }
 
 function textOf(fields: Readonly<Record<string, unknown>> | null, name: string): string {
