@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isWeakJwk } from '../auth/weak-key.ts';
 import { messageOf } from '../errors.ts';
 import { PluginRefusal } from './refusal.ts';
 
@@ -100,6 +101,8 @@ export async function readTrust(
         throw new Error('it is no public key in PEM');
       const key = createPublicKey(pem);
       if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is no Ed25519 key');
+      if (isWeakJwk(key.export({ format: 'jwk' }).x ?? ''))
+        throw new Error('it is of a small order: anybody could sign for it');
       keys.set(signer, key);
     } catch (error) {
       problems.push(`${join(keysFolder, name)} is skipped: ${messageOf(error)}`);
