@@ -242,7 +242,7 @@ describe("the fleet's page", function () {
     await page.locator('form button[type=submit]').click();
     await page.waitForSelector('nav a.to-audit');
     const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
-    events.push({ ...event(4, 'vehicle.late', {}), at: 8.64e15 + 1 });
+    events.push(Object.assign(event(4, 'vehicle.late', {}) as object, { at: 8.64e15 + 1 }));
     await visit(page, 'fleet/node-00007');
     await says(page, 'vehicle.late');
     await says(page, 'PreArm: compass not calibrated');
