@@ -8,14 +8,23 @@ import { MockNetworkManager } from '../support/network/network-manager.ts';
 const UUID = '11111111-2222-4333-8444-555555555555';
 /** What nmcli itself writes between names. */
 const PIECES = [
-  ...['\n', ':', '\\', '\t', 'a', ' ', 'ä', '"', ';', '='],
-  ...[
-    '\nGENERAL.DEVICE:',
-    'eth9',
-    '\nIP4.ADDRESS[1]:192.0.2.1/24',
-    '\n802-11-wireless.mode:ap',
-    'connection.id:',
-  ],
+  '\n',
+  ':',
+  '\\',
+  '\t',
+  'a',
+  ' ',
+  'ä',
+  '"',
+  ';',
+  '=',
+
+  '\nGENERAL.DEVICE:',
+  'eth9',
+  '\nIP4.ADDRESS[1]:192.0.2.1/24',
+  '\n802-11-wireless.mode:ap',
+  'connection.id:',
+  ,
   `:${UUID.replace('1', '9')}:802-3-ethernet:yes:eth0`,
 ];
 
