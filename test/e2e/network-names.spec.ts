@@ -18,13 +18,11 @@ const PIECES = [
   '"',
   ';',
   '=',
-
   '\nGENERAL.DEVICE:',
   'eth9',
   '\nIP4.ADDRESS[1]:192.0.2.1/24',
   '\n802-11-wireless.mode:ap',
   'connection.id:',
-  ,
   `:${UUID.replace('1', '9')}:802-3-ethernet:yes:eth0`,
 ];
 

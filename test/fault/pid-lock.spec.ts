@@ -7,9 +7,10 @@ import { isPidLocked, takePidLock } from '../../shared/files/pid-lock.ts';
 import { ROOT } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
+const LOCK = join(ROOT, 'shared/files/pid-lock.ts');
 const HOLDER = `
-import { takePidLock } from '${join(ROOT, 'shared/files/pid-lock.ts')}';
-console.log(takePidLock(process.argv[1]) === null ? 'refused' : 'held');
+const { takePidLock } = await import(process.argv[1]);
+console.log(takePidLock(process.argv[2]) === null ? 'refused' : 'held');
 setInterval(() => undefined, 1000);
 `;
 
@@ -20,7 +21,7 @@ describe('the lock of a process', () => {
   beforeEach(async () => {
     folder = await tempDir();
     path = join(folder, 'lock');
-    holder = spawn(process.execPath, ['--input-type=module-typescript', '--eval', HOLDER, path], {
+    holder = spawn(process.execPath, ['--input-type=module', '--eval', HOLDER, LOCK, path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [said] = (await once(holder.stdout ?? holder, 'data')) as [Buffer];
