@@ -4,6 +4,7 @@ import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
+import { Pages } from './pages.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
@@ -11,7 +12,8 @@ import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
 import { checked } from './tools/listing.ts';
-import { type Arguments, classOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
+import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
+import { plainWords } from './words.ts';
 
 /** One call of a tool from its arrival to its audit record, the same for all transports. */
 
@@ -54,6 +56,7 @@ export interface CallsOptions {
   readonly toolsets: ReadonlySet<Toolset>;
   /** Whether flight tools are shown at all. */
   readonly showsFlight: () => boolean;
+  readonly pages: Pages;
   /** Which tools the nodes have routes for. */
   readonly offers: Pick<Offers, 'refresh' | 'has'>;
 }
@@ -91,9 +94,8 @@ export class Calls {
     const all = [...catalogue.values(), ...contributed().values()];
     const shown = all.filter((tool) => {
       if (tool.toolset !== undefined && !toolsets.has(tool.toolset)) return false;
-      const scope = classOf(tool);
-      const may = scopes === null || scopes.includes(scope);
-      return may && (showsFlight() || !affectsFlight(tool, scope)) && offers.has(tool);
+      const may = scopes === null || scopesOf(tool).every((scope) => scopes.includes(scope));
+      return may && (showsFlight() || !affectsFlight(tool, classOf(tool))) && offers.has(tool);
     });
     return shown.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -158,6 +160,9 @@ export class Calls {
     if (problem !== null) throw new Denial('audit_unavailable', undefined, { problem });
     const verdict = await gate.judge(call, scope);
     if (verdict.kind === 'ask') return { kind: 'ask', question: verdict.question, node: node.target.id };
+    // Of an answer that was given: nothing is asked.
+    if (reads && Pages.isOurs(args['cursor']))
+      return { kind: 'answer', answer: this.#options.pages.next(args['cursor'], tool, principal) };
     const { grant } = verdict;
     course.confirmedBy = grant.by;
     if (grant.by !== null) course.decision = 'confirmed';
@@ -172,10 +177,12 @@ export class Calls {
       .run({ args, principal, node, plane, audit, signal, progress, ask })
       .finally(() => sending.end());
     const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-    return {
-      kind: 'answer',
-      answer: maySee ? answer : { ...answer, value: redactValue(answer.value) as ToolAnswer['value'] },
+    const { value } = answer;
+    const shown = {
+      ...answer,
+      value: plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value'])),
     };
+    return { kind: 'answer', answer: this.#options.pages.first(shown, tool, principal, reads) };
   }
 
   #nodeFor(tool: Tool, args: Arguments, principal: Principal, plane: Plane): NodeClient {

@@ -16,6 +16,7 @@ import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
+import { Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
 import { FleetPlane } from './planes/fleet-plane.ts';
@@ -148,6 +149,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     confirm: async (principal) => bearer.confirm(principal),
     toolsets: settings.toolsets,
     showsFlight: () => flight.shown,
+    pages: new Pages(steady),
     offers,
   });
   const resources = new Resources({

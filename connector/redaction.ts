@@ -25,9 +25,21 @@ export function redactValue(value: unknown): unknown {
 
 /** Arguments of a call: a config write names its key beside the value. */
 export function redactArguments(args: Readonly<Record<string, unknown>>): unknown {
-  const { key, value } = args;
+  const { key, value, confirm_id: code } = args;
   const named = typeof key === 'string' && NAMES.test(key) && value !== undefined;
-  return redactValue(named ? { ...args, value: MASK } : args);
+  return redactValue({
+    ...args,
+    ...(named ? { value: MASK } : {}),
+    ...(code === undefined ? {} : { confirm_id: MASK }),
+  });
+}
+
+/** Under which a person is asked about one call: for the audit, which others than the asked one read. */
+const CONFIRM_CODE = /(\bconfirm(?:_id)?["\\: ]+)[A-HJKMNP-Z2-9]{8}\b/g;
+
+/** @returns the text without the codes that a refusal says */
+export function withoutCodes(text: string): string {
+  return text.replaceAll(CONFIRM_CODE, `$1${MASK}`);
 }
 
 function isSecret(name: string, member: unknown): boolean {

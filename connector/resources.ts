@@ -16,6 +16,7 @@ import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { asRecord, pathOf } from './tools/tool.ts';
+import { plainWords } from './words.ts';
 
 /** `svc://{node}/…`: resources that can be read without a tool, and followed. */
 
@@ -89,7 +90,7 @@ export class Resources {
       Object.entries(FIXED).map(([kind, [title]]) => ({
         uri: `svc://${target.id}/${kind}`,
         name: `${target.id}-${kind}`,
-        title: `${title} (${target.name ?? target.id})`,
+        title: `${title} (${target.id})`, // its name is anybody's words
         mimeType: 'application/json',
       })),
     );
@@ -126,7 +127,7 @@ export class Resources {
       const value = pick(await node.json({ method: 'GET', path }, principal, signal));
       this.#record(caller, `resource:${uri}`, { uri }, at, 'read');
       const maySee = principal.scopes === null || principal.scopes.includes('secret_read');
-      const text = JSON.stringify(maySee ? value : redactValue(value));
+      const text = JSON.stringify(plainWords(maySee ? value : redactValue(value)));
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     } catch (error) {
       if (error instanceof Denial) this.#record(caller, `resource:${uri}`, { uri }, at, error);

@@ -21,6 +21,7 @@ import { getPrompt, type Prompt } from './prompts.ts';
 import type { Resources } from './resources.ts';
 import { listed } from './tools/listing.ts';
 import { type Arguments, asRecord, canonicalName, type ToolAnswer } from './tools/tool.ts';
+import { plainWords } from './words.ts';
 
 /** The MCP side: one server for each connection or request; the same factory serves both protocol versions. */
 
@@ -79,7 +80,9 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   server.setRequestHandler('tools/list', async () => {
     const tools = await calls.visible(principal);
     calls.recordList(caller, 'tools/list', tools.length);
-    return { tools: tools.map((tool) => listed(tool, plane.mode === 'fleet' || plane.nodes.length > 1)) };
+    return plainWords({
+      tools: tools.map((tool) => listed(tool, plane.mode === 'fleet' || plane.nodes.length > 1)),
+    });
   });
 
   server.setRequestHandler('tools/call', async (request, ctx) => {
@@ -118,7 +121,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
         return inputRequired({
           inputRequests: {
             [ANSWER]: inputRequired.elicit({
-              message: outcome.question,
+              message: plainWords(outcome.question),
               requestedSchema: {
                 type: 'object',
                 properties: { allow: { type: 'boolean', title: 'Allow this call', default: false } },
@@ -132,7 +135,7 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
     }
   });
 
-  server.setRequestHandler('resources/list', async () => resources.list(caller));
+  server.setRequestHandler('resources/list', async () => plainWords(await resources.list(caller)));
   server.setRequestHandler('resources/templates/list', () => resources.templates(caller));
   server.setRequestHandler('resources/read', async (request, ctx) => {
     try {
@@ -163,20 +166,20 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
   server.setRequestHandler('prompts/list', () => {
     const prompts = deps.prompts();
     calls.recordList(caller, 'prompts/list', prompts.length);
-    return {
+    return plainWords({
       prompts: prompts.map(({ name, title, description, arguments: args }) => ({
         name,
         title,
         description,
         arguments: [...args],
       })),
-    };
+    });
   });
   server.setRequestHandler('prompts/get', (request) => {
     const { name, arguments: args = {} } = request.params;
     const prompt = getPrompt(deps.prompts(), name, args);
     if (typeof prompt === 'string') throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompt);
-    return prompt;
+    return plainWords(prompt);
   });
 
   server.setRequestHandler('completion/complete', async (request, ctx) => {
@@ -192,7 +195,11 @@ export function buildServer(deps: ServerDeps, transport: string, principal: Prin
       ctx.mcpReq.signal,
     );
     return {
-      completion: { values: values.slice(0, 100), total: values.length, hasMore: values.length > 100 },
+      completion: {
+        values: plainWords(values.slice(0, 100)),
+        total: values.length,
+        hasMore: values.length > 100,
+      },
     };
   });
   return server;
@@ -206,13 +213,13 @@ function protocolErrorOf(error: unknown, uri: string): unknown {
     case 'node_not_allowed':
       return new ResourceNotFoundError(uri);
     case 'invalid_arguments':
-      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, dataOf(error));
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, plainWords(error.message), dataOf(error));
     case 'rest_down':
     case 'fc_unreachable':
     case 'not_supported':
-      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, dataOf(error));
+      return new ProtocolError(ProtocolErrorCode.InternalError, plainWords(error.message), dataOf(error));
     default:
-      return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, dataOf(error));
+      return new ProtocolError(ProtocolErrorCode.InvalidRequest, plainWords(error.message), dataOf(error));
   }
 }
 
@@ -271,10 +278,10 @@ function resultOf({ value, image, link, isError = false }: ToolAnswer): CallTool
 
 /** For the model: the reason, the sentence and the details. */
 function refusalOf(denial: Denial): CallToolResult {
-  const text = JSON.stringify({ message: denial.message, ...dataOf(denial) });
+  const text = JSON.stringify({ message: plainWords(denial.message), ...dataOf(denial) });
   return { content: [{ type: 'text', text }], isError: true };
 }
 
 function dataOf({ svcCode, reason, detail }: Denial): Record<string, unknown> {
-  return { svcCode, reason, ...detail };
+  return { svcCode, reason, ...plainWords(detail) };
 }

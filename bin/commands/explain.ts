@@ -16,7 +16,6 @@ import type { Principal } from '../../shared/auth/principal.ts';
 import { TICKET_PROTOCOL } from '../../shared/auth/principal-mark.ts';
 import { isScope, SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { ERRORS, messageOf } from '../../shared/errors.ts';
 import type { Profile } from '../../shared/profile.ts';
@@ -47,8 +46,8 @@ interface Explanation {
   readonly detail: string | null;
   readonly row: string | null;
   readonly policy: Readonly<Record<string, string>> | null;
-  /** The item in the request that needs a higher class than the row; null if there is none. */
-  readonly raised: Raised | null;
+  /** The items in the request that need a class besides the row's, one of each class. */
+  readonly raised: readonly Raised[];
 }
 
 /** Calls the same function that decides about real requests; nothing is sent. */
@@ -150,7 +149,7 @@ export default class ExplainCommand extends NodeCommand {
       raised:
         first.kind === 'pass'
           ? raisedByRequest(first.policy.names, first.policyParams, this.body(flags.body))
-          : null,
+          : [],
     };
     this.print(explanation);
     return explanation;
@@ -166,7 +165,7 @@ export default class ExplainCommand extends NodeCommand {
     if (row === null || policy === null) return;
     this.log(`row ${row}`);
     for (const [name, value] of Object.entries(policy)) this.log(`  ${name.padEnd(8)} ${value}`);
-    if (raised !== null) this.log(`${raised.name} needs ${raised.class}: it ${raised.reason}`);
+    for (const each of raised) this.log(`${each.name} also needs ${each.class}: it ${each.reason}`);
   }
 
   private body(text: string | undefined): unknown {
@@ -195,7 +194,6 @@ export default class ExplainCommand extends NodeCommand {
       residual: config.features.residual ?? true,
       origins: allowedOrigins(config.security.api),
       hosts: new Set(config.security.api.hosts),
-      profileKeys: new Set(keysWith('x-profile')),
       credentials: pretend(flags.as),
       validate: rowValidator(ROWS),
       port: config.api.port,

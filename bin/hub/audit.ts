@@ -5,6 +5,7 @@ import { ChainedLog } from '../../shared/audit/chained-log.ts';
 import { type ChainReport, reportFiles } from '../../shared/audit/verify.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { diskProblem } from './disk.ts';
 import type { HubPlaces } from './places.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -55,7 +56,8 @@ export class HubAudit {
       file.append({ ...entry, forced: false });
     } catch (error) {
       this.#log.error(`audit: ${messageOf(error)}`);
-      throw new ApiError('E_AUDIT', 'The audit cannot be written, and this request needs it.');
+      const why = diskProblem(error) ?? 'The audit cannot be written, and this request needs it.';
+      throw new ApiError('E_AUDIT', why);
     }
     return file.seq;
   }

@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 const VERSION = 1;
 /** Another process writes too: `svc-hub operator`, a backup. */
 const BUSY_MS = 5000;
+const RESTORE =
+  'The hub does not make another: ended credentials would count again. Put a backup in its place, without hub.db-wal and hub.db-shm beside it (docs/fleet.md, "Backup and restore").';
 
 const SCHEMA = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -34,20 +37,47 @@ PRAGMA user_version = ${VERSION};
 `;
 
 /**
- * The one database of a hub. FULL: what a node was told is stored, it deletes; a power cut must not take it back.
+ * Makes the database of a new hub, or goes on with that of an attempt that was cut off. Only `init` does: a hub that made one anew
+ * would have forgotten who was ended, and who may sign in.
  * @throws Error SQLite's own, or for a file of another version
  */
+export function makeHubDatabase(path: string): DatabaseSync {
+  return opened(path, (db) => {
+    if (versionOf(db) === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
+  });
+}
+
+/**
+ * The database of a hub that is there. FULL: what a node was told is stored, it deletes; a power cut must not take it back.
+ * @throws Error SQLite's own; for a file of another version; for one that is missing or empty, with the way to restore it
+ */
 export function openHubDatabase(path: string): DatabaseSync {
+  // Looked at before SQLite is: beside an empty file it deletes the log, in which the whole database may be.
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined) throw new Error(`${path} is missing. ${RESTORE}`);
+  if (size === 0) throw new Error(`${path} is empty. ${RESTORE}`);
+  return opened(path, (db) => {
+    // A hub always has an operator: the first is made with it, and the last cannot be removed.
+    if (versionOf(db) === 0 || db.prepare('SELECT 1 FROM operators LIMIT 1').get() === undefined)
+      throw new Error(`${path} has nobody in it. ${RESTORE}`);
+  });
+}
+
+function opened(path: string, check: (db: DatabaseSync) => void): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
+    check(db);
+    const version = versionOf(db);
+    if (version !== VERSION) throw new Error(`${path} is of version ${version}, not ${VERSION}`);
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8388608;');
     db.exec('PRAGMA cache_size = -4096;');
-    const version = db.prepare('PRAGMA user_version').get()?.['user_version'];
-    if (version === 0) db.exec(`BEGIN; ${SCHEMA} COMMIT;`);
-    else if (version !== VERSION) throw new Error(`${path} is of version ${String(version)}, not ${VERSION}`);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
 }

@@ -22,9 +22,11 @@ import { Signer } from './authority/signer.ts';
 import { BrokerProcess } from './broker/broker-process.ts';
 import { BrokerRules } from './broker/broker-rules.ts';
 import type { HubConfig } from './config.ts';
+import { DiskProbe } from './disk.ts';
 import { Events } from './fleet/events.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { FleetLink } from './fleet/fleet-link.ts';
+import { NodeQuota } from './fleet/node-quota.ts';
 import { NodeStreams } from './fleet/node-stream.ts';
 import { People } from './people/people.ts';
 import { claimedId } from './people/secret.ts';
@@ -71,7 +73,8 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
   const codes = new Codes(db, now);
   const denied = new Denied(db, now);
   const fleet = new Fleet(db, now);
-  const events = new Events(db, now, config.events);
+  const events = new Events(db, now, monotonic, config.events);
+  const quota = new NodeQuota(monotonic);
   const policy = new PolicyMaker(db, config.fleet, signer, denied, now);
   const audit = new HubAudit(places, now, log);
   const acl = config.broker.acl ?? places.acl;
@@ -93,15 +96,16 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     events,
     signer,
     policy: async () => policy.current(),
-    onTwin: (node) => {
-      log.error(`${node}: its key is on two machines`);
+    quota,
+    onAlarm: (node, what) => {
+      log.error(`${node}: ${what}`);
       audit.record({
         peer: 'broker',
         principal: node,
         principal_kind: 'node',
         route: null,
         outcome: 'alarm',
-        rule: 'two machines with one key',
+        rule: what,
         changed: node,
       });
     },
@@ -142,6 +146,7 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     caHash,
     audit,
     codes,
+    disk: new DiskProbe(db, places.folder, monotonic),
     enrolment: new Enrolment({ ...common, db, fleet, events, codes, denied, policy, rules }),
     events,
     fleet,
@@ -150,7 +155,10 @@ export async function buildHub(options: HubOptions): Promise<Hub> {
     policy,
     sessions: new Sessions({ ...common, credentials, signer, tokenTtl: config.token_ttl }),
     streams,
-    forget: async (node) => tell(`what the broker keeps of ${node}`, async () => link.forget(node)),
+    forget: async (node) => {
+      quota.forget(node);
+      await tell(`what the broker keeps of ${node}`, async () => link.forget(node));
+    },
   };
   const app = createHubApp({
     rows: hubRows,

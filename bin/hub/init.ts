@@ -7,7 +7,7 @@ import { newAuthority } from '../../shared/fleet/authority.ts';
 import { OwnCertificates } from './authority/certificates.ts';
 import { addSigningKey } from './authority/signer.ts';
 import { type FirstConfig, firstConfig } from './config.ts';
-import { openHubDatabase } from './database.ts';
+import { makeHubDatabase } from './database.ts';
 import type { HubPlaces } from './places.ts';
 import { Operators } from './stores/operators.ts';
 
@@ -31,7 +31,7 @@ export async function initHub(places: HubPlaces, options: InitOptions, now: () =
   await writeAtomic(places.ca, authority.certificate, 0o644);
   await new OwnCertificates(places, options.names, authority, now).renew();
   if (!existsSync(places.signingKeys)) await addSigningKey(places.signingKeys);
-  const db = openHubDatabase(places.database);
+  const db = makeHubDatabase(places.database);
   try {
     const { text } = new Operators(db, now).add('first operator', { scopes: SCOPES, nodes: null });
     await writeAtomic(places.config, firstConfig({ ...options, fleet }));

@@ -5,7 +5,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
-import { redactArguments, redactValue } from '../redaction.ts';
+import { redactArguments, redactValue, withoutCodes } from '../redaction.ts';
 import { AUDIT_FILES, keyFileOf, placesOf } from './places.ts';
 
 export type Decision = 'allowed' | 'confirmed' | 'denied' | 'operator_absent';
@@ -167,7 +167,7 @@ export class ConnectorAudit {
     const record = {
       ...event,
       args: JSON.stringify(shown).length > MAX_ARGS_CHARS ? '[too long]' : shown,
-      result: text.slice(0, MAX_RESULT_CHARS),
+      result: withoutCodes(text).slice(0, MAX_RESULT_CHARS),
     };
     try {
       const file = this.#open();

@@ -16,7 +16,7 @@ import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments } from '../redaction.ts';
-import { type Arguments, classOfCall, type Tool } from '../tools/tool.ts';
+import { type Arguments, classOfCall, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
@@ -72,11 +72,11 @@ export class Gate {
   /** Checks scope and enforcement, which no confirmation can replace. @throws Denial scope_missing, ws_proxy_enforce_off */
   async admit({ tool, args, principal, node }: GateCall): Promise<Scope> {
     const scope = classOfCall(tool, args);
-    if (principal.scopes !== null && !principal.scopes.includes(scope))
-      throw new Denial('scope_missing', undefined, { required: scope, granted: principal.scopes });
-    const second = tool.alsoNeeds;
-    if (second !== undefined && principal.scopes !== null && !principal.scopes.includes(second))
-      throw new Denial('scope_missing', undefined, { required: second, granted: principal.scopes });
+    const granted = principal.scopes;
+    const needed = [...scopesOfCall(tool, args), ...(tool.alsoNeeds === undefined ? [] : [tool.alsoNeeds])];
+    const missing = granted === null ? [] : [...new Set(needed)].filter((each) => !granted.includes(each));
+    if (missing.length > 0)
+      throw new Denial('scope_missing', undefined, { required: missing.at(-1), missing, granted });
     if (affectsFlight(tool, scope)) await this.#options.flight.check(node);
     return scope;
   }

@@ -6,12 +6,14 @@ import { Bonjour, type Service } from 'bonjour-service';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
+import { plainText } from '../../shared/plain-text.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { STDIO } from '../principal.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
-import { addToFleet, readFleet } from './fleet-file.ts';
+import { addToFleet, fleetEntry, readFleet } from './fleet-file.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
+import { LOCAL } from './plane.ts';
 
 /** Finds nodes of the LAN by mDNS (`_svc._tcp`), claims unpaired ones, and stores their keys. */
 
@@ -44,7 +46,7 @@ function readService({ txt, addresses, port }: Service): Found | null {
   if (typeof id !== 'string' || address === undefined) return null;
   return {
     deviceId: id,
-    name: typeof name === 'string' ? name : null,
+    name: typeof name === 'string' ? plainText(name) : null,
     paired: paired === 'true' || paired === '1',
     host: `${address}:${port}`,
   };
@@ -62,8 +64,8 @@ export async function adopt(
   owner: string,
   log: Logger,
 ): Promise<void> {
-  const known = new Set(readFleet(fleetFile).map(({ id }) => id));
-  const strangers = found.filter(({ deviceId }) => !known.has(deviceId));
+  const known = new Set(readFleet(fleetFile).nodes.map(({ id }) => id));
+  const strangers = found.filter((node) => !known.has(node.deviceId) && mayBeAdopted(node, log));
   for (const { deviceId, host } of strangers.filter(({ paired }) => paired))
     log.info(`${deviceId} at ${host} is paired with another owner`);
   const free = strangers.filter(({ paired }) => !paired);
@@ -73,6 +75,18 @@ export async function adopt(
     for (const node of free) if (!(await adoptOne(node, fleetFile, owner, log))) return;
   } finally {
     release();
+  }
+}
+
+/** What the fleet's file would not take is neither claimed nor printed as it is: anybody on the LAN announces what they like. */
+function mayBeAdopted({ deviceId, host }: Found, log: Logger): boolean {
+  try {
+    const { id } = fleetEntry({ id: deviceId, host });
+    if (id === LOCAL) throw new Error(`${id} is no name of a node`);
+    return true;
+  } catch (error) {
+    log.warn(`${plainText(deviceId)} at ${host} was not adopted: ${messageOf(error)}`);
+    return false;
   }
 }
 
@@ -105,6 +119,7 @@ async function adoptOne(
   try {
     ({ api_key: key } = asRecord(await new HttpNode(free).json(claim, STDIO)));
     if (typeof key !== 'string') throw new Error('the answer has no key');
+    fleetEntry({ id: deviceId, host, key });
   } catch (error) {
     log.warn(`${deviceId} at ${host} was not adopted: ${messageOf(error)}`);
     return true;

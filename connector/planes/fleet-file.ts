@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
 import type { HttpTarget } from './http-node.ts';
@@ -9,8 +10,44 @@ import { baseUrlOf } from './node-client.ts';
  * The nodes of a local fleet: `{"nodes":[{"id","host","key"?,"name"?}]}`, or the list alone. It holds keys, so it is 0600.
  */
 
-/** @throws Error naming the problem, never with a key in it */
-export function parseFleet(text: string, source: string): readonly HttpTarget[] {
+export interface LocalFleet {
+  readonly nodes: readonly HttpTarget[];
+  /** What was left out, and why, without a key; a bad entry ends nothing but itself. */
+  readonly problems: readonly string[];
+}
+
+/** A header can carry it. */
+const KEY = /^[\x21-\x7e]{1,512}$/;
+
+/** One node of the list, to be read or to be written. @throws Error naming the problem, never with a key in it */
+export function fleetEntry(value: unknown): HttpTarget {
+  const { id, deviceId, host, key, name } = asRecord(value);
+  const named = id ?? deviceId;
+  if (typeof named !== 'string' || !/^[A-Za-z0-9._-]{1,128}$/.test(named)) throw new Error('it has no id');
+  if (typeof host !== 'string') throw new Error(`${named} has no host`);
+  if (key !== undefined && (typeof key !== 'string' || !KEY.test(key)))
+    throw new Error(`the key of ${named} is no key`);
+  const baseUrl = baseUrlOf(host);
+  return { id: named, name: typeof name === 'string' ? name : null, baseUrl, key: key ?? null };
+}
+
+/** @throws Error naming the problem, never with a key in it, where it is no list at all */
+export function parseFleet(text: string, source: string): LocalFleet {
+  const nodes = new Map<string, HttpTarget>();
+  const problems: string[] = [];
+  for (const [index, each] of entriesOf(text, source).entries()) {
+    try {
+      const node = fleetEntry(each);
+      if (nodes.has(node.id)) throw new Error(`another node is called ${node.id}`);
+      nodes.set(node.id, node);
+    } catch (error) {
+      problems.push(`${source}: node ${index} is left out: ${messageOf(error)}`);
+    }
+  }
+  return { nodes: [...nodes.values()], problems };
+}
+
+function entriesOf(text: string, source: string): readonly unknown[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -19,42 +56,29 @@ export function parseFleet(text: string, source: string): readonly HttpTarget[] 
   }
   const list: unknown = Array.isArray(value) ? value : asRecord(value)['nodes'];
   if (!Array.isArray(list)) throw new Error(`${source}: it is {"nodes":[…]}`);
-  return list.map((each, index) => {
-    const { id, deviceId, host, key, name } = asRecord(each);
-    const named = id ?? deviceId;
-    const at = `${source}: node ${index}`;
-    if (typeof named !== 'string' || !/^[A-Za-z0-9._-]{1,128}$/.test(named))
-      throw new Error(`${at} has no id`);
-    if (typeof host !== 'string') throw new Error(`${at} (${named}) has no host`);
-    if (key !== undefined && typeof key !== 'string') throw new Error(`${at} (${named}): its key is no text`);
-    return {
-      id: named,
-      name: typeof name === 'string' ? name : null,
-      baseUrl: baseUrlOf(host),
-      key: typeof key === 'string' ? key : null,
-    };
-  });
+  return list;
 }
 
 const MAX_BYTES = 1024 * 1024;
 
 /** @returns no nodes if the file does not exist. @throws Error if others can read or write it, or it is broken */
-export function readFleet(path: string): readonly HttpTarget[] {
+export function readFleet(path: string): LocalFleet {
   const text = readPrivateSync(path, MAX_BYTES);
-  return text === null ? [] : parseFleet(text, path);
+  return text === null ? { nodes: [], problems: [] } : parseFleet(text, path);
 }
 
 /**
- * Adds nodes, all or none; existing ones stay unchanged. Without nodes it only shows that the file can be written. @throws the
- * file system's error
+ * Adds nodes, all or none; existing entries stay unchanged, also those that are left out. Without nodes it only shows that the file
+ * can be written. @throws the file system's error; Error for a node that would not be read again
  */
 export async function addToFleet(path: string, added: readonly HttpTarget[]): Promise<void> {
-  const nodes = [...readFleet(path), ...added].map(({ id, name, baseUrl, key }) => ({
-    id,
-    ...(name === null ? {} : { name }),
-    host: baseUrl,
-    ...(key === null ? {} : { key }),
-  }));
+  const text = readPrivateSync(path, MAX_BYTES);
+  const entries = added.map(({ id, name, baseUrl, key }) => {
+    const entry = { id, ...(name === null ? {} : { name }), host: baseUrl, ...(key === null ? {} : { key }) };
+    fleetEntry(entry);
+    return entry;
+  });
+  const nodes = [...(text === null ? [] : entriesOf(text, path)), ...entries];
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeAtomic(path, `${JSON.stringify({ nodes }, null, 2)}\n`, 0o600);
 }

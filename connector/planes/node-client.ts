@@ -112,6 +112,7 @@ export function denialOf(
         ? new Denial('scope_missing', said, {
             ...detail,
             required: body['required'],
+            missing: body['missing'],
             granted: body['granted'],
           })
         : new Denial('unauthorized', said, detail);

@@ -29,10 +29,11 @@ export async function openPlane(
     case 'agent':
       return agentPlane(settings, env, log);
     case 'local-fleet': {
-      const nodes =
+      const { nodes, problems } =
         settings.inlineFleet !== null && settings.place === null
           ? parseFleet(settings.inlineFleet, 'SVC_MCP_FLEET')
           : readFleet(settings.place ?? settings.fleetFile);
+      for (const problem of problems) log.error(problem);
       if (nodes.length === 0)
         throw new UsageError(
           `there is no node in ${settings.place ?? settings.fleetFile}; write it, or start with --discover`,

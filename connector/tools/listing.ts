@@ -10,6 +10,8 @@ import { classOf, isRaisable, type Tool } from './tool.ts';
 const MAX_OUTPUT_CHARS = 160;
 
 const NODE: JsonSchema = { type: 'string', maxLength: 128, description: 'id of the node' };
+/** What an answer that is too long says is understood everywhere, and told by it. */
+const CURSOR: JsonSchema = { type: 'string', pattern: '^more-[0-9a-f-]{36}$' };
 const CONFIRM_ID: JsonSchema = { type: 'string', description: "code of a person's signature" };
 
 const AGREED: JsonSchema = { type: 'boolean', description: 'true once the user agreed' };
@@ -74,6 +76,7 @@ export function checked(tool: Tool): JsonSchema {
     properties: {
       ...(tool.contributed === true ? unchecked(tool.input.properties) : tool.input.properties),
       ...(hasNode(tool) ? { node: NODE } : {}),
+      ...(changes(tool) || tool.input.properties['cursor'] !== undefined ? {} : { cursor: CURSOR }),
       ...(asks
         ? {
             confirm: { type: ['boolean', 'string'], maxLength: 64 },

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StoredEvent } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
-import { queryOf, reading } from './parts.ts';
+import type { Principal } from '../principal.ts';
+import { redactArguments, withoutCodes } from '../redaction.ts';
+import { cursor as more, queryOf, reading } from './parts.ts';
 import { asRecord, canonicalName, type Tool } from './tool.ts';
 
 /** The node's log, and the connector's own audit. */
@@ -84,6 +86,7 @@ export const logTools: readonly Tool[] = [
           since,
           bucket: { type: 'string', maxLength: 16 },
           agg: { type: 'string', maxLength: 16 },
+          cursor: more,
         },
         required: ['metric'],
       },
@@ -132,7 +135,8 @@ export const logTools: readonly Tool[] = [
   {
     name: 'audit_query',
     title: 'Audit',
-    description: "This connector's own record of calls, newest first.",
+    description:
+      "This connector's own record of calls, newest first; arguments and results only of your own.",
     routes: [],
     input: {
       properties: {
@@ -140,12 +144,13 @@ export const logTools: readonly Tool[] = [
         decision,
         sinceMs: { type: 'integer', minimum: 0, description: 'Unix time, ms' },
         limit: limit(100),
+        cursor: more,
       },
     },
     output: EVENTS,
     idempotent: true,
     fleetWide: true,
-    run: async ({ audit, args }) => {
+    run: async ({ audit, principal, args }) => {
       const { tool, decision: wanted, sinceMs, limit: most } = args;
       const named = typeof tool === 'string' ? canonicalName(tool) : null;
       const events = audit.read(
@@ -155,7 +160,7 @@ export const logTools: readonly Tool[] = [
           (wanted === undefined || event.decision === wanted) &&
           (sinceMs === undefined || Date.parse(event.time) >= Number(sinceMs)),
       );
-      return Promise.resolve({ value: { count: events.length, events } });
+      return Promise.resolve({ value: { count: events.length, events: events.map(shownTo(principal)) } });
     },
   },
   {
@@ -164,17 +169,23 @@ export const logTools: readonly Tool[] = [
     description: 'Words that must all occur; `field:value` with tool, node, operator, decision, result.',
     routes: [],
     input: {
-      properties: { query: { type: 'string', minLength: 1, maxLength: 256 }, decision, limit: limit(200) },
+      properties: {
+        query: { type: 'string', minLength: 1, maxLength: 256 },
+        decision,
+        limit: limit(200),
+        cursor: more,
+      },
       required: ['query'],
     },
     output: EVENTS,
     idempotent: true,
     fleetWide: true,
-    run: async ({ audit, args }) => {
+    run: async ({ audit, principal, args }) => {
       const { decision: wanted, query, limit: most } = args;
       const terms = String(query).toLowerCase().split(/\s+/).filter(Boolean);
       const newest = audit.read(SEARCHED, (event) => wanted === undefined || event.decision === wanted);
       const events = newest
+        .map(shownTo(principal)) // what is not shown is not found either
         .filter((event) => terms.every((term) => matches(event, term)))
         .slice(0, Number(most ?? 200));
       return Promise.resolve({ value: { count: events.length, events } });
@@ -191,6 +202,19 @@ function entryOf(record: Readonly<Record<string, unknown>>): Readonly<Record<str
     logger: source,
     message: msg,
     ...(fields === null || fields === undefined ? {} : { fields }),
+  };
+}
+
+const NOT_SHOWN = '[of another caller]';
+
+/** Arguments and answers only to whose call it was, and to whoever started the connector; a code to nobody, also one of an older record. */
+function shownTo({ kind, id }: Principal): (event: StoredEvent) => StoredEvent {
+  const isOwner = kind === 'stdio' || kind === 'socket';
+  return (event) => {
+    const { tokenId, args, result } = event;
+    if (!isOwner && tokenId !== id) return { ...event, args: NOT_SHOWN, result: NOT_SHOWN };
+    const shown = typeof args === 'object' && args !== null ? redactArguments(asRecord(args)) : args;
+    return { ...event, args: shown, result: withoutCodes(result) };
   };
 }
 

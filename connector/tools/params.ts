@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Denial } from '../denial.ts';
-import { name, reading, writing } from './parts.ts';
+import { cursor, name, reading, writing } from './parts.ts';
 import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
 
 const POLL_MS = 300;
@@ -78,6 +78,7 @@ export const paramTools: readonly Tool[] = [
         prefix: { type: 'string', maxLength: 16 },
         search: { type: 'string', maxLength: 16, description: 'part of the name, upper or lower case' },
         limit: { type: 'integer', minimum: 1, maximum: 2000, default: 200 },
+        cursor,
       },
     },
     output: {

@@ -5,6 +5,13 @@ import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from '
 
 export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 };
 
+/** Of answers that may be too long for one result: see pages.ts. */
+export const cursor: JsonSchema = {
+  type: 'string',
+  maxLength: 64,
+  description: 'next_cursor of the last answer: goes on',
+};
+
 interface Head {
   readonly name: string;
   readonly title: string;

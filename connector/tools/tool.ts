@@ -136,14 +136,24 @@ export function canonicalName(name: string): string {
  * that started the connector cannot make them; the node makes the final decision.
  */
 export function classOfCall(tool: Tool, args: Arguments): Scope {
-  const least = classOf(tool);
+  return scopesOfCall(tool, args).reduce(higher);
+}
+
+/** Every scope that one call needs, all of them: those of its routes, of the tool itself, and of what the arguments name. */
+export function scopesOfCall(tool: Tool, args: Arguments): readonly [Scope, ...Scope[]] {
   const request = tool.request?.(args);
-  if (request === undefined) return least;
-  return tool.routes.reduce<Scope>((highest, id) => {
-    const raised = raisedByRequest(rowOf(id).names, request.params, request.body);
-    if (raised === null) return highest;
-    return higher(highest, isScope(raised.class) ? raised.class : 'destructive');
-  }, least);
+  const named =
+    request === undefined
+      ? []
+      : tool.routes.flatMap((id) => raisedByRequest(rowOf(id).names, request.params, request.body));
+  const raised = named.map((each) => (isScope(each.class) ? each.class : 'destructive'));
+  return [...scopesOf(tool), ...raised];
+}
+
+/** The scopes of a tool without its arguments: those of its routes, and its own. */
+export function scopesOf({ routes, least }: Pick<Tool, 'routes' | 'least'>): readonly [Scope, ...Scope[]] {
+  const rows = classOf({ routes });
+  return least === undefined ? [rows] : [rows, least];
 }
 
 /** The schema of a row's answer, as an output schema: an object. */

@@ -50,12 +50,15 @@ const PLACES: ReadonlyMap<string, 'mcp' | 'health'> = new Map([
 ]);
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_SESSIONS = 128;
+/** Of one principal: its own oldest ends first. */
+const MAX_OWN_SESSIONS = 16;
 const IDLE_MS = 600_000;
 const REAP_MS = 60_000;
 
 interface Session {
   readonly id: string;
-  readonly principal: Principal;
+  /** Whose it is. */
+  readonly owner: string;
   readonly transport: NodeStreamableHTTPServerTransport;
   readonly server: Server;
   /** Requests without an end yet: a stream of events, a long call. */
@@ -153,11 +156,12 @@ export class HttpFace {
     if (typeof given === 'string') {
       const session = this.#sessions.get(given);
       // Another caller's session is answered like an unknown one.
-      if (session === undefined || session.principal.id !== principal.id) {
+      if (session === undefined || session.owner !== ownerOf(principal)) {
         answer(res, 404, { jsonrpc: '2.0', error: { code: -32001, message: 'Session not found' }, id: null });
         return;
       }
       session.open++;
+      session.usedAt = this.#options.now();
       res.once('close', () => {
         session.open--;
         session.usedAt = this.#options.now();
@@ -186,13 +190,14 @@ export class HttpFace {
   async #open(req: IncomingMessage, res: ServerResponse, body: unknown, principal: Principal): Promise<void> {
     const { deps, transport: name, now } = this.#options;
     this.#reap();
-    this.#makeRoom();
+    const owner = ownerOf(principal);
     const server = buildServer(deps, name, principal);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       eventStore: new SessionEvents(),
       onsessioninitialized: (id) => {
-        this.#sessions.set(id, { id, principal, transport, server, open: 0, usedAt: now() });
+        this.#makeRoom(owner); // only now: others may have opened theirs meanwhile
+        this.#sessions.set(id, { id, owner, transport, server, open: 0, usedAt: now() });
       },
       onsessionclosed: (id) => {
         this.#sessions.delete(id);
@@ -202,12 +207,18 @@ export class HttpFace {
     await transport.handleRequest(req, res, body);
   }
 
-  /** Ends the session that was unused for the longest time, rather one that nobody is connected to. */
-  #makeRoom(): void {
-    if (this.#sessions.size < MAX_SESSIONS) return;
-    const [oldest] = [...this.#sessions.values()].toSorted(
-      (a, b) => Math.min(a.open, 1) - Math.min(b.open, 1) || a.usedAt - b.usedAt,
+  /** A caller that has too many ends its own; where there is no room for another caller, it is one of who has the most. */
+  #makeRoom(owner: string): void {
+    const byOwner = Map.groupBy(this.#sessions.values(), (session) => session.owner);
+    const own = byOwner.get(owner) ?? [];
+    const isFull = this.#sessions.size >= MAX_SESSIONS;
+    if (!isFull && own.length < MAX_OWN_SESSIONS) return;
+    const most = [...byOwner.values()].reduce(
+      (larger, each) => (each.length > larger.length ? each : larger),
+      own,
     );
+    const from = own.length >= MAX_OWN_SESSIONS ? own : most;
+    const [oldest] = from.toSorted((a, b) => a.usedAt - b.usedAt);
     if (oldest !== undefined) this.#end(oldest);
   }
 
@@ -241,6 +252,11 @@ export class HttpFace {
     if (res.headersSent) res.destroy();
     else answer(res, 500, { jsonrpc: '2.0', error: { code: -32603, message: 'Internal error' }, id: null });
   }
+}
+
+/** A token's id is unique at the node that has minted it, and only there. */
+function ownerOf({ deviceId, id }: Principal): string {
+  return `${deviceId ?? ''} ${id}`;
 }
 
 function hostOf(header: string | undefined): string | null {

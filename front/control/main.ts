@@ -8,7 +8,6 @@ import type { PrincipalKind } from '../../shared/auth/principal.ts';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { detectBoard } from '../../shared/board.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { keysWith } from '../../shared/config/keys.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
@@ -237,7 +236,6 @@ async function build(init: Init, log: Logger): Promise<Program> {
     residual: withResidual,
     origins: allowedOrigins(config.security.api),
     hosts: ownNames,
-    profileKeys: new Set(keysWith('x-profile')),
     credentials: credentials.checks,
     validate: rowValidator(ROWS),
     get pilot() {

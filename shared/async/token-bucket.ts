@@ -16,11 +16,17 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** @returns false, and takes nothing, if there is no token */
-  take(now: number): boolean {
+  /** @param cost tokens; more than there are is owed. @returns false, and takes nothing, if there is no token */
+  take(now: number, cost = 1): boolean {
     if (this.waitMs(now) > 0) return false;
-    this.#tokens--;
+    this.#tokens -= cost;
     return true;
+  }
+
+  /** Whether it is as it was when new, so that nothing is forgotten with it. */
+  isFull(now: number): boolean {
+    this.waitMs(now);
+    return this.#tokens >= this.#rate.burst;
   }
 
   /** ms until there is a token; 0 if there is one. */

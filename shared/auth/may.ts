@@ -1,6 +1,6 @@
+import { neededScopes } from '../routes/needed-scopes.ts';
 import type { Row } from '../routes/row.ts';
 import type { Principal } from './principal.ts';
-import type { Scope } from './scopes.ts';
 
 /**
  * Callers with the rights of the pairing key: its holder, this machine itself, and the first-boot links of an unpaired node.
@@ -18,27 +18,14 @@ export function holdsKey({ kind, stated }: Pick<Principal, 'kind' | 'stated'>): 
  * @param row for a request through the relay proxy: the row inside
  */
 export function mayUse(
-  row: Pick<Row, 'access' | 'scope' | 'armed' | 'names'>,
+  row: Pick<Row, 'access' | 'scope'>,
   caller: Pick<Principal, 'kind' | 'scopes' | 'stated'>,
 ): boolean {
   if (row.access !== 'public') {
     if (caller.kind === 'anonymous') return false;
     if (row.access === 'keyonly' && !holdsKey(caller)) return false;
   }
-  return caller.scopes === null || possibleScopes(row).some((scope) => caller.scopes?.includes(scope));
-}
-
-/** Every class that this row could need, depending on the body. `settle` checks the one that it does need. */
-function possibleScopes({
-  access,
-  scope,
-  armed,
-  names,
-}: Pick<Row, 'access' | 'scope' | 'armed' | 'names'>): readonly Scope[] {
-  // A caller of a ground station's relay was authenticated, also for what the drone shows to anybody.
-  if (access === 'public') return ['read'];
-  if (scope === 'none' || scope === 'inner') return [];
-  const forced: readonly Scope[] = armed === '-' ? [] : ['destructive'];
-  const named: readonly Scope[] = names.length === 0 ? [] : ['flight', 'destructive'];
-  return [scope, ...forced, ...named];
+  // Of the row alone: what a body names only adds to it.
+  const needed = neededScopes(row, [], false);
+  return caller.scopes === null || needed?.every((scope) => caller.scopes?.includes(scope)) === true;
 }

@@ -1,5 +1,5 @@
 import type { Profile } from '../profile.ts';
-import { CONTROL, SUPERVISOR, section } from './leaf.ts';
+import { CONTROL, GUARDED, SUPERVISOR, section } from './leaf.ts';
 
 /** The section `agent`: what this node is. */
 export const agentConfig = section({
@@ -8,6 +8,7 @@ export const agentConfig = section({
     default: 'drone',
     description: 'what this node is',
     'x-profile': true,
+    ...GUARDED,
     ...SUPERVISOR,
   },
   name: {
@@ -22,6 +23,7 @@ export const agentConfig = section({
     enum: ['direct', 'relay', 'receiver'],
     default: 'direct',
     description: 'of a ground station: alone with its drones, or a relay or receiver in a mesh',
+    ...GUARDED,
     ...CONTROL,
   },
 });

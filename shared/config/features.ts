@@ -1,5 +1,5 @@
 import { FEATURES, type Feature, type Profile } from '../profile.ts';
-import { section } from './leaf.ts';
+import { GUARDED, section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'keyonly',
@@ -18,6 +18,7 @@ function toggle(restart: readonly string[]) {
     type: 'boolean',
     description: 'true or false overrides what the profile has',
     ...CLASS,
+    ...GUARDED,
     'x-restart': restart,
   } as const;
 }

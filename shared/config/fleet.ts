@@ -1,5 +1,5 @@
 import { SCOPES } from '../auth/scopes.ts';
-import { section } from './leaf.ts';
+import { GUARDED, section } from './leaf.ts';
 
 const FLEET = { 'x-restart': ['svc-fleet'] } as const;
 /** Local by intent: whoever holds a credential of the fleet cannot widen what the fleet may do. */
@@ -7,6 +7,7 @@ const AUTHORITY = {
   'x-class': 'keyonly',
   'x-reason': 'decides what the fleet may do on this node',
   'x-restart': ['svc-control'],
+  ...GUARDED,
 } as const;
 
 /** The section `fleet`: what an enrolled node tells, and whom it obeys. */

@@ -37,7 +37,7 @@ export function configLeaves(): readonly (readonly [key: string, leaf: ConfigNod
 }
 
 /** Every leaf key that carries `keyword` as true. */
-export function keysWith(keyword: 'x-secret' | 'x-profile'): readonly string[] {
+export function keysWith(keyword: 'x-secret'): readonly string[] {
   return configLeaves().flatMap(([key, leaf]) => (leaf[keyword] === true ? [key] : []));
 }
 

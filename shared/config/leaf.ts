@@ -15,11 +15,16 @@ export interface LeafKeywords {
   readonly 'x-class'?: KeyClass;
   /** The reason for x-class. */
   readonly 'x-reason'?: string;
-  /** It changes the profile of the node, so the armed guard applies (docs/contract.md 4.12). */
+  /** It names a profile, in any of its spellings. */
   readonly 'x-profile'?: true;
+  /** It would do what a guarded row does, so the armed guard applies (docs/contract.md 4.12). */
+  readonly 'x-armed'?: 'guard';
   /** The secrets that are sent to the host in this key; they are cleared when the host changes. */
   readonly 'x-sends'?: readonly string[];
 }
+
+/** Of a key that is refused while the vehicle is armed, or its state is unknown. */
+export const GUARDED = { 'x-armed': 'guard' } as const;
 
 export const CONTROL = { 'x-restart': ['svc-control'] } as const;
 export const LINK = { 'x-restart': ['svc-link'] } as const;

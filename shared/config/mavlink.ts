@@ -1,4 +1,4 @@
-import { LINK, section } from './leaf.ts';
+import { GUARDED, LINK, section } from './leaf.ts';
 
 const CLASS = {
   'x-class': 'keyonly',
@@ -15,6 +15,7 @@ export const mavlinkConfig = section({
     description:
       'auto (a ground station: what the radio hands over), serial:/dev/ttyACM0:921600, udp:0.0.0.0:14550, udpout:host:port, tcp:host:port or sim',
     ...CLASS,
+    ...GUARDED,
     ...LINK,
   },
   endpoints: {
@@ -26,6 +27,7 @@ export const mavlinkConfig = section({
     description:
       'where ground stations reach the vehicle: udp:host:port (they send first), udpout:host:port, tcp:host:port; with ?force=1 it has no armed guard, with ?client_id=name the pilot in command counts',
     ...CLASS,
+    ...GUARDED,
     ...LINK,
   },
   serial_control: {

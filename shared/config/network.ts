@@ -1,4 +1,4 @@
-import { CONTROL, section } from './leaf.ts';
+import { CONTROL, GUARDED, section } from './leaf.ts';
 
 /** The section `network`: what the node does about networks by itself. */
 export const networkConfig = section({
@@ -7,6 +7,7 @@ export const networkConfig = section({
     default: true,
     description:
       'whether a node that is not paired and knows no network opens a hotspot for its set-up (docs/first-boot.md)',
+    ...GUARDED,
     ...CONTROL,
   },
 });

@@ -1,4 +1,6 @@
-import { CONTROL, section } from './leaf.ts';
+import { GUARDED, CONTROL as OF_CONTROL, section } from './leaf.ts';
+
+const CONTROL = { ...GUARDED, ...OF_CONTROL } as const;
 
 const LINKS = {
   'x-class': 'keyonly',
@@ -14,6 +16,7 @@ export const radioConfig = section({
     description:
       'off: no radio; managed: this node writes the configuration of wfb-ng and runs it; external: something else runs it, this node only reads its JSON API',
     ...LINKS,
+    ...GUARDED,
     'x-restart': ['svc-control', 'svc-link', 'svc-video'],
   },
   api_port: {

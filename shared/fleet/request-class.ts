@@ -1,6 +1,7 @@
-import { higher, isScope, type Scope } from '../auth/scopes.ts';
+import { higher, type Scope } from '../auth/scopes.ts';
 import { memberOf } from '../member.ts';
 import { raisedByRequest } from '../routes/classes.ts';
+import { neededScopes } from '../routes/needed-scopes.ts';
 import { compileTable, ROWS } from '../routes/table.ts';
 
 const { matcher } = compileTable(ROWS);
@@ -13,8 +14,8 @@ export interface ClassedRequest {
 }
 
 /**
- * The class of a request by the node's own table, what it names and its override, so that a caller and a person's signer know
- * whether a call needs a confirm. The node decides.
+ * The highest class of a request by the node's own table, what it names and its override, so that a caller and a person's signer
+ * know whether a call needs a confirm. The node decides.
  * @returns null for what no caller of a fleet may send: no route, or one that takes no token
  */
 export function requestClass({ method, path, body }: ClassedRequest): Scope | null {
@@ -26,10 +27,9 @@ export function requestClass({ method, path, body }: ClassedRequest): Scope | nu
     body === undefined
       ? new URLSearchParams(found.query).getAll('force').join() === '1'
       : memberOf(body, 'force') === true;
-  if (forced && row.armed !== '-') return 'destructive';
-  if (row.access === 'public' && method === 'GET') return 'read';
-  if (row.scope === 'none') return null;
-  const raised = raisedByRequest(row.names, found.params, body)?.class;
-  if (raised === undefined) return row.scope;
-  return isScope(raised) ? higher(row.scope, raised) : null;
+  // Nobody here knows whether the vehicle is armed: an override counts as one.
+  const overrides = forced && row.armed !== '-';
+  const raised = raisedByRequest(row.names, found.params, body);
+  if (row.access === 'public' && method !== 'GET') return null;
+  return neededScopes(row, raised, overrides)?.reduce(higher) ?? null;
 }

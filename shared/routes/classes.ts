@@ -1,10 +1,10 @@
 /**
- * The class of the item that a request names: a config key, a parameter of the flight controller, a service, a command. A row
- * has one class, but some rows can write very different items; the item may raise the class that a caller needs, but never
- * lowers it. The edge enforces the class, the connector shows and checks it, `svc explain` prints it.
+ * The class of an item that a request names: a config key, a parameter of the flight controller, a service, a command. A row
+ * has one class, but some rows can write very different items; an item adds the class that a caller needs besides, and never
+ * takes the row's away. The edge enforces the classes, the connector shows and checks them, `svc explain` prints them.
  */
 
-import { higher, isScope, type Scope } from '../auth/scopes.ts';
+import type { Scope } from '../auth/scopes.ts';
 import { configLeaf } from '../config/keys.ts';
 import { memberOf } from '../member.ts';
 import { unitName } from '../units.ts';
@@ -90,33 +90,24 @@ export function raisedBy(kind: NamedKind, name: string): Raised | null {
   }
 }
 
-// Above every scope.
-const BEYOND: readonly NamedClass[] = ['keyonly', 'root'];
-
-/** The highest class of all items that a request names; null if none raises it. */
+/** One item of each class that a request names, in the order of the request; empty if nothing adds to the row's class. */
 export function raisedByRequest(
   namings: readonly Naming[],
   params: Readonly<Record<string, string>>,
   body: unknown,
-): Raised | null {
-  let highest: Raised | null = null;
+): readonly Raised[] {
+  const found = new Map<NamedClass, Raised>();
   for (const { kind, in: where, member } of namings) {
     const value = where === 'path' ? params[member] : memberOf(body, member);
-    const names =
-      where === 'body-members'
-        ? Object.keys(typeof value === 'object' && value !== null ? value : {})
-        : typeof value === 'string'
-          ? [value]
-          : [];
-    for (const name of names) {
-      const found = raisedBy(kind, name);
-      if (found !== null && (highest === null || isHigher(found.class, highest.class))) highest = found;
+    for (const name of namesIn(value, where)) {
+      const raised = raisedBy(kind, name);
+      if (raised !== null && !found.has(raised.class)) found.set(raised.class, raised);
     }
   }
-  return highest;
+  return [...found.values()];
 }
 
-function isHigher(a: NamedClass, b: NamedClass): boolean {
-  if (!isScope(a) || !isScope(b)) return BEYOND.indexOf(a) > BEYOND.indexOf(b);
-  return a !== b && higher(a, b) === a;
+function namesIn(value: unknown, where: Naming['in']): readonly string[] {
+  if (where === 'body-members') return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return typeof value === 'string' ? [value] : [];
 }

@@ -1,3 +1,4 @@
+import type { Scope } from '../auth/scopes.ts';
 import type { Armed } from '../flight/armed.ts';
 import type { BatteryState } from '../flight/battery-state.ts';
 import { CALIBRATION_SENSORS, type CalibrationState, POSES } from '../flight/calibration.ts';
@@ -425,6 +426,8 @@ export interface FeedHello {
   readonly write: boolean;
   /** The armed guard on the wire is overridden. */
   readonly force: boolean;
+  /** Of a token: what it holds; absent where nobody has scopes. */
+  readonly scopes?: readonly Scope[];
   /** Messages it wants, `ATTITUDE@5,HEARTBEAT`; null for all. */
   readonly msgs: string | null;
   /** How the client calls itself, null for nobody; absent where the pilot in command does not matter. */

@@ -38,7 +38,7 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
   });
   for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
   for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
-  for (const keyword of ['x-class', 'x-reason']) ajv.addKeyword({ keyword, schemaType: 'string' });
+  for (const keyword of ['x-class', 'x-reason', 'x-armed']) ajv.addKeyword({ keyword, schemaType: 'string' });
   addFormats.default(ajv, ['date-time', 'date']);
   for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;

@@ -123,6 +123,34 @@ describe(`the broker's rules${missing === null ? '' : ` (${missing})`}`, () => {
     await removeDir(elsewhere);
   });
 
+  it('nobody takes the id of another: a client has that of its certificate, whatever it asks for', async () => {
+    const ended: string[] = [];
+    for (const [name, client] of Object.entries({ hub, node, caller }))
+      client.on('close', () => ended.push(name));
+    for (const asked of ['hub', 'node-a', CALLER])
+      for (const username of [undefined, asked]) {
+        const thief = await broker.client('node-t', {
+          clientId: asked,
+          ...(username === undefined ? {} : { username }),
+        });
+        expect(await refusal(thief, topics.told(FLEET, 'node-t', 'status')), asked).to.equal(0);
+        expect(await refusal(thief, topics.told(FLEET, 'node-a', 'status')), asked).to.equal(NOT_AUTHORIZED);
+        await thief.endAsync();
+      }
+    expect(ended).to.deep.equal([]);
+    // Each still has the connection that it began with.
+    expect(await refusal(hub, topics.policy(FLEET), true)).to.equal(0);
+    expect(await refusal(node, topics.told(FLEET, 'node-a', 'status'))).to.equal(0);
+    expect(await refusal(caller, topics.call(FLEET, 'node-a', CALLER))).to.equal(0);
+    expect(ended).to.deep.equal([]);
+    // The id is really its own: a second connection of the same certificate ends the first.
+    const first = await broker.client('node-t', { clientId: 'one' });
+    const over = new Promise<void>((resolve) => first.once('close', resolve));
+    const second = await broker.client('node-t', { clientId: 'two' });
+    await over;
+    await second.endAsync();
+  });
+
   it('one that is denied is cut off within 5 s, though it stays connected, and the others are not', async () => {
     const denied = await broker.client('node-d');
     expect(await refusal(denied, topics.told(FLEET, 'node-d', 'status'))).to.equal(0);

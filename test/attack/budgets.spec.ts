@@ -82,7 +82,25 @@ describe('budgets of a peer', () => {
 
   it('are kept for a bounded number of peers', () => {
     for (let i = 0; i < 10_000; i++) budgets.spend(`peer ${i}`);
-    expect(budgets.size).to.be.at.most(4096);
+    expect(budgets.size).to.be.at.most(4097);
+  });
+
+  it('10 000 strangers give a limited peer nothing back, and it pushes out none that is limited', () => {
+    for (let i = 0; i < 120; i++) budgets.spend('greedy');
+    for (let i = 0; i < 10_000; i++) {
+      if (budgets.limitedFor(`stranger ${i}`) === null) budgets.spend(`stranger ${i}`);
+    }
+    expect(budgets.limitedFor('greedy')).to.equal(1);
+    expect(budgets.limitedFor('one more'), 'those without a place share a budget').to.equal(1);
+    now += 1000;
+    for (let i = 0; i < 60; i++) budgets.spend('greedy');
+    expect(budgets.limitedFor('greedy')).to.equal(1);
+    // Whoever has been away until its budget was full again makes room.
+    now += 3000;
+    expect(budgets.limitedFor('one more')).to.equal(null);
+    for (let i = 0; i < 120; i++) budgets.spend('one more');
+    expect(budgets.limitedFor('one more')).to.equal(1);
+    expect(budgets.limitedFor('another')).to.equal(null);
   });
 });
 

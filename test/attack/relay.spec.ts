@@ -192,6 +192,15 @@ describe('the relay between a ground station and its drone', () => {
       expect((await ground.json(relayed('/api/status'))).status).to.equal(401);
       const armed = await ground.post(relayed('/api/command'), { cmd: 'arm' }, { 'x-svc-mcp-token': token });
       expect(armed.body).to.include({ code: 'E_SCOPE', required: 'flight' });
+      const flier = { 'x-svc-mcp-token': await mint(ground, GROUND_KEY, ['read', 'flight']) };
+      for (const [path, body] of [
+        ['/api/params/FENCE_ENABLE', { value: 0 }],
+        ['/api/services/svc-link/restart', {}],
+      ] as const)
+        expect((await ground.post(relayed(path), body, flier)).body, path).to.include({
+          code: 'E_SCOPE',
+          required: 'admin',
+        });
       const landed = await ground.post(relayed('/api/command'), { cmd: 'land' }, withKey);
       expect(landed.status, JSON.stringify(landed.body)).to.equal(200);
       const audit = await readFile(join(drone.paths.auditDir, 'audit.ndjson'), 'utf8');

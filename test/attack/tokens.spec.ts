@@ -85,7 +85,12 @@ describe('scoped tokens over a real socket', () => {
       { cmd: 'killSwitch', args: ['KILL'] },
       withToken((await mint('flight')).token),
     );
-    expect(kill.body).to.include({ code: 'E_SCOPE', required: 'destructive' });
+    expect(kill.body).to.deep.include({
+      code: 'E_SCOPE',
+      required: 'destructive',
+      missing: ['destructive'],
+      granted: ['flight'],
+    });
   });
 
   it('a token mints nothing, whatever it holds; a session neither', async () => {

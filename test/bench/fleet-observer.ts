@@ -1,4 +1,4 @@
-/** A process of the fleet bench that counts what the broker carries, beside the hub and with the hub's own rights to read. */
+/** A process of the fleet bench that counts what the broker carries, beside the hub and with its right to read. */
 import { connectAsync } from 'mqtt';
 import { parseTold, topics } from '../../shared/fleet/topics.ts';
 

@@ -56,14 +56,11 @@ export async function benchFleet(): Promise<readonly Result[]> {
   const all = PROCESSES * perProcess;
   const hub = await TestHub.init();
   const places = placesIn(hub.folder);
-  const [{ fleet, broker: at }, ca, caKey, cert, key] = await Promise.all([
+  const [{ fleet, broker: at }, ca, caKey] = await Promise.all([
     readHubConfig(places.config),
-    ...[places.ca, places.caKey, places.mqtt.certificate, places.mqtt.key].map(async (file) =>
-      readFile(file, 'utf8'),
-    ),
+    ...[places.ca, places.caKey].map(async (file) => readFile(file, 'utf8')),
   ]);
-  if (ca === undefined || caKey === undefined || cert === undefined || key === undefined)
-    throw new Error('the hub has no certificates');
+  if (ca === undefined || caKey === undefined) throw new Error('the hub has no authority');
   const authority = { certificate: ca, key: caKey };
   const broker = await Broker.start(join(hub.folder, '..'), fleet, authority, Number(new URL(at.url).port));
   const parts = Array.from(
@@ -93,7 +90,8 @@ export async function benchFleet(): Promise<readonly Result[]> {
   const cpu = (): number => parts.reduce((total, { process: { pid = 0 } }) => total + cpuMicros(pid), 0);
   try {
     await hub.serve(false);
-    await ask({ type: 'begin', broker: broker.url, fleet, identity: { ca, cert, key } });
+    const identity = await broker.observer('observer');
+    await ask({ type: 'begin', broker: broker.url, fleet, identity });
     for (const part of parts) {
       part.tell({ type: 'begin', nodes: part.names, fleet, broker: broker.url, authority });
       await once(part.process, 'message');

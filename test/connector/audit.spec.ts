@@ -1,19 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/client';
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
 import { ConnectorAudit } from '../../connector/audit/audit.ts';
+import { CODE_PATTERN } from '../../shared/operator/operator-files.ts';
 import { createLogger } from '../../shared/process/logger.ts';
-import { callTool, connectStdio, runConnector } from '../support/connector.ts';
+import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { fileSays, gone } from '../support/events.ts';
 import { StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+const PHRASE = 'REBOOT THIS NODE';
 
 describe('the audit of the connector', function () {
   this.timeout(120_000);
@@ -86,6 +88,64 @@ describe('the audit of the connector', function () {
     await callTool(third, 'status_ping');
     await third.close();
     expect(await verify()).to.match(/^\d+ records in 2 chains, unbroken\.\n$/);
+  });
+
+  it('shows arguments and answers only to whose call it was and to the key, and a code under which a person signs to nobody', async () => {
+    stub.answers.set('GET /api/status', [200, {}]);
+    stub.answers.set('GET /api/pairing/info', [200, { paired: true, device_id: stub.deviceId }]);
+    await using http = await HttpConnector.start({ args: ['--target', 'agent', stub.url], home, key: KEY });
+    const as = async (...scopes: readonly string[]): Promise<Client> => {
+      const client = newClient();
+      const headers = { authorization: `Bearer ${stub.token(...scopes)}` };
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(http.url), { requestInit: { headers } }),
+      );
+      return client;
+    };
+    const [other, reader] = await Promise.all([as('read', 'destructive'), as('read')]);
+    const asked = await callTool(other, 'system_reboot', { confirm: PHRASE });
+    const code = String(asked.value['confirm_id']);
+    expect(code).to.match(CODE_PATTERN);
+    await callTool(other, 'system_reboot', { confirm: PHRASE, confirm_id: code });
+    await callTool(reader, 'logs_query', { text: 'of the reader' });
+    // A record of an earlier version, with the code in it.
+    const old = {
+      seq: 0,
+      time: new Date(0).toISOString(),
+      tokenId: 'stdio',
+      tool: 'x',
+      node: '*',
+      decision: 'denied',
+      args: { confirm_id: code },
+      result: `confirm_required: svc operator confirm ${code}`,
+    };
+    await appendFile(path, `${JSON.stringify(old)}\n`);
+
+    const key = await connect();
+    const [ofOther, ofReader, ofKey] = await Promise.all(
+      [other, reader, key].map(async (client) => {
+        const queried = await callTool(client, 'audit_query', { limit: 1000 });
+        const searched = await callTool(client, 'audit_search', { query: 'tool:' });
+        return JSON.stringify([queried.value, searched.value]);
+      }),
+    );
+    for (const text of [ofOther, ofReader, ofKey])
+      expect(text).to.include('system_reboot').and.not.include(code);
+    expect([ofOther, ofReader, ofKey].map((text) => text?.includes(PHRASE))).to.deep.equal([
+      true,
+      false,
+      true,
+    ]);
+    expect([ofOther, ofReader, ofKey].map((text) => text?.includes('of the reader'))).to.deep.equal([
+      false,
+      true,
+      true,
+    ]);
+    expect(
+      (await callTool(reader, 'audit_search', { query: 'result:confirm_required' })).value['count'],
+    ).to.equal(0);
+    expect((await readFile(path, 'utf8')).split('\n').slice(0, -2).join()).not.to.include(code);
+    await Promise.all([other, reader, key].map(async (client) => client.close()));
   });
 
   it('an end that was cut off is found, however soon after it was written', async () => {

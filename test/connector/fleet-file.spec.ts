@@ -79,4 +79,37 @@ describe('the fleet file', () => {
     ]);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
   });
+
+  it('what it would not take is never adopted, and the others are', async () => {
+    const bad = ['bad id!', '', 'local', 'a/../b', 'x'.repeat(129), '\u202eid\u001b[2J'];
+    await adopt(found(...bad, 'stub'), file, 'me', log);
+    expect(claims()).to.deep.equal(['POST /api/pairing/claim']);
+    stub.answers.set('POST /api/pairing/claim', [200, { api_key: 'a key\r\nx: y', device_id: 'other' }]);
+    await adopt(found('other'), file, 'me', log);
+    const { nodes } = JSON.parse(await readFile(file, 'utf8')) as { nodes: { id: string }[] };
+    expect(nodes.map(({ id }) => id)).to.deep.equal(['stub']);
+  });
+
+  it('bad entries in it end nothing but themselves, are named without their keys, and stay when it is written', async () => {
+    mkdirSync(folder);
+    const bad = [
+      { id: 'bad id!', host: stub.url, key: KEY },
+      null,
+      { id: 'nowhere', host: 'a b', key: KEY },
+      { id: 'no-key', host: stub.url, key: 'line\nline' },
+    ];
+    const good = { id: 'good', host: stub.url, key: KEY };
+    const nodes = [...bad, good, { ...good, name: 'its double' }];
+    await writeFile(file, JSON.stringify({ nodes }), { mode: 0o600 });
+    const { stdout, stderr } = await runConnector({
+      args: ['--target', 'local-fleet', file, '--verify'],
+      home,
+    });
+    expect(stdout).to.include('good');
+    expect(stderr.match(/is left out/g)).to.have.length(5);
+    expect(stderr).not.to.include(KEY);
+    await adopt(found('stub'), file, 'me', log);
+    const written = JSON.parse(await readFile(file, 'utf8')) as { nodes: readonly object[] };
+    expect(written.nodes.slice(0, -1)).to.deep.equal(nodes);
+  });
 });

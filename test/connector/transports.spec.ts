@@ -201,7 +201,8 @@ describe('the transports of the connector', function () {
     });
   });
 
-  it('a session with an open stream outlives ten minutes without a request; one without does not', async () => {
+  /** The face of HTTP alone, with `now` as its clock, while `use` runs. */
+  async function withFace(use: (url: string) => Promise<void>): Promise<void> {
     const plane = new LanPlane('agent', [{ id: 'stub', name: null, baseUrl: stub.url, key: KEY }]);
     const bearer = new BearerAuth(plane, Date.now);
     const face = new HttpFace({
@@ -227,21 +228,59 @@ describe('the transports of the connector', function () {
     const address = face.server.address();
     const url = `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}/mcp`;
     try {
+      await use(url);
+    } finally {
+      await face.stop();
+    }
+  }
+
+  const ping = async (url: string, headers: Headers): Promise<number | undefined> => {
+    const answer = await send(url, 'POST', headers, { id: 9, method: 'ping' });
+    await text(answer);
+    return answer.statusCode;
+  };
+
+  it('a session with an open stream outlives ten minutes without a request; one without does not', async () => {
+    await withFace(async (url) => {
       const followed = await openSession(url, stub.token('read'));
       const stream = await send(url, 'GET', followed);
       const left = await openSession(url, stub.token('read'));
       now += 11 * 60_000;
       await openSession(url, stub.token('read')); // looks for those that nobody uses
-      const ping = async (headers: Headers): Promise<number | undefined> => {
-        const answer = await send(url, 'POST', headers, { id: 9, method: 'ping' });
-        await text(answer);
-        return answer.statusCode;
-      };
-      expect([await ping(followed), await ping(left)]).to.deep.equal([200, 404]);
+      expect([await ping(url, followed), await ping(url, left)]).to.deep.equal([200, 404]);
       stream.destroy();
-    } finally {
-      await face.stop();
-    }
+    });
+  });
+
+  it('140 sessions of one caller, with their streams, end its own oldest and nobody else’s', async () => {
+    await withFace(async (url) => {
+      const other = await openSession(url, stub.token('read'));
+      const idle = await openSession(url, stub.token('read'));
+      const stream = await send(url, 'GET', other);
+      const flood = stub.token('read');
+      const opened: Headers[] = [];
+      const streams: IncomingMessage[] = [];
+      for (let n = 0; n < 14; n++)
+        for (const headers of await Promise.all(
+          Array.from({ length: 10 }, async () => openSession(url, flood)),
+        )) {
+          now++;
+          opened.push(headers);
+          streams.push(await send(url, 'GET', headers));
+        }
+      expect([await ping(url, other), await ping(url, idle)]).to.deep.equal([200, 200]);
+      expect(stream.readableEnded || stream.destroyed).to.equal(false);
+      const alive = await Promise.all(opened.map(async (headers) => ping(url, headers)));
+      expect(alive.filter((status) => status === 200)).to.have.length(16);
+      expect(alive.slice(-10)).to.deep.equal(Array.from({ length: 10 }, () => 200));
+      // A hundred others get in: none of them costs one who has a single session.
+      const many = await Promise.all(
+        Array.from({ length: 115 }, async () => openSession(url, stub.token('read'))),
+      );
+      expect(await ping(url, other)).to.equal(200);
+      for (const headers of many) expect(await ping(url, headers)).to.equal(200);
+      for (const each of [stream, ...streams]) each.destroy();
+    });
   });
 
   it('an older Node hands over to another process, and when it is killed nothing stays on the port', async () => {

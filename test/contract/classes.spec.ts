@@ -81,10 +81,10 @@ describe('what a request names has a class of its own', () => {
         config:
           'mcp:\n  token_accept_enabled: true\nvideo:\n  source: rtsp://127.0.0.1:1/a\n  username: u\n  password: p\n',
       });
-      for (const scope of ['admin', 'flight', 'destructive'])
+      for (const name of ['admin', 'flight', 'destructive', 'read flight', 'admin flight'])
         tokens.set(
-          scope,
-          String((await node.post('/api/mcp/tokens', { scopes: [scope] }, key)).body['token']),
+          name,
+          String((await node.post('/api/mcp/tokens', { scopes: name.split(' ') }, key)).body['token']),
         );
       await node.post('/api/dashboard/pin/set', { pin: '2468' }, key);
       session = String((await node.post('/api/dashboard/pin/verify', { pin: '2468' })).body['session']);
@@ -131,6 +131,28 @@ describe('what a request names has a class of its own', () => {
         'flight',
       ],
       ['a plain parameter', '/api/params/RTL_ALT', { value: 1500 }, 'flight', 'admin'],
+      ['a fence, by who may fly', '/api/params/FENCE_ENABLE', { value: 0 }, 'read flight', 'admin'],
+      [
+        'a plain parameter beside a fence',
+        '/api/params',
+        { params: { FENCE_ENABLE: 0, RTL_ALT: 1500 } },
+        'read flight',
+        'admin',
+      ],
+      [
+        'an override that overrides nothing',
+        '/api/params/RTL_ALT',
+        { value: 1500, force: true },
+        'destructive',
+        'admin',
+      ],
+      [
+        'the same of a key',
+        '/api/config',
+        { key: 'agent.name', value: 'x', force: true },
+        'destructive',
+        'admin',
+      ],
     ];
     for (const [name, path, body, scope, required] of cases) {
       it(`${name}: ${scope} is not enough, ${required} is asked for`, async () => {
@@ -150,8 +172,8 @@ describe('what a request names has a class of its own', () => {
       expect(answer.body['detail']).to.match(/features\.mcp .*pairing key/);
     });
 
-    it('the class that is asked for is enough, and the key needs none', async () => {
-      expect((await put('/api/params/FENCE_ENABLE', { value: 0 }, as('flight'))).status).to.equal(200);
+    it('the classes that are asked for are enough, and the key needs none', async () => {
+      expect((await put('/api/params/FENCE_ENABLE', { value: 0 }, as('admin flight'))).status).to.equal(200);
       expect((await put('/api/config', { key: 'agent.name', value: 'x' }, as('admin'))).status).to.equal(200);
       expect((await put('/api/config', { key: 'discovery.mdns', value: false }, key)).status).to.equal(200);
     });
@@ -191,7 +213,7 @@ describe('what a request names has a class of its own', () => {
       );
       expect(stdout)
         .to.include('refuse 403 E_SCOPE')
-        .and.include('FENCE_ENABLE needs flight: it limits where it may fly');
+        .and.include('FENCE_ENABLE also needs flight: it limits where it may fly');
     });
   });
 });

@@ -389,6 +389,55 @@ describe('the ladder of the PIN', () => {
     await node.pin.verify('493817', 'owner');
   });
 
+  it('48 guesses from 150 networks meet 429, though the owner logs in between; the owner is never kept out', async function () {
+    this.timeout(60_000);
+    const answers: string[] = [];
+    for (let i = 0; i < 48; i++) {
+      answers.push(await guess(`network ${(i * 7) % 150}`));
+      if (i % 5 === 0) await node.pin.verify('493817', 'owner');
+      node.clocks.advance(45 / 48);
+    }
+    expect(answers.filter((code) => code === 'E_UNAUTHENTICATED')).to.have.length.below(32);
+    expect(answers.at(-1)).to.equal('E_LOCKED');
+    await node.pin.verify('493817', 'owner');
+    await node.restart();
+    expect(await guess('network 149')).to.equal('E_LOCKED');
+    await node.pin.verify('493817', 'owner');
+  });
+
+  it('the right PIN takes off what its own peer counted, and nothing else', () => {
+    const ladder = new PinLadder(
+      () => 0,
+      () => 0,
+    );
+    for (let i = 0; i < 20; i++) ladder.fail(`stranger ${i}`);
+    for (let i = 0; i < 4; i++) ladder.fail('owner');
+    expect(ladder.stored().failed_attempts).to.equal(24);
+    expect(ladder.forgive('owner')).to.equal(true);
+    expect(ladder.stored().failed_attempts).to.equal(20);
+    expect(ladder.stored().peers['stranger 3']?.failed_attempts).to.equal(1);
+    expect(ladder.forgive('owner'), 'nothing to forgive').to.equal(false);
+    for (let i = 0; i < 10; i++) ladder.fail(`another ${i}`);
+    expect(ladder.left('nobody')).to.equal(30);
+    expect(ladder.left('owner')).to.equal(null);
+  });
+
+  it('wrong guesses are forgotten after a day without one, and not a minute earlier', () => {
+    let ms = 0;
+    const ladder = new PinLadder(
+      () => ms,
+      () => ms,
+    );
+    for (let i = 0; i < 29; i++) ladder.fail(`stranger ${i}`);
+    ms += 24 * 3_600_000;
+    ladder.fail('late');
+    expect(ladder.left('nobody')).to.equal(30);
+    ms += 24 * 3_600_000 + 1;
+    ladder.fail('later');
+    expect(ladder.left('nobody')).to.equal(null);
+    expect(ladder.stored().failed_attempts).to.equal(1);
+  });
+
   it('other addresses do not push a lock out', () => {
     const ladder = new PinLadder(
       () => 0,

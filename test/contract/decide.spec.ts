@@ -1,9 +1,11 @@
 import { expect } from 'chai';
-import { decide } from '../../front/control/edge/decide.ts';
-import { SCOPES } from '../../shared/auth/scopes.ts';
+import { type Decision, decide } from '../../front/control/edge/decide.ts';
+import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
+import { configLeaves } from '../../shared/config/keys.ts';
 import { FEATURES } from '../../shared/profile.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
+import type { Armed } from '../../shared/rpc/link.ts';
 import { edgeState, head, judge, KEY, trusting, verdict, withKey } from '../support/edge.ts';
 
 const unpaired = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -304,36 +306,126 @@ describe('decide: the order of docs/contract.md 4', () => {
           };
           const fits = row.scope === scope;
           const answer = verdict(row.method === 'WS' ? { ...ask, method: 'GET' } : ask, state, {});
-          // A class that only a forced override needs passes the head, and is refused once the body is there.
           if (fits) expect(answer, `${row.id} ${scope}`).to.be.oneOf(['pass', 'E_NOT_IMPLEMENTED']);
-          else
-            expect(answer, `${row.id} ${scope}`).to.be.oneOf([
-              'E_SCOPE',
-              ...((row.built && row.profiles !== 'G') || scope !== 'destructive'
-                ? []
-                : ['E_NOT_IMPLEMENTED']),
-            ]);
+          else expect(answer, `${row.id} ${scope}`).to.equal('E_SCOPE');
         }
       }
     });
-    it('a forced override needs destructive instead of the class of the row', () => {
-      const ask = {
-        method: 'POST',
-        target: '/api/pairing/unpair',
-        headers: [['x-svc-mcp-token', 't']] as const,
-      };
-      const state = (scopes: Parameters<typeof trusting>[0]) =>
-        edgeState({ armed: true, credentials: { ...trusting(scopes), session: () => null } });
-      expect(verdict(ask, state(['destructive']), { force: true })).to.equal('pass');
-      expect(verdict(ask, state(['admin']), { force: true })).to.equal('E_SCOPE');
-      expect(verdict(ask, state(['destructive']), {})).to.equal('E_ARMED');
+    const holding = (scopes: readonly Scope[], armed: Armed = false) =>
+      edgeState({ armed, credentials: { ...trusting(scopes), session: () => null } });
+    const ask = (method: string, target: string) => ({
+      method,
+      target,
+      headers: [['x-svc-mcp-token', 't']] as const,
     });
-    it('killSwitch needs destructive, whatever its case', () => {
-      const ask = { method: 'POST', target: '/api/command', headers: [['x-svc-mcp-token', 't']] as const };
-      const flight = edgeState({ credentials: { ...trusting(['flight']), session: () => null } });
-      expect(verdict(ask, flight, { cmd: 'arm' })).to.equal('pass');
-      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch '])
-        expect(verdict(ask, flight, { cmd })).to.equal('E_SCOPE');
+    const missing = (decision: Decision) =>
+      decision.kind === 'refuse' ? [decision.code, decision.extras['missing']] : decision.kind;
+
+    it('a forced override needs destructive besides the class of the row', () => {
+      const write = ask('PUT', '/api/params/RTL_ALT');
+      const force = { value: 1, force: true };
+      expect(verdict(write, holding(['admin', 'destructive'], true), force)).to.equal('pass');
+      for (const armed of [true, 'unknown'] as const) {
+        expect(missing(judge(write, holding(['admin'], armed), force))).to.deep.equal([
+          'E_SCOPE',
+          ['destructive'],
+        ]);
+        expect(missing(judge(write, holding(['destructive'], armed), force))).to.deep.equal([
+          'E_SCOPE',
+          ['admin'],
+        ]);
+        expect(missing(judge(write, holding(['read'], armed), force))).to.deep.equal([
+          'E_SCOPE',
+          ['admin', 'destructive'],
+        ]);
+        expect(verdict(write, holding(['admin', 'destructive'], armed), {})).to.equal('E_ARMED');
+      }
+    });
+
+    it('force that overrides nothing is ignored: it neither gives nor takes', () => {
+      const write = ask('PUT', '/api/params/RTL_ALT');
+      expect(verdict(write, holding(['destructive']), { value: 1, force: true })).to.equal('E_SCOPE');
+      expect(judge(write, holding(['admin']), { value: 1, force: true })).to.include({
+        kind: 'pass',
+        forced: false,
+      });
+      const rename = ask('PUT', '/api/config');
+      const body = { key: 'agent.name', value: 'x', force: true };
+      expect(verdict(rename, holding(['destructive'], true), body)).to.equal('E_SCOPE');
+      expect(verdict(rename, holding(['admin'], true), body)).to.equal('pass');
+    });
+
+    it('a socket that overrides for what comes later needs destructive besides, armed or not', () => {
+      const open = { ...ask('GET', '/api/mavlink/ws?force=1'), upgrade: true };
+      expect(verdict(open, holding(['destructive']))).to.equal('E_SCOPE');
+      expect(verdict(open, holding(['read']))).to.equal('E_SCOPE');
+      expect(verdict(open, holding(['read', 'destructive']))).to.equal('pass');
+    });
+
+    it('killSwitch needs flight and destructive, whatever its case', () => {
+      const command = ask('POST', '/api/command');
+      expect(verdict(command, holding(['flight']), { cmd: 'arm' })).to.equal('pass');
+      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch ']) {
+        expect(missing(judge(command, holding(['flight']), { cmd }))).to.deep.equal([
+          'E_SCOPE',
+          ['destructive'],
+        ]);
+        expect(missing(judge(command, holding(['destructive']), { cmd }))).to.deep.equal([
+          'E_SCOPE',
+          ['flight'],
+        ]);
+        expect(missing(judge(command, holding(['read']), { cmd }))).to.deep.equal([
+          'E_SCOPE',
+          ['flight', 'destructive'],
+        ]);
+        expect(verdict(command, holding(['flight', 'destructive']), { cmd })).to.equal('pass');
+      }
+    });
+
+    it('what is named adds its class: a token of the preset fly writes no parameter and restarts no link', () => {
+      const fly = holding(['read', 'flight']);
+      const both = holding(['admin', 'flight']);
+      const several = { params: { RTL_ALT: 1, NTF_LED_BRIGHT: 1, FENCE_ENABLE: 0 } };
+      const cases = [
+        ['POST', '/api/params/FENCE_ENABLE', { value: 0 }],
+        ['PUT', '/api/params/FENCE_ENABLE', { value: 0 }],
+        ['PUT', '/api/params', several],
+        ['PUT', '/api/params', { params: { FENCE_ENABLE: 0, RTL_ALT: 1 } }],
+        ['POST', '/api/services/svc-link/restart', {}],
+      ] as const;
+      for (const [method, target, body] of cases) {
+        const at = `${method} ${target}`;
+        expect(missing(judge(ask(method, target), fly, body)), at).to.deep.equal(['E_SCOPE', ['admin']]);
+        const admin = judge(ask(method, target), holding(['admin']), body);
+        expect(missing(admin), at).to.deep.equal(['E_SCOPE', ['flight']]);
+        expect(verdict(ask(method, target), both, body), at).to.equal('pass');
+      }
+      const prune = { key: 'logging.store.max_age_days', value: 1 };
+      const put = ask('PUT', '/api/config');
+      expect(missing(judge(put, holding(['destructive']), prune))).to.deep.equal(['E_SCOPE', ['admin']]);
+      expect(missing(judge(put, holding(['admin']), prune))).to.deep.equal(['E_SCOPE', ['destructive']]);
+      expect(verdict(put, holding(['admin', 'destructive']), prune)).to.equal('pass');
+    });
+
+    it('whoever is refused hears of all that is missing, and of the key where no token is enough', () => {
+      const armed = judge(ask('PUT', '/api/params'), holding(['read'], true), {
+        params: { RTL_ALT: 1, FENCE_ENABLE: 0 },
+        force: true,
+      });
+      expect(armed.kind === 'refuse' && armed.detail).to.match(
+        /FENCE_ENABLE .*lacks admin and flight and destructive/,
+      );
+      expect(armed.kind === 'refuse' && armed.extras).to.deep.equal({
+        required: 'destructive',
+        missing: ['admin', 'flight', 'destructive'],
+        granted: ['read'],
+      });
+      const all = holding(SCOPES);
+      for (const decision of [
+        judge(ask('PUT', '/api/config'), all, { key: 'features.mcp', value: false }),
+        judge(ask('POST', '/api/mcp/tokens'), all, { scopes: ['read'] }),
+      ])
+        expect(decision.kind === 'refuse' && decision.detail).to.match(/use the pairing key/);
     });
   });
 
@@ -386,34 +478,98 @@ describe('decide: the order of docs/contract.md 4', () => {
         override: { body: { force: true }, query: 'force=1' },
       });
     });
-    it('guards a config write only of what the node is', () => {
+    it('guards every config key that would do what a guarded row does, and no other', () => {
       const put = { method: 'PUT', target: '/api/config', headers: [withKey] };
-      const armed = edgeState({ armed: true });
-      expect(verdict(put, armed, { key: 'agent.profile', value: 'drone' })).to.equal('E_ARMED');
-      expect(verdict(put, armed, { key: 'logging.level', value: 'debug' })).to.equal('pass');
+      const guarded = configLeaves().filter(([, leaf]) => leaf['x-armed'] === 'guard');
+      const families =
+        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|endpoints)|fleet\.(?:scopes|operators))$/;
+      for (const [key] of configLeaves())
+        expect(
+          guarded.some(([each]) => each === key),
+          key,
+        ).to.equal(families.test(key));
+      for (const armed of [true, 'unknown'] as const) {
+        const state = edgeState({ armed });
+        for (const [key] of guarded) {
+          expect(verdict(put, state, { key, value: 1 }), key).to.equal('E_ARMED');
+          expect(verdict(put, state, { key, value: 1, force: true }), key).to.equal('pass');
+        }
+        expect(verdict(put, state, { key: 'logging.level', value: 'debug' })).to.equal('pass');
+        expect(verdict(put, state, { value: 1 }), 'no key').to.equal('E_ARMED');
+      }
+      const free = edgeState();
+      for (const [key] of guarded) expect(verdict(put, free, { key, value: 1 }), key).to.equal('pass');
+    });
+    it('a key of the configuration is overridden by a token with admin and destructive only', () => {
+      const put = { method: 'PUT', target: '/api/config', headers: [['x-svc-mcp-token', 't']] as const };
+      const body = { key: 'radio.channel', value: 36, force: true };
+      const answer = (scopes: readonly Scope[]) => {
+        const credentials = { ...trusting(scopes), session: () => null };
+        return verdict(put, edgeState({ armed: true, credentials }), body);
+      };
+      expect(answer(['admin'])).to.equal('E_SCOPE');
+      expect(answer(['destructive'])).to.equal('E_SCOPE');
+      expect(answer(['admin', 'destructive'])).to.equal('pass');
     });
   });
 
   describe('inner routes through the relay proxy', () => {
-    const ground = edgeState({
-      profile: 'ground-station',
-      features: new Set(FEATURES),
-      credentials: { ...trusting(['flight']), session: () => null },
-    });
-    const through = (method: string, path: string) =>
+    const ground = (scopes: readonly Scope[]) =>
+      edgeState({
+        profile: 'ground-station',
+        features: new Set(FEATURES),
+        credentials: { ...trusting(scopes), session: () => null },
+      });
+    const through = (
+      method: string,
+      path: string,
+      body: unknown = {},
+      scopes: readonly Scope[] = ['flight'],
+    ) =>
       verdict(
         {
           method,
           target: `/api/v1/ground-station/relay-proxy/d1/${path}`,
           headers: [['x-svc-mcp-token', 't']],
         },
-        ground,
-        {},
+        ground(scopes),
+        body,
       );
     it('a token is judged by the class of the inner row', () => {
       expect(through('POST', 'api/command')).to.equal('pass');
       expect(through('GET', 'api/status')).to.equal('E_SCOPE');
       expect(through('GET', 'api/nope')).to.equal('E_NOT_FOUND');
+    });
+    it('and of what it names besides', () => {
+      const fence = { params: { RTL_ALT: 1, FENCE_ENABLE: 0 } };
+      for (const scopes of [['flight'], ['admin'], ['read', 'flight']] as const)
+        expect(through('PUT', 'api/params', fence, scopes)).to.equal('E_SCOPE');
+      expect(through('PUT', 'api/params', fence, ['admin', 'flight'])).to.equal('pass');
+      expect(through('POST', 'api/services/svc-link/restart')).to.equal('E_SCOPE');
+      expect(through('POST', 'api/command', { cmd: 'killSwitch' }, ['destructive'])).to.equal('E_SCOPE');
+    });
+    it('the drone judges again what a ground station states, its armed vehicle included', () => {
+      const stated = (scopes: string, armed: Armed, body: unknown) =>
+        verdict(
+          {
+            method: 'PUT',
+            target: '/api/params',
+            ground: 'gs',
+            headers: [
+              ['Host', 'drone'],
+              ['x-svc-relay-caller', `token t ${scopes}`],
+            ],
+          },
+          edgeState({ armed }),
+          body,
+        );
+      const fence = { params: { FENCE_ENABLE: 0 } };
+      expect(stated('read+flight', false, fence)).to.equal('E_SCOPE');
+      expect(stated('admin+flight', false, fence)).to.equal('pass');
+      expect(stated('admin+flight', false, { ...fence, force: true })).to.equal('pass');
+      expect(stated('admin+flight', true, { ...fence, force: true })).to.equal('E_SCOPE');
+      expect(stated('destructive', true, { ...fence, force: true })).to.equal('E_SCOPE');
+      expect(stated('admin+flight+destructive', true, { ...fence, force: true })).to.equal('pass');
     });
   });
 });

@@ -134,4 +134,47 @@ describe('time in calls of the fleet', () => {
       .catch((error: unknown) => String(error));
     expect(refused).to.match(/older/);
   });
+
+  const callAs = async (by: TestCaller): Promise<Reply['body']> => {
+    const call = { method: 'GET', path: '/api/x', node: NODE, nonce: nonces.current, jti: newJti() } as const;
+    const reply = await calls.call(by.id, await signCall(by, call));
+    return reply === null ? null : (await readReply(reply, signing.jwk)).body;
+  };
+
+  it('a hub whose clock was 400 days ahead locks nobody out: the bound holds at once, and its next policy sets the time right', async () => {
+    const iat = Math.floor(wall / 1000);
+    const hour = await hand.caller({ exp: iat + 3600 });
+    await policy.accept(await hand.policy({ seq: 2, iat: iat + 400 * 86_400 }));
+    expect(policy.seconds).to.equal(iat + 86_400);
+    expect(await callAs(caller), 'its token is good for a week').to.have.property('ran');
+    await begin();
+    expect(policy.seconds, 'also after a restart').to.equal(iat + 86_400);
+    await policy.accept(await hand.policy({ seq: 3, iat: iat + 10 }));
+    expect(await callAs(hour)).to.have.property('ran');
+    await begin();
+    expect(await callAs(hour), 'also after a restart').to.have.property('ran');
+  });
+
+  it('a token of a time that has not come locks nobody out for longer than until the next policy', async () => {
+    const iat = Math.floor(wall / 1000);
+    const hour = await hand.caller({ exp: iat + 3600 });
+    const ahead = await hand.caller({ iat: iat + 400 * 86_400, exp: iat + 401 * 86_400 });
+    for (let n = 0; n < 5; n++) expect(await callAs(ahead)).to.have.property('ran');
+    expect(policy.seconds).to.equal(iat + 86_400);
+    await policy.accept(await hand.policy({ seq: 2, iat: iat + 10 }));
+    expect(await callAs(hour)).to.have.property('ran');
+  });
+
+  it('a policy that was held back on its way does not take the time back, nor does the same one again', async () => {
+    const iat = Math.floor(wall / 1000);
+    const hour = await hand.caller({ exp: iat + 3600 });
+    wall = Date.UTC(2020, 0, 1);
+    const same = await hand.policy({ seq: 2, iat: iat + 60 });
+    await policy.accept(same);
+    clock += 2 * 3_600_000;
+    await policy.accept(await hand.policy({ seq: 3, iat: iat + 120 }));
+    await policy.accept(await hand.policy({ seq: 3, iat: iat + 120 }));
+    expect(policy.seconds).to.equal(iat + 60 + 7200);
+    expect(await callAs(hour)).to.include({ code: 'E_UNAUTHENTICATED' });
+  });
 });

@@ -105,10 +105,11 @@ describe('the MAVLink WebSocket', () => {
     expect(names).to.include(ATTITUDE);
   });
 
-  it('carries frames to the vehicle for the key and a flight token', async () => {
+  it('carries frames to the vehicle for the key and a token with the scopes of what they do', async () => {
+    const { body } = await node.post('/api/mcp/tokens', { scopes: ['read', 'flight', 'admin'] }, key);
     for (const [value, headers] of [
       [1500, key],
-      [1700, { 'x-svc-mcp-token': flight }],
+      [1700, { 'x-svc-mcp-token': String(body['token']) }],
     ] as const) {
       const client = await open('', headers);
       client.socket.send(paramSet(value));
@@ -117,12 +118,21 @@ describe('the MAVLink WebSocket', () => {
     }
   });
 
+  it('a token of the preset fly writes no parameter by a frame either, and is told', async () => {
+    const before = await rtlAltitude();
+    const client = await open('', { 'x-svc-mcp-token': flight });
+    client.socket.send(paramSet(1900));
+    await client.until(() => client.texts.length > 0);
+    expect(client.texts[0]).to.include('PARAM_SET: the token lacks a scope');
+    expect(await rtlAltitude()).to.equal(before);
+  });
+
   it('F6 a read token only listens: what it sends is dropped and counted', async () => {
     const before = await rtlAltitude();
     const client = await open('', { 'x-svc-mcp-token': read });
     client.socket.send(paramSet(2000));
     const { body } = await node.json('/api/mcp/status', { headers: key });
-    const [, first] = body['tokens'] as { token_id: string }[];
+    const first = (body['tokens'] as { token_id: string }[]).at(-1);
     const id = first?.token_id ?? '';
     while ((await counters(id))?.['rx_refused'] !== 1);
     expect(await rtlAltitude()).to.equal(before);
@@ -182,5 +192,28 @@ describe('the MAVLink WebSocket', () => {
     forced.socket.send(paramSet(2200));
     await forced.until(() => forced.ids.includes(22));
     expect(await rtlAltitude()).to.equal(2200);
+  });
+
+  it('while armed no config key does what a guarded row refuses, without force', async () => {
+    const put = async (body: object) =>
+      node.json('/api/config', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json', ...key },
+        body: JSON.stringify(body),
+      });
+    for (const [name, value] of [
+      ['agent.role', 'relay'],
+      ['radio.channel', 36],
+      ['radio.mcs', 2],
+      ['radio.mode', 'external'],
+      ['mavlink.source', 'udp:0.0.0.0:14999'],
+      ['features.flight', false],
+      ['fleet.scopes', []],
+    ] as const) {
+      const { status, body } = await put({ key: name, value });
+      expect([status, body['code']], name).to.deep.equal([409, 'E_ARMED']);
+    }
+    expect((await put({ key: 'agent.name', value: 'kite' })).status).to.equal(200);
+    expect((await put({ key: 'radio.mcs', value: 2, force: true })).status).to.equal(200);
   });
 });

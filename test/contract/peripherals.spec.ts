@@ -379,6 +379,8 @@ describe('peripherals', () => {
         'E_SCOPE',
         'keyonly',
       ]);
+      // Before anything was heard, the vehicle may be armed.
+      await node.knowsArmed();
       // The test's /dev is no /dev: the config's own check refuses it, so that nothing is stored that cannot be opened.
       const elsewhere = await act(PORT, { ...body, confirm: true });
       expect([elsewhere.status, elsewhere.body['code']]).to.deep.equal([422, 'E_INVALID_VALUE']);

@@ -184,7 +184,8 @@ describe('an AI client flies', function () {
         expect((await callTool(client, 'flight_mode', { mode: 'RTL' })).isError).to.equal(false);
         const refused = await callTool(client, 'flight_arm');
         expect([refused.isError, refused.value['accepted']]).to.deep.equal([true, false]);
-        expect(refused.value['message']).to.match(/^The vehicle refused arm: Arm: .*not armable/);
+        expect(refused.value['message']).to.match(/^The vehicle refused arm \(\w+\)\. reason has/);
+        expect(refused.value['reason']).to.match(/^Arm: .*not armable/);
         await telemetry(simulated, ({ statustext }) => JSON.stringify(statustext).includes('Arm: '), KEYED);
         const check = await callTool(client, 'flight_check');
         expect(check.value).to.include({ can_arm: true }); // in another mode

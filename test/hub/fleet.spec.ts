@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { MqttClient } from 'mqtt';
 import { verifyStatement } from '../../shared/fleet/signed.ts';
@@ -144,6 +146,32 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
       id: 'twin-a',
       alarm: null,
     });
+  });
+
+  it('a node that sends events without end is delayed and named; the events of others are stored meanwhile', async () => {
+    const [loud, quiet] = [await hub.enroll('loud'), await hub.enroll('quiet')];
+    const [flood, other] = [await hub.connect(loud), await hub.connect(quiet)];
+    const all = Array.from({ length: 6000 }, async (_, n) => say(flood, loud, 'event', event(n + 1)));
+    const named = hub.streamed((name, { id, alarm }) => name === 'node' && id === 'loud' && alarm !== null);
+    await Promise.all(all);
+    await say(other, quiet, 'event', event(1));
+    await acknowledged(other, quiet, 1);
+    expect((await named)['alarm']).to.include('more events');
+    const db = new DatabaseSync(join(hub.folder, 'hub.db'), { readOnly: true });
+    const { n } = db.prepare("SELECT count(*) AS n FROM events WHERE node = 'loud'").get() ?? {};
+    db.close();
+    expect(Number(n), 'a minute of them, and what the time since allows').to.be.within(3000, 5500);
+    const { records } = (await hub.call('GET', '/v1/audit')).body as { readonly records: readonly object[] };
+    const alarms = records.filter(
+      (each) => 'changed' in each && each.changed === 'loud' && 'outcome' in each && each.outcome === 'alarm',
+    );
+    expect(alarms).to.have.length(1);
+    // It does not hide a second machine with its key.
+    for (const name of ['a', 'b', 'a']) await say(flood, loud, 'presence', presence(name));
+    await hub.streamed(
+      (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).startsWith('Two machines'),
+    );
+    await Promise.all([flood.endAsync(), other.endAsync()]);
   });
 
   it('what is malformed, or of a node that is not enrolled, is counted and dropped', async () => {

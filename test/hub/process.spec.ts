@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -115,6 +115,40 @@ describe(`svc-hub as a process${missing === null ? '' : ` (${missing})`}`, () =>
     await gone(broker);
     await hub.serve();
     expect((await readdir(hub.folder)).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+
+  it('a lost, emptied or new database is refused with the way to restore it, by every command, and is not touched', async () => {
+    await hub.kill('SIGTERM');
+    const file = join(hub.folder, 'hub.db');
+    const kept = join(hub.folder, '..', 'kept.db');
+    await rename(file, kept);
+    const blank = join(hub.folder, '..', 'blank.db');
+    const other = new DatabaseSync(blank);
+    other.exec('PRAGMA user_version = 1; CREATE TABLE operators (id TEXT PRIMARY KEY)');
+    other.close();
+    const commands = [['serve'], ['operator', 'eve'], ['backup', `${file}.copy`], ['--demo']];
+    for (const [content, why] of [
+      [null, 'is missing'],
+      [Buffer.alloc(0), 'is empty'],
+      [await readFile(blank), 'has nobody in it'],
+    ] as const) {
+      if (content !== null) await writeFile(file, content);
+      await writeFile(`${file}-wal`, 'all that was written last');
+      for (const command of content === null ? commands : commands.slice(0, 1)) {
+        const { code, stderr } = await failing(hub.command(command));
+        expect(code, command.join(' ')).to.equal(1);
+        expect(stderr).to.include(why).and.to.include('Put a backup in its place');
+        const found = await readFile(file).catch(() => null);
+        expect(found, 'nothing was made').to.deep.equal(content);
+        if (content === null || content.length === 0)
+          expect(await readFile(`${file}-wal`, 'utf8')).to.equal('all that was written last');
+      }
+    }
+    await rm(`${file}-wal`, { force: true });
+    await rm(`${file}-shm`, { force: true });
+    await rename(kept, file);
+    await hub.serve();
+    expect((await hub.call('GET', '/v1/me')).status).to.equal(200);
   });
 
   it('--demo makes a hub, starts its broker, and prints the credential once and a code each time', async () => {

@@ -1,9 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
-import { connectAsync } from 'mqtt';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { readAuthority } from '../../bin/hub/authority/certificates.ts';
 import { readHubConfig } from '../../bin/hub/config.ts';
+import { placesIn } from '../../bin/hub/places.ts';
+import { issueCertificate } from '../../shared/fleet/authority.ts';
+import { certificateRequest, newCertificateKey } from '../../shared/fleet/client-certificate.ts';
 import { newSigningKey, publicJwk } from '../../shared/fleet/signed.ts';
 import { topics } from '../../shared/fleet/topics.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
@@ -34,6 +38,23 @@ function fill(folder: string, from: number, to: number): void {
   db.close();
 }
 
+/** A client that may speak for every node: by its own certificate, because the name in it is its id at the broker. */
+async function everybody(hub: TestHub, fleet: string, broker: string): Promise<MqttClient> {
+  const authority = await readAuthority(placesIn(hub.folder));
+  const key = newCertificateKey();
+  const { pem } = await certificateRequest(key);
+  const cert = await issueCertificate(authority, pem, { client: 'everybody' }, Date.now());
+  await appendFile(join(hub.folder, 'broker.acl'), `\nuser everybody\ntopic readwrite svc/1/${fleet}/#\n`);
+  process.kill(hub.brokerPid, 'SIGHUP');
+  return connectAsync(broker, {
+    ca: authority.certificate,
+    cert,
+    key,
+    clientId: 'everybody',
+    protocolVersion: 5,
+  });
+}
+
 describe(`a large fleet at the hub${missing === null ? '' : ` (${missing})`}`, function () {
   this.timeout(120_000);
   let hub: TestHub;
@@ -47,17 +68,7 @@ describe(`a large fleet at the hub${missing === null ? '' : ` (${missing})`}`, f
     fill(hub.folder, 0, 1000);
     await hub.serve();
     const { fleet, broker } = await readHubConfig(join(hub.folder, 'hub.yaml'));
-    const [ca, cert, key] = await Promise.all(
-      ['ca.pem', 'mqtt.pem', 'mqtt.key'].map(async (name) => readFile(join(hub.folder, name))),
-    );
-    // The hub's own certificate may speak for every node.
-    const client = await connectAsync(broker.url, {
-      ...(ca && { ca }),
-      ...(cert && { cert }),
-      ...(key && { key }),
-      clientId: 'everybody',
-      protocolVersion: 5,
-    });
+    const client = await everybody(hub, fleet, broker.url);
     const said: Promise<unknown>[] = [];
     for (let n = 0; n < 1000; n++) {
       const presence = {

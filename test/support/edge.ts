@@ -34,7 +34,6 @@ export function edgeState(change: Partial<EdgeState> = {}): EdgeState {
     residual: true,
     origins: new Set(['http://localhost:4000']),
     hosts: new Set(['192.168.1.7', '127.0.0.1', '::1', 'svc-a1b2c3.local']),
-    profileKeys: new Set(['agent.profile']),
     credentials: NO_OTHER_CREDENTIALS,
     validate: () => null,
     pilot: null,
@@ -90,6 +89,9 @@ export function verdict(ask: Ask, state?: EdgeState, body?: unknown): string {
 }
 
 export const withKey = ['X-SVC-Key', KEY] as const;
+
+/** A token that is valid and may do nothing. */
+export const NO_SCOPES: Principal = { kind: 'token', id: 'empty', scopes: [] };
 
 /** Credentials of which every offered one is valid, a token with `scopes`. */
 export function trusting(scopes: readonly Scope[] = []): CredentialChecks {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { connect as connectTcp, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -93,6 +93,13 @@ export class Broker {
   async deny(ids: readonly string[]): Promise<void> {
     await writeFile(this.#file('acl'), mosquittoAcl(this.fleet, ids), { mode: 0o600 });
     this.#process?.kill('SIGHUP');
+  }
+
+  /** A client that may read everything, as the hub may, until `deny` writes the rules anew. */
+  async observer(id: string): Promise<ClientIdentity> {
+    await appendFile(this.#file('acl'), `\nuser ${id}\ntopic read svc/1/${this.fleet}/#\n`);
+    this.#process?.kill('SIGHUP');
+    return this.identity(id);
   }
 
   /** Starts it, again after `kill`. */

@@ -44,6 +44,8 @@ export interface Situation {
 export function oracle({ row, credential, from, paired, features }: Situation): string {
   const relayed = credential === 'relay';
   if (relayed && row.relay === 'forbid') return 'E_RELAY_FORBIDDEN';
+  // A ground station always hears that the drone has no owner.
+  if (relayed && !paired) return 'E_UNPAIRED';
   // Whoever comes through a relay is not where his TCP peer is.
   const where = relayed ? 'remote' : from;
   const inside =
@@ -57,12 +59,7 @@ export function oracle({ row, credential, from, paired, features }: Situation): 
   if (credential === 'onbox') return row.onBox && from === 'loopback' ? inside : 'E_UNAUTHENTICATED';
   if (!credential.startsWith('token:')) return 'E_UNAUTHENTICATED';
   const scope = credential.slice('token:'.length);
-  if (row.scope === scope) return inside;
-  // `destructive` may be what a forced override needs; without one it is not what the row needs. A row without code
-  // behind it says so before it reads a body.
-  const mayForce = scope === 'destructive' && row.armed !== '-' && row.scope !== 'none';
-  const mayEscalate = row.names.length > 0 && (scope === 'flight' || scope === 'destructive');
-  return (mayForce || mayEscalate) && inside !== 'pass' ? inside : 'E_SCOPE';
+  return row.scope === scope ? inside : 'E_SCOPE';
 }
 
 function unpaired(row: Row, credential: Credential, where: AddressClass, inside: string): string {

@@ -19,7 +19,7 @@ in the config turns its routes off, and they answer 501. The rules behind the wo
 | Access | \`public\`: nobody is asked who they are. \`key\`: pairing key, dashboard session, or a token with the scope. \`keyonly\`: pairing key only. \`ws\`: as \`key\`, or a WebSocket ticket. \`+on-box\`: a trusted process on this machine needs no key. \`near\`: only from the operator's networks |
 | Scope | the one scope that a token needs. \`none\`: no token may. \`inner\`: that of the route inside the path. \`+\`: what the request names may need a higher one |
 | Relay | \`forbid\`: refused when the request comes through a ground station's relay |
-| Guard | what the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a key that changes what the node is, \`inner\` always |
+| Guard | what the armed guard refuses while the vehicle is armed: \`guard\` always, \`guard-if-link\` for a unit that carries the link, \`guard-if-profile\` for a config key with \`x-armed: guard\`, \`inner\` always |
 | Built | \`later\`: there is no code behind it yet, it answers 501 |
 `;
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +9,7 @@ export type StubAnswer = readonly [status: number, body: unknown] | 'hang' | 'dr
 /** A token with the claims of a good one and the signature of nobody. */
 export function forgedToken(deviceId: string, scopes: readonly string[]): string {
   const claims = {
-    tokenId: `mct_${deviceId}`,
+    tokenId: `mct_${randomBytes(12).toString('hex')}`,
     operatorId: 'o',
     iss: `agent:${deviceId}`,
     scopes,

@@ -13,6 +13,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
 import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Entry } from '../audit.ts';
+import { diskProblem } from '../disk.ts';
 import type { Budgets } from './budgets.ts';
 import type { Caller } from './caller.ts';
 import { ID_PATTERN } from './openapi.ts';
@@ -161,7 +162,10 @@ async function serve(
     if (row.audited) settle(row.status, 'done');
     if (value instanceof OpenAnswer) value.begin(res, HEADERS);
     else sendValue(res, value instanceof Reply ? value : new Reply(row.status, value), HEADERS);
-  } catch (error) {
+  } catch (caught) {
+    const problem = diskProblem(caught);
+    if (problem !== null) options.log.error(`${row.id}: ${messageOf(caught)}`);
+    const error = problem === null ? caught : new ApiError('E_STORE', problem);
     const { status, code } = error instanceof ApiError ? error : new ApiError('E_INTERNAL');
     const refused = status === 401 || status === 403 || code === 'E_LOCKED';
     if (code !== 'E_AUDIT' && (of !== null || refused)) settle(status, code);

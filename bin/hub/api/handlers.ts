@@ -7,6 +7,7 @@ import type { HubAudit } from '../audit.ts';
 import type { Enrolment } from '../authority/enrolment.ts';
 import type { PolicyMaker } from '../authority/policy.ts';
 import type { HubConfig } from '../config.ts';
+import type { DiskProbe } from '../disk.ts';
 import type { Events } from '../fleet/events.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { FleetLink } from '../fleet/fleet-link.ts';
@@ -29,6 +30,7 @@ export interface HandlerParts {
   readonly caHash: ReturnType<typeof caHashOf>;
   readonly audit: HubAudit;
   readonly codes: Codes;
+  readonly disk: DiskProbe;
   readonly enrolment: Enrolment;
   readonly events: Events;
   readonly fleet: Fleet;
@@ -44,11 +46,20 @@ export interface HandlerParts {
 type Handlers = HubHandlers<typeof hubRows>;
 
 export function hubHandlers(parts: HandlerParts): Handlers {
-  const { config, ca, audit, enrolment, events, fleet, link, policy, sessions, streams } = parts;
+  const { config, ca, audit, disk, enrolment, events, fleet, link, policy, sessions, streams } = parts;
   const document = hubOpenApi(hubRows, VERSION);
   return {
     'ca.get': () => new Reply(200, ca, 'application/x-pem-file'),
-    'health.get': () => ({ ok: link.connected, version: VERSION, broker: link.connected }),
+    'health.get': async () => {
+      const problem = await disk.problem();
+      return {
+        ok: link.connected && problem === null,
+        version: VERSION,
+        broker: link.connected,
+        disk: problem === null,
+        problem,
+      };
+    },
     'openapi.get': () => document,
     'enroll.post': async ({ body, changed }) => {
       changed(body.device_id);

@@ -145,8 +145,14 @@ export const auditVerdict = object(
   ['ok', 'head_not_checked', 'files'],
 );
 export const healthAnswer = object(
-  { ok: { type: 'boolean' }, version: { type: 'string' }, broker: { type: 'boolean' } },
-  ['ok', 'version', 'broker'],
+  {
+    ok: { type: 'boolean' },
+    version: { type: 'string' },
+    broker: { type: 'boolean' },
+    disk: { type: 'boolean', description: 'it took what was written to it within the last 2 s' },
+    problem: { ...textOrNull, description: 'what is wrong with the disk' },
+  },
+  ['ok', 'version', 'broker', 'disk', 'problem'],
 );
 
 export type OperatorRequest = FromSchema<typeof operatorRequest>;

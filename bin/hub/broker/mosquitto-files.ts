@@ -37,6 +37,8 @@ export function mosquittoConfig({
     `keyfile ${key}`,
     'require_certificate true',
     'use_identity_as_username true',
+    // An option of the listener: whatever id a client asks for, its certificate's name is its id, so that it throws nobody off.
+    'use_username_as_clientid true',
     'tls_version tlsv1.2',
     // A client's own share, so that none fills the broker's memory. In bytes: the hub gets all that is retained at once. (A count
     // of 0 is no limit, but then Mosquitto 2.0.11 also ends the connection of a client whose message it refuses.)

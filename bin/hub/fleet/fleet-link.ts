@@ -9,6 +9,7 @@ import type { KeyPair } from '../authority/certificates.ts';
 import type { Signer } from '../authority/signer.ts';
 import type { Events } from './events.ts';
 import type { Fleet } from './fleet.ts';
+import type { NodeQuota } from './node-quota.ts';
 import { parseBody } from './told-bodies.ts';
 
 /** From the first event to the commit of all that came until then. */
@@ -22,6 +23,8 @@ const RETRY_MS = 1000;
 const PUBLISH_MS = 10_000;
 /** Retained messages of all nodes come at once. */
 const RECEIVE_MAXIMUM = 1000;
+const TWIN = 'two machines with one key';
+const FLOOD = 'more events than the hub takes of one node';
 
 export interface FleetLinkOptions {
   readonly url: string;
@@ -33,8 +36,9 @@ export interface FleetLinkOptions {
   readonly signer: Signer;
   /** What is published whenever the broker is there again. */
   readonly policy: () => Promise<string>;
-  /** Two machines have the key of this node. */
-  readonly onTwin: (node: string) => void;
+  readonly quota: NodeQuota;
+  /** What is wrong with this node, in a few words. */
+  readonly onAlarm: (node: string, what: string) => void;
   readonly random: () => number;
   readonly log: Logger;
 }
@@ -67,7 +71,10 @@ export class FleetLink {
     const { events, fleet, log } = this.#options;
     this.#timers = [
       every(SAVE_MS, 'nodes', () => fleet.save()),
-      every(PRUNE_MS, 'retention', () => events.prune()),
+      every(PRUNE_MS, 'retention', () => {
+        events.prune();
+        for (const node of events.pruneShares()) this.#floods(node);
+      }),
     ];
     await this.#open();
     log.info('connecting to the broker');
@@ -148,7 +155,13 @@ export class FleetLink {
       if (problem !== this.#problem) log.warn(`broker: ${problem}`);
       this.#problem = problem;
     });
-    client.on('message', (topic, payload, { retain }) => this.#heard(topic, payload, retain));
+    client.on('message', (topic, payload, { retain }) => {
+      try {
+        this.#heard(topic, payload, retain);
+      } catch (error) {
+        log.error(`${topic}: ${messageOf(error)}`); // a full disk, for example; the node says it again
+      }
+    });
   }
 
   async #begin(client: MqttClient): Promise<void> {
@@ -183,16 +196,16 @@ export class FleetLink {
 
   /** @returns false for a body that is not what it should be */
   #take(what: NodeTopic, node: string, payload: Buffer, kept: boolean): boolean {
-    const { fleet, events, onTwin } = this.#options;
+    const { fleet, events, quota, onAlarm } = this.#options;
     switch (what) {
       case 'presence': {
         const body = parseBody(what, payload);
-        if (body !== null && fleet.presence(node, body, kept)) onTwin(node);
+        if (body !== null && fleet.presence(node, body, kept)) onAlarm(node, TWIN);
         return body !== null;
       }
       case 'status': {
         const body = parseBody(what, payload);
-        if (body !== null && fleet.status(node, body, kept)) onTwin(node);
+        if (body !== null && fleet.status(node, body, kept)) onAlarm(node, TWIN);
         return body !== null;
       }
       case 'telemetry': {
@@ -201,6 +214,10 @@ export class FleetLink {
         return body !== null;
       }
       case 'event': {
+        if (!quota.take(node, payload.length)) {
+          this.#floods(node); // not acknowledged: it comes again
+          return true;
+        }
         const body = parseBody(what, payload);
         if (body === null) return false;
         events.take(node, body);
@@ -208,6 +225,11 @@ export class FleetLink {
         return true;
       }
     }
+  }
+
+  #floods(node: string): void {
+    const { fleet, onAlarm } = this.#options;
+    if (fleet.flood(node)) onAlarm(node, FLOOD);
   }
 
   /** One at a time: an older acknowledgement must not replace a newer one. */

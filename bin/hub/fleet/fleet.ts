@@ -10,6 +10,9 @@ type Json = Readonly<Record<string, unknown>>;
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
 
+const FLOOD =
+  'This node sends more events than the hub takes of one node, or has more in its store than its share: it is delayed, and its oldest events go first. Look what it reports.';
+
 interface Known {
   name: string;
   profile: NodeEntry['profile'];
@@ -171,6 +174,15 @@ export class Fleet {
     this.#unsaved.add(id);
   }
 
+  /** It sends too much. @returns whether that is news; an alarm that is there already is not replaced */
+  flood(id: string): boolean {
+    const node = this.#nodes.get(id);
+    if (node === undefined || node.alarm !== null) return false;
+    this.#alarm(id, node, FLOOD);
+    this.#changed(id);
+    return true;
+  }
+
   clearAlarm(id: string): void {
     const node = this.#nodes.get(id);
     if (node === undefined) return;
@@ -205,7 +217,7 @@ export class Fleet {
   }
 
   #twin(id: string, node: Known): boolean {
-    if (node.alarm !== null) return false;
+    if (node.alarm === TWIN) return false; // it replaces another: that must not hide it
     this.#alarm(id, node, TWIN);
     return true;
   }

@@ -1,3 +1,4 @@
+import { configLeaf } from '../../../shared/config/keys.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -9,12 +10,10 @@ export interface GuardQuestion {
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly profile: Profile;
-  /** Config keys that change the profile of the node; from the config schema's `x-profile`. */
-  readonly profileKeys: ReadonlySet<string>;
 }
 
 /** Whether the armed guard concerns this request at all. */
-export function isGuarded({ row, params, body, profile, profileKeys }: GuardQuestion): boolean {
+export function isGuarded({ row, params, body, profile }: GuardQuestion): boolean {
   switch (row.armed) {
     case '-':
       return false;
@@ -25,7 +24,7 @@ export function isGuarded({ row, params, body, profile, profileKeys }: GuardQues
       return carriesLink(unitName(params['name'] ?? ''), profile);
     case 'guard-if-profile': {
       const key = memberOf(body, 'key');
-      return typeof key !== 'string' || profileKeys.has(key);
+      return typeof key !== 'string' || configLeaf(key)?.['x-armed'] === 'guard';
     }
   }
 }

@@ -4,12 +4,12 @@
  *
  * Two calls, because the last rules need the body, and the body is read only after the first ones have passed:
  *   decide(request, state)          steps 1 to 11, from the head alone
- *   settle(pass, body, state)       steps 10 (override, escalation), 12 and 13, once the body is there
+ *   settle(pass, body, state)       steps 10 (what the body names, override), 12 and 13, once the body is there
  */
 import { type AddressClass, setupUrl } from '../../../shared/auth/address.ts';
 import { holdsKey, mayUse } from '../../../shared/auth/may.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
-import { higher, isScope, type Scope } from '../../../shared/auth/scopes.ts';
+import { isScope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { endsFlight, isClientId } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
@@ -17,6 +17,7 @@ import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
 import { fleetRule } from '../../../shared/routes/fleet-rule.ts';
 import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
+import { neededScopes } from '../../../shared/routes/needed-scopes.ts';
 import type { Row, RowMethod } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
@@ -90,7 +91,6 @@ export interface EdgeState {
   readonly origins: ReadonlySet<string>;
   /** The names and addresses of this node, each in one spelling. */
   readonly hosts: Pick<ReadonlySet<string>, 'has'>;
-  readonly profileKeys: ReadonlySet<string>;
   readonly credentials: CredentialChecks;
   /** Violations of the row's body and query schemas, null if both are valid. */
   readonly validate: (row: Row, body: unknown, query: string) => readonly Violation[] | null;
@@ -600,8 +600,15 @@ function answer(
   state: EdgeState,
 ): Pass | Refusal {
   const policy = found.policy ?? row;
-  if (!mayUse(policy, principal)) return lacksScope(policy, row, principal, cors);
   const missing = missingFeature(row, state);
+  // Where the body may add a class, the refusal waits for it, so that it can say all that is missing.
+  const waits = missing === null && isScope(policy.scope) && mayNeedMore(policy) && principal.scopes !== null;
+  if (!waits && !mayUse(policy, principal))
+    return lacksScope(
+      { policy, row, principal, cors },
+      raisedByRequest(policy.names, found.policyParams, undefined),
+      false,
+    );
   if (missing !== null) return refuse('feature', 'E_NOT_IMPLEMENTED', cors, { row, principal, ...missing });
   return Object.freeze({
     kind: 'pass',
@@ -627,22 +634,38 @@ function clientIdIn(query: string): string | null {
   return named.length === 1 && isClientId(named[0]) ? named[0] : null;
 }
 
+/** Whether what a request names, or its override, can add to the class of the row. */
+function mayNeedMore(policy: Row): boolean {
+  return policy.bodyKind === 'json' && (policy.names.length > 0 || isOverridable(policy));
+}
+
+/** Says all that is missing, and why; for what is closed to tokens, who may. */
 function lacksScope(
-  policy: Row,
-  row: Row,
-  principal: Principal,
-  cors: string | null,
-  raised: Raised | null = null,
-  required: Scope | null = null,
+  { policy, row, principal, cors }: Pick<Pass, 'policy' | 'row' | 'principal' | 'cors'>,
+  raised: readonly Raised[],
+  overrides: boolean,
 ): Refusal {
-  const needed = raised?.class === 'keyonly' ? 'keyonly' : (required ?? policy.scope);
-  const extras = { required: needed, granted: principal.scopes ?? [] };
-  if (principal.confirmable?.some((scope) => scope === needed) === true)
+  const granted = principal.scopes ?? [];
+  const needed = neededScopes(policy, raised, overrides);
+  const reasons = raised
+    .filter((each) => !isScope(each.class) || !granted.includes(each.class))
+    .map(({ name, reason }) => `${name} ${reason}.`);
+  if (needed === null) {
+    const detail = [...reasons, 'No token may do this: use the pairing key.'].join(' ');
+    return refuse('scope', 'E_SCOPE', cors, {
+      row,
+      principal,
+      detail,
+      extras: { required: 'keyonly', missing: ['keyonly'], granted },
+    });
+  }
+  const missing = needed.filter((scope) => !granted.includes(scope));
+  const extras = { required: missing.at(-1), missing, granted };
+  const { confirmable = [] } = principal;
+  if (missing.every((scope) => confirmable.includes(scope)))
     return refuse('fleet', 'E_CONFIRM', cors, { row, principal, extras });
-  if (raised === null || needed !== raised.class)
-    return refuse('scope', 'E_SCOPE', cors, { row, principal, extras });
-  const who = needed === 'keyonly' ? 'only the pairing key may name it' : `it needs the scope ${needed}`;
-  const detail = `${raised.name} ${raised.reason}, so ${who}.`;
+  if (overrides) reasons.push('The armed guard would be overridden.');
+  const detail = [...reasons, `The token lacks ${missing.join(' and ')}.`].join(' ');
   return refuse('scope', 'E_SCOPE', cors, { row, principal, detail, extras });
 }
 
@@ -670,25 +693,30 @@ function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'e
  */
 export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refusal {
   const { policy, row, principal, cors } = pass;
-  const forced = isOverridable(policy) && isForced(body, pass.query);
+  const asked = isOverridable(policy) && isForced(body, pass.query);
   const raised = raisedByRequest(policy.names, pass.policyParams, body);
-  if (raised?.class === 'root')
+  const root = raised.find((each) => each.class === 'root');
+  if (root !== undefined)
     return refuse('scope', 'E_ROOT_ONLY', cors, {
       row,
       principal,
-      detail: `${raised.name} can only be changed by root on the node, not over the API: it ${raised.reason}.`,
+      detail: `${root.name} can only be changed by root on the node, not over the API: it ${root.reason}.`,
     });
-  if (raised?.class === 'keyonly' && !holdsKey(principal))
-    return lacksScope(policy, row, principal, cors, raised);
-  if (principal.scopes !== null) {
-    const required = requiredScope(policy, raised, forced);
-    if (required === null || !principal.scopes.includes(required))
-      return lacksScope(policy, row, principal, cors, raised, required);
-  }
+  const question = { row: policy, params: pass.policyParams, body, profile: state.profile };
+  const inner = row.scope === 'inner';
+  // What a socket carries is guarded when it comes. Through the relay the drone judges, by its own vehicle.
+  const guarded = policy.armed !== '-' && refusesWhile(state.armed) && isGuarded(question);
+  const overrides = asked && !inner && (guarded || policy.armed === '-');
+  const { scopes } = principal;
+  const needed = neededScopes(policy, raised, overrides);
+  if (raised.some((each) => each.class === 'keyonly') && !holdsKey(principal))
+    return lacksScope(pass, raised, overrides);
+  if (scopes !== null && needed?.every((scope) => scopes.includes(scope)) !== true)
+    return lacksScope(pass, raised, overrides);
+  // An override that nobody needs is ignored for a caller that could not have it.
+  const forced = asked && (inner || scopes === null || scopes.includes('destructive'));
   const pilot =
-    isFlown(policy, body) && (policy.method !== 'WS' || row.scope === 'inner')
-      ? state.pilot?.otherThan(pass.clientId)
-      : null;
+    isFlown(policy, body) && (policy.method !== 'WS' || inner) ? state.pilot?.otherThan(pass.clientId) : null;
   if (typeof pilot === 'string')
     return refuse('pilot', 'E_NOT_PIC', cors, {
       row,
@@ -697,15 +725,8 @@ export function settle(pass: Pass, body: unknown, state: EdgeState): Pass | Refu
       extras: { claimed_by: pilot },
     });
   // The drone guards and checks what it is asked through the relay: it knows its own vehicle, and its own version of the row.
-  if (row.scope === 'inner') return forced ? Object.freeze({ ...pass, forced }) : pass;
-  const question = {
-    row: policy,
-    params: pass.policyParams,
-    body,
-    profile: state.profile,
-    profileKeys: state.profileKeys,
-  };
-  if (!forced && refusesWhile(state.armed) && isGuarded(question)) {
+  if (inner) return forced ? Object.freeze({ ...pass, forced }) : pass;
+  if (guarded && !forced) {
     const extras = {
       action: policy.summary,
       armed: state.armed,
@@ -736,14 +757,6 @@ function isFlown({ feature, blast, id }: Row, body: unknown): boolean {
   if (feature !== 'flight' || blast !== 'aircraft') return false;
   const command = id === 'command.post' ? memberOf(body, 'cmd') : null;
   return typeof command !== 'string' || !endsFlight(command);
-}
-
-/** The class that a token needs; null if no token is enough. */
-function requiredScope(policy: Row, raised: Raised | null, forced: boolean): Scope | null {
-  if (forced) return 'destructive';
-  if (policy.access === 'public') return 'read';
-  if (policy.scope === 'none' || policy.scope === 'inner') return null;
-  return isScope(raised?.class) ? higher(policy.scope, raised.class) : policy.scope;
 }
 
 function sentence(violations: readonly Violation[], subject: string): string {

@@ -47,14 +47,9 @@ export function needsAudit({ policy, policyParams, row, forced }: Pass, body: un
     endsFlight(command) // it must work even if the disk is broken
   )
     return false;
-  const raised = raisedByRequest(policy.names, policyParams, body)?.class ?? policy.scope;
-  return (
-    forced ||
-    raised === 'keyonly' ||
-    HELD.has(raised) ||
-    HELD.has(policy.scope) ||
-    policy.blast === 'aircraft'
-  );
+  // Whatever an item adds is at least `flight`, or closed to tokens.
+  const raises = raisedByRequest(policy.names, policyParams, body).length > 0;
+  return forced || raises || HELD.has(policy.scope) || policy.blast === 'aircraft';
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

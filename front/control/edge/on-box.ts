@@ -12,6 +12,7 @@ import type { Logger } from '../../../shared/process/logger.ts';
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
 }
 
@@ -30,42 +31,54 @@ export interface OnBoxOptions {
 
 const ESTABLISHED = '01';
 
-/** An address as the kernel prints it: groups of four bytes in the machine's byte order. */
-function kernelAddress(ip: string): readonly string[] {
-  if (isIPv4(ip)) {
-    const little = ip
-      .split('.')
-      .toReversed()
-      .map((part) => Number(part).toString(16).padStart(2, '0'))
-      .join('')
-      .toUpperCase();
-    // A dual-stack socket lists an IPv4 peer as a mapped IPv6 address.
-    return [little, `0000000000000000FFFF0000${little}`];
-  }
-  return ip === '::1' ? ['00000000000000000000000001000000'] : [];
+/** The tables of the two families. */
+export interface SocketTables {
+  readonly tcp: string;
+  readonly tcp6: string;
 }
 
-function kernelPort(port: number): string {
-  return port.toString(16).toUpperCase().padStart(4, '0');
+/** One end of a connection as the kernel prints it: the address in groups of four bytes, each in the machine's byte order. */
+function kernelEnd(ip: string, port: number): { readonly v4: string | null; readonly v6: string } | null {
+  const at = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  if (ip === '::1') return { v4: null, v6: `00000000000000000000000001000000${at}` };
+  if (!isIPv4(ip)) return null;
+  const little = ip
+    .split('.')
+    .toReversed()
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase();
+  // An IPv6 socket lists an IPv4 end as a mapped address.
+  return { v4: `${little}${at}`, v6: `0000000000000000FFFF0000${little}${at}` };
 }
 
-/** The user id of the socket with the local address `connection.remote…`, or null if the table does not list it. */
-export function uidOfPeer(connection: Connection, tables: readonly string[]): number | null {
-  const { remoteAddress, remotePort, localPort } = connection;
-  if (remoteAddress === undefined || remotePort === undefined || localPort === undefined) return null;
-  const ends = kernelAddress(plainAddress(remoteAddress)).map(
-    (address) => `${address}:${kernelPort(remotePort)}`,
-  );
-  const farPort = `:${kernelPort(localPort)}`;
-  for (const table of tables) {
-    for (const line of table.split('\n')) {
-      const fields = line.trim().split(/\s+/);
-      // sl local_address rem_address st tx:rx tr:when retrnsmt uid …
-      const [, local = '', remote = '', state, , , , uid] = fields;
-      if (state === ESTABLISHED && ends.includes(local) && remote.endsWith(farPort)) return Number(uid);
-    }
-  }
-  return null;
+/**
+ * The user id of the socket at the far end: the one row that is ESTABLISHED and has both addresses and both ports of the
+ * connection, seen from there, in the form of its table. Another user's socket may share three of the four.
+ * @returns null if there is no such row, or more than one
+ */
+export function uidOfPeer(connection: Connection, { tcp, tcp6 }: SocketTables): number | null {
+  const { remoteAddress, remotePort, localAddress, localPort } = connection;
+  if (remoteAddress === undefined || remotePort === undefined) return null;
+  if (localAddress === undefined || localPort === undefined) return null;
+  const far = kernelEnd(plainAddress(remoteAddress), remotePort);
+  const near = kernelEnd(plainAddress(localAddress), localPort);
+  if (far === null || near === null) return null;
+  const uids = [
+    ...(far.v4 === null || near.v4 === null ? [] : uidsOf(tcp, far.v4, near.v4)),
+    ...uidsOf(tcp6, far.v6, near.v6),
+  ];
+  const [uid = null] = uids;
+  return uids.length === 1 && Number.isInteger(uid) ? uid : null;
+}
+
+/** The users of the established sockets between these ends. */
+function uidsOf(table: string, from: string, to: string): readonly number[] {
+  return table.split('\n').flatMap((line) => {
+    // sl local_address rem_address st tx:rx tr:when retrnsmt uid …
+    const [, local, remote, state, , , , uid] = line.trim().split(/\s+/);
+    return state === ESTABLISHED && local === from && remote === to ? [Number(uid)] : [];
+  });
 }
 
 /** Members of `group` by name or as their first group, from the texts of /etc/group and /etc/passwd. */
@@ -97,8 +110,9 @@ export function createOnBoxRule({ ownUid, group, log, read }: OnBoxOptions): OnB
   };
   return {
     trusts(connection) {
-      const uid = uidOfPeer(connection, [textOrNone('/proc/net/tcp'), textOrNone('/proc/net/tcp6')]);
-      if (uid === null || !Number.isInteger(uid)) return false;
+      const tables = { tcp: textOrNone('/proc/net/tcp'), tcp6: textOrNone('/proc/net/tcp6') };
+      const uid = uidOfPeer(connection, tables);
+      if (uid === null) return false;
       return (
         uid === 0 ||
         uid === ownUid ||

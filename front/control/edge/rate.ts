@@ -2,11 +2,13 @@ import { type Rate, TokenBucket } from '../../../shared/async/token-bucket.ts';
 
 /**
  * Budgets per peer (docs/contract.md 4.8): 60 requests a second with a burst of 120; 10 failed credentials a minute, then a
- * lock that doubles from 30 s to 15 min with further failures. The memory is bounded: peers without a lock are dropped, those
- * not seen for the longest time first. A lock is never dropped: if there is no room, new peers share one.
+ * lock that doubles from 30 s to 15 min with further failures. The memory is bounded, and nobody gets anything back by being
+ * dropped from it: a budget goes only when it is full again, a lock never. If there is no room, new peers share one.
  */
 
 const REQUESTS: Rate = { perSecond: 60, burst: 120 };
+/** Of all peers together for which there is no room. */
+const SHARED: Rate = { perSecond: 600, burst: 1200 };
 const FAILURES = 10;
 const FAILURE_WINDOW_MS = 60_000;
 const FIRST_LOCK_MS = 30_000;
@@ -31,6 +33,7 @@ export interface Lock {
 }
 
 export class PeerBudgets {
+  /** In the order of their last requests. */
   readonly #budgets = new Map<string, TokenBucket>();
   readonly #failing = new Map<string, Failing>();
   readonly #now: () => number;
@@ -52,7 +55,9 @@ export class PeerBudgets {
 
   /** Whole seconds until this peer may ask again; null while it may. */
   limitedFor(peer: string): number | null {
-    const waitMs = this.#budgets.get(peer)?.waitMs(this.#now()) ?? 0;
+    const now = this.#now();
+    const budget = this.#budgets.get(peer) ?? (this.#hasRoom(now) ? undefined : this.#budgets.get(OTHERS));
+    const waitMs = budget?.waitMs(now) ?? 0;
     return waitMs === 0 ? null : Math.ceil(waitMs / 1000);
   }
 
@@ -67,14 +72,21 @@ export class PeerBudgets {
 
   /** Takes one request from the peer's budget. */
   spend(peer: string): void {
-    let budget = this.#budgets.get(peer);
-    if (budget === undefined) {
-      const [oldest] = this.#budgets.keys();
-      if (this.#budgets.size >= MAX_PEERS && oldest !== undefined) this.#budgets.delete(oldest);
-      budget = new TokenBucket(REQUESTS, this.#now());
-      this.#budgets.set(peer, budget);
-    }
-    budget.take(this.#now());
+    const now = this.#now();
+    const place = this.#budgets.has(peer) || this.#hasRoom(now) ? peer : OTHERS;
+    const budget = this.#budgets.get(place) ?? new TokenBucket(place === OTHERS ? SHARED : REQUESTS, now);
+    budget.take(now);
+    this.#budgets.delete(place);
+    this.#budgets.set(place, budget);
+  }
+
+  /** Whether a new peer can have a budget of its own, for which the one used least lately goes if it is full. */
+  #hasRoom(now: number): boolean {
+    if (this.#budgets.size < MAX_PEERS) return true;
+    const [oldest] = this.#budgets;
+    if (oldest === undefined || !oldest[1].isFull(now)) return false;
+    this.#budgets.delete(oldest[0]);
+    return true;
   }
 
   /** Counts one failed credential. */

@@ -7,6 +7,8 @@ import type { Policy, PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
 const MAX_BYTES = 1_000_000;
+/** What is further ahead of every other evidence than that is a clock that was wrong, until it is said again and again. */
+const MAX_AHEAD_S = 24 * 3600;
 
 export interface PolicyStoreOptions {
   readonly file: string;
@@ -19,6 +21,14 @@ export interface PolicyStoreOptions {
   readonly log: Logger;
 }
 
+/** Seconds since 1970 that the hub has signed, and when we heard of it, ms of the monotonic clock. */
+interface Proof {
+  readonly seconds: number;
+  readonly at: number;
+}
+
+const NO_PROOF: Proof = { seconds: 0, at: 0 };
+
 interface Kept {
   readonly policy: Policy;
   /** By thumbprint. */
@@ -28,14 +38,18 @@ interface Kept {
 
 /**
  * What the hub says of itself: its keys and the credentials that it has ended. The newest one is kept on the disk; a new one
- * counts only if a key of the one before signed it. The times in what the hub signs also prove how late it is at least.
+ * counts only if a key of the one before signed it. The times in what the hub signs also prove how late it is at least; each policy
+ * with a higher number says it anew, down as well as up, so that a hub whose clock was wrong locks nobody out.
  */
 export class PolicyStore {
   readonly #options: PolicyStoreOptions;
   readonly #changes = new Serial();
   #kept: Kept | null = null;
-  /** Seconds since 1970 that the hub has signed, and when we heard of it. */
-  #proved = { seconds: 0, at: 0 };
+  /** By policies. */
+  #proved = NO_PROOF;
+  /** By tokens, beyond that; the next policy takes its place. */
+  #hinted = NO_PROOF;
+  #isNoted = false;
 
   constructor(options: PolicyStoreOptions) {
     this.#options = options;
@@ -47,9 +61,12 @@ export class PolicyStore {
     try {
       const text = await readPrivate(file, MAX_BYTES);
       if (text === null) return;
-      const jws = (JSON.parse(text) as { readonly jws?: unknown }).jws;
+      const { jws, proved } = JSON.parse(text) as { readonly jws?: unknown; readonly proved?: unknown };
       if (typeof jws !== 'string') throw new Error(`${file} has no policy`);
       await this.#keep(jws, null);
+      // What it proved when it came may be less than what it says.
+      if (typeof proved === 'number' && Number.isSafeInteger(proved) && proved < this.#proved.seconds)
+        this.#prove(proved);
     } catch (error) {
       // Without it no key is believed, so no call is carried out until the node enrols again.
       log.error(`fleet: the policy cannot be read: ${messageOf(error)}`);
@@ -75,14 +92,39 @@ export class PolicyStore {
 
   /** Now, in seconds since 1970: the later of our clock and of what the hub has proved, so that a late clock revives nothing. */
   get seconds(): number {
-    const { now, monotonic } = this.#options;
-    const proved = this.#proved.seconds + Math.floor((monotonic() - this.#proved.at) / 1000);
-    return Math.max(Math.floor(now() / 1000), proved);
+    return Math.max(this.#evidence, this.#since(this.#hinted));
   }
 
-  /** The hub has signed something at this time. */
+  /** A token of the hub was made at this time. */
   proves(seconds: number): void {
-    if (seconds > this.#proved.seconds) this.#proved = { seconds, at: this.#options.monotonic() };
+    const believed = this.#bounded(seconds, 'a token');
+    if (believed > this.#since(this.#hinted))
+      this.#hinted = { seconds: believed, at: this.#options.monotonic() };
+  }
+
+  /** Our clock, and what policies have proved; not what a single token says. */
+  get #evidence(): number {
+    return Math.max(Math.floor(this.#options.now() / 1000), this.#since(this.#proved));
+  }
+
+  #since({ seconds, at }: Proof): number {
+    return seconds + Math.floor((this.#options.monotonic() - at) / 1000);
+  }
+
+  #prove(seconds: number): void {
+    this.#proved = { seconds, at: this.#options.monotonic() };
+    this.#hinted = NO_PROOF;
+  }
+
+  #bounded(seconds: number, what: string): number {
+    const most = this.#evidence + MAX_AHEAD_S;
+    if (seconds <= most) return seconds;
+    if (!this.#isNoted)
+      this.#options.log.warn(
+        `fleet: ${what} of the hub is of ${iso(seconds)}, more than a day after every other evidence: is a clock wrong, there or here?`,
+      );
+    this.#isNoted = true;
+    return most;
   }
 
   /** The first one, as the hub gave it at the enrolment, over a connection that it proved. @throws NotBelieved, ApiError E_STORE */
@@ -113,7 +155,7 @@ export class PolicyStore {
       throw new NotBelieved('svc-policy: of another fleet');
     if (before !== null && payload.seq < before.policy.seq)
       throw new NotBelieved(`svc-policy: number ${payload.seq} is older than ${before.policy.seq}`);
-    this.proves(payload.iat);
+    this.#learn(payload, before);
     if (before === null || payload.seq > before.policy.seq || payload.iat > before.policy.iat)
       this.#kept = {
         policy: payload,
@@ -123,17 +165,35 @@ export class PolicyStore {
     return payload.seq;
   }
 
+  /** What a policy says of the time. The first one has nothing to be held against. */
+  #learn({ seq, iat }: Policy, before: Kept | null): void {
+    if (before === null) return this.#prove(iat);
+    if (seq === before.policy.seq && iat <= before.policy.iat) return; // the same again
+    if (iat < before.policy.iat) return this.#prove(iat); // the hub itself says that its clock was ahead
+    // One that was held back on its way takes nothing back.
+    const believed = this.#bounded(iat, 'the policy');
+    if (believed === iat) this.#isNoted = false;
+    this.#prove(Math.max(believed, this.#since(this.#proved)));
+  }
+
   async #write(jws: string): Promise<void> {
-    await writeAtomic(this.#options.file, `${JSON.stringify({ version: 1, jws })}\n`, 0o600).catch(
-      (error: unknown) => {
-        throw new ApiError('E_STORE', `The fleet's policy could not be written: ${messageOf(error)}.`);
-      },
-    );
+    await writeAtomic(
+      this.#options.file,
+      `${JSON.stringify({ version: 1, jws, proved: this.#proved.seconds })}\n`,
+      0o600,
+    ).catch((error: unknown) => {
+      throw new ApiError('E_STORE', `The fleet's policy could not be written: ${messageOf(error)}.`);
+    });
   }
 }
 
 async function keysIn(keys: readonly PublicJwk[]): Promise<ReadonlyMap<string, PublicJwk>> {
   return new Map(await Promise.all(keys.map(async (key) => [await thumbprint(key), key] as const)));
+}
+
+function iso(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? `second ${seconds}` : date.toISOString();
 }
 
 /** The keys that an unproved policy names; one of them must have signed it. */

@@ -14,7 +14,8 @@ const CLOSE_POLICY = 1008;
 const CLOSE_TRY_AGAIN = 1013;
 
 /**
- * Raw MAVLink, one frame in each binary message, both ways. A token needs `flight` to send anything; frames from a read-only
+ * Raw MAVLink, one frame in each binary message, both ways. A token needs `flight` to send anything, and what the row that does
+ * the same needs besides (`admin` for a parameter, `destructive` to kill); frames from a read-only
  * client are dropped and counted. svc-link enforces this and the armed guard, since it knows whether the vehicle is armed when
  * a frame comes.
  */
@@ -24,7 +25,14 @@ export function mavlinkSocket(feed: string): SocketHandler<typeof mavlinkStream,
     pipe(
       socket,
       feed,
-      { name: principal.id, write: mayFly(principal), force: forced, msgs, client_id: clientId },
+      {
+        name: principal.id,
+        write: mayFly(principal),
+        force: forced,
+        msgs,
+        client_id: clientId,
+        ...(principal.scopes === null ? {} : { scopes: principal.scopes }),
+      },
       ended,
     );
   };

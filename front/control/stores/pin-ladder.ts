@@ -1,7 +1,8 @@
 /**
  * Delays guesses of the PIN: a ladder for each peer, so that a stranger's failures do not lock out the owner, and a slower one
  * for the node, so that many addresses together cannot guess faster. The node's ladder does not apply to a peer that has
- * entered the right PIN before.
+ * entered the right PIN before. The right PIN forgives the peer that entered it, and takes what that peer counted off the node's
+ * ladder; what others guessed still counts, until nobody guesses wrong for a day.
  */
 
 /** From `failures` in a row on, every further failure locks for `lockS`. The highest matching step applies. */
@@ -16,6 +17,7 @@ const NODE_LADDER = [
   { failures: 30, lockS: 30 },
 ] as const;
 const FREE_FAILURES = 4;
+const QUIET_MS = 24 * 3_600_000;
 const MAX_PEERS = 256;
 /** Peers beyond the limit share one entry. */
 const OTHERS = '*';
@@ -49,6 +51,8 @@ export class PinLadder {
   readonly #monotonic: () => number;
   readonly #peers = new Map<string, Rung>();
   #node: Rung = newRung();
+  /** The newest failure of anybody, monotonic ms. */
+  #lastFailure = 0;
 
   /** @param now wall clock, ms @param monotonic ms */
   constructor(now: () => number, monotonic: () => number) {
@@ -66,6 +70,9 @@ export class PinLadder {
 
   /** Counts one wrong guess. @returns how many more guesses are free (0 or less once it locks), and the length of the lock */
   fail(peer: string): { readonly free: number; readonly lockS: number } {
+    const now = this.#monotonic();
+    if (now - this.#lastFailure > QUIET_MS) this.#node = newRung();
+    this.#lastFailure = now;
     const own = this.#rungOf(peer);
     this.#climb(own, PEER_LADDER);
     this.#climb(this.#node, NODE_LADDER);
@@ -74,12 +81,12 @@ export class PinLadder {
 
   /** The right PIN came from this peer. @returns whether that changed anything */
   forgive(peer: string): boolean {
-    const own = this.#find(peer);
-    const isNothing = own?.known === true && own.failures === 0 && this.#node.failures === 0;
-    if (isNothing) return false;
-    this.#node = newRung();
-    const rung = this.#rungOf(peer);
-    Object.assign(rung, newRung(), { known: this.#peers.get(OTHERS) !== rung });
+    const own = this.#peers.get(peer);
+    if (own?.known === true && own.failures === 0) return false;
+    const rung = own ?? this.#rungOf(peer);
+    if (this.#peers.get(OTHERS) === rung) return false; // it is others' too
+    this.#node.failures = Math.max(0, this.#node.failures - rung.failures);
+    Object.assign(rung, newRung(), { known: true });
     return true;
   }
 
@@ -100,6 +107,7 @@ export class PinLadder {
 
   restore({ peers, ...node }: StoredLadder): void {
     this.#node = this.#restored(node, NODE_LADDER);
+    this.#lastFailure = this.#monotonic();
     for (const [peer, { known, ...rung }] of Object.entries(peers).slice(0, MAX_PEERS))
       this.#peers.set(peer, { ...this.#restored(rung, PEER_LADDER), known });
   }

@@ -14,8 +14,8 @@ import { MAX_FOLLOWED } from '../../../shared/rpc/video.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { Encoder, type Target } from '../encode.ts';
 import type { FrameTarget } from '../router/addresses.ts';
+import { COMMAND_AT } from '../router/frame-scope.ts';
 import type { Asker, OwnComponent } from '../router/router.ts';
-import { COMMAND_AT } from '../router/wire-guard.ts';
 import * as frames from './camera-frames.ts';
 
 /** MAV_COMP_ID_CAMERA to MAV_COMP_ID_CAMERA6. */

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { memberOf } from '../../../shared/member.ts';
@@ -147,6 +148,7 @@ export class FeedEndpoint {
       force: hello.force,
       serialControl,
       clientId: hello.client_id,
+      scopes: hello.scopes,
     };
     const sink = new StreamSink(socket, filter);
     const rule =
@@ -198,6 +200,7 @@ function parseHello(line: string): FeedHello | null {
     write,
     force,
     msgs,
+    scopes,
     client_id: clientId,
     component,
   } = value as Readonly<Record<string, unknown>>;
@@ -205,14 +208,20 @@ function parseHello(line: string): FeedHello | null {
   if (msgs !== null && typeof msgs !== 'string') return null;
   if (clientId !== undefined && clientId !== null && typeof clientId !== 'string') return null;
   if (component !== undefined && !isComponent(component)) return null;
+  if (scopes !== undefined && !isScopes(scopes)) return null;
   return {
     name,
     write,
     force,
     msgs,
+    ...(scopes === undefined ? {} : { scopes }),
     ...(clientId === undefined ? {} : { client_id: clientId }),
     ...(component === undefined ? {} : { component }),
   };
+}
+
+function isScopes(value: unknown): value is readonly Scope[] {
+  return Array.isArray(value) && value.every(isScope);
 }
 
 function isComponent(value: unknown): value is FeedComponent {

@@ -1,7 +1,7 @@
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import { COMMAND_AT } from './wire-guard.ts';
+import { COMMAND_AT } from './frame-scope.ts';
 
 /** Messages that fly or change the vehicle, by their ids in common.xml. */
 const FLIES: ReadonlySet<number> = new Set([

@@ -5,7 +5,8 @@ import type { Clock } from '../clock.ts';
 import { type Encoder, frameOf, type Target } from '../encode.ts';
 import type { ParamEntry } from '../params/param-table.ts';
 import { EVERYBODY, targetOf } from './addresses.ts';
-import { COMMAND_AT, FTP_AT, type WireRefusal } from './wire-guard.ts';
+import { COMMAND_AT, FTP_AT } from './frame-scope.ts';
+import type { WireRefusal } from './wire-guard.ts';
 
 /** At most one text for each reason and peer in this time: ground stations repeat a frame many times. */
 const REPEAT_MS = 1000;
@@ -33,6 +34,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [MSG.SETUP_SIGNING, 'SETUP_SIGNING'],
   [MSG.FILE_TRANSFER_PROTOCOL, 'FTP write'],
   [MSG.SERIAL_CONTROL, 'SERIAL_CONTROL'],
+  [MSG.LOG_ERASE, 'LOG_ERASE'],
 ]);
 
 export interface WireAnswersOptions {
@@ -187,6 +189,8 @@ function textOf(frame: Frame, why: Exclude<WireRefusal, 'read-only'>): string {
       return 'svc: arming refused: a kill is under way';
     case 'not-pilot':
       return 'svc: refused: somebody else is pilot in command';
+    case 'scope':
+      return `svc: ${NAMES.get(frame.id) ?? 'refused'}: the token lacks a scope`;
     case 'armed':
       return `svc: ${NAMES.get(frame.id) ?? 'storage/reboot'} refused while armed`;
   }

@@ -1,8 +1,16 @@
+import type { Scope } from '../../../shared/auth/scopes.ts';
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { type FrameTarget, targetOf } from './addresses.ts';
+import {
+  COMMAND_AT,
+  COMPONENT_ARM_DISARM,
+  GUARDED_COMMANDS,
+  scopeOfFrame,
+  writesByFtp,
+} from './frame-scope.ts';
 
 /** What an endpoint's peer may do to the vehicle. */
 export interface WirePolicy {
@@ -14,22 +22,19 @@ export interface WirePolicy {
   readonly serialControl: boolean;
   /** How the client calls itself, null for nobody; undefined where the rule of the pilot in command does not count. */
   readonly clientId?: string | null | undefined;
+  /** Of a token: what it holds. Null or absent for a peer without scopes. */
+  readonly scopes?: readonly Scope[] | null | undefined;
 }
 
 /** `unsigned`: the vehicle accepts only signed frames, and this one cannot or must not be signed. */
-export type WireRefusal = 'read-only' | 'armed' | 'serial-control' | 'unsigned' | 'killing' | 'not-pilot';
-
-/** MAV_CMD */
-const PREFLIGHT_STORAGE = 245;
-const PREFLIGHT_REBOOT_SHUTDOWN = 246;
-/** Offset of `command` in COMMAND_LONG and COMMAND_INT. */
-export const COMMAND_AT = 28;
-/** Offset of `payload` in FILE_TRANSFER_PROTOCOL, and of the opcode in it. */
-export const FTP_AT = 3;
-const FTP_OPCODE_AT = FTP_AT + 3;
-const COMPONENT_ARM_DISARM = 400;
-/** OpenFileWO, CreateFile, WriteFile, RemoveFile, TruncateFile, Rename: `@PARAM` is written through them. */
-const FTP_WRITES: ReadonlySet<number> = new Set([6, 7, 8, 11, 12, 13]);
+export type WireRefusal =
+  | 'read-only'
+  | 'armed'
+  | 'serial-control'
+  | 'unsigned'
+  | 'killing'
+  | 'not-pilot'
+  | 'scope';
 
 /** Who alone may send frames that fly. */
 export interface PilotRule {
@@ -41,8 +46,8 @@ const NO_PILOT: PilotRule = { clientId: () => null, flies: () => false };
 
 /**
  * The armed guard on the wire (docs/contract.md 6): while the vehicle is armed, or its state is unknown, a peer without the
- * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands or reboot.
- * Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
+ * override can not write parameters (by message or through MAVLink FTP), set up signing, use storage commands, calibrate, erase
+ * the logs or reboot. Everything else is the pilot's decision and passes, except arming while our own killSwitch is not acknowledged: its next send
  * would stop the motors again.
  */
 export class WireGuard {
@@ -68,10 +73,18 @@ export class WireGuard {
     if (!policy.mayWrite) return 'read-only';
     if (!forVehicle) return null;
     if (frame.id === MSG.SERIAL_CONTROL && !policy.serialControl) return 'serial-control';
+    if (this.#lacksScope(frame, policy)) return 'scope';
     if (this.#isAnothers(policy) && this.#pilot.flies(frame)) return 'not-pilot';
     if (this.#killing() && this.#isArming(frame)) return 'killing';
     if (policy.force || !this.#isGuarded(frame)) return null;
     return this.#armed(targetOf(frame)) === false ? null : 'armed';
+  }
+
+  /** A frame needs what the row that does the same needs (docs/contract.md 4.10). */
+  #lacksScope(frame: Frame, { scopes }: WirePolicy): boolean {
+    if (scopes === undefined || scopes === null) return false;
+    const needed = scopeOfFrame(frame, this.#payload);
+    return needed !== null && !scopes.includes(needed);
   }
 
   /** Somebody else than this peer is pilot in command. */
@@ -91,15 +104,14 @@ export class WireGuard {
     switch (frame.id) {
       case MSG.PARAM_SET:
       case MSG.SETUP_SIGNING:
+      case MSG.LOG_ERASE:
       case MSG.SERIAL_CONTROL: // a shell behind it writes parameters and reboots
         return true;
       case MSG.COMMAND_LONG:
-      case MSG.COMMAND_INT: {
-        const command = this.#payload.load(frame).u16(COMMAND_AT);
-        return command === PREFLIGHT_STORAGE || command === PREFLIGHT_REBOOT_SHUTDOWN;
-      }
+      case MSG.COMMAND_INT:
+        return GUARDED_COMMANDS.has(this.#payload.load(frame).u16(COMMAND_AT));
       case MSG.FILE_TRANSFER_PROTOCOL:
-        return FTP_WRITES.has(this.#payload.load(frame).u8(FTP_OPCODE_AT));
+        return writesByFtp(this.#payload.load(frame));
       default:
         return false;
     }

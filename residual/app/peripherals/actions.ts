@@ -3,6 +3,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type NamedKind, raisedBy } from '../../../shared/routes/classes.ts';
 import type { Calls } from '../../../shared/rpc/contract.ts';
+import type { Armed } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { PeripheralAction } from '../../../shared/schemas/peripherals.ts';
 import type { ConfigStore } from '../config/store.ts';
@@ -12,6 +13,8 @@ export interface ActionParts {
   readonly peripherals: Peripherals;
   readonly config: ConfigStore;
   readonly supervisor: Pick<Calls<typeof SUPERVISOR>, 'restart'>;
+  /** The armed guard's state. */
+  readonly guard: () => Promise<Armed>;
 }
 
 type Act = (
@@ -39,9 +42,17 @@ const restartService: Act = async ({ supervisor }, { service = '' }, _entry, pri
     : `${service} has restarted: process ${before ?? 'none'} before, ${after} now.`;
 };
 
-const useAsFlightController: Act = async ({ config }, { baud = DEFAULT_BAUD }, { found }, principal) => {
+const useAsFlightController: Act = async (
+  { config, guard },
+  { baud = DEFAULT_BAUD },
+  { found },
+  principal,
+) => {
   const key = 'mavlink.source';
   permit('config-key', key, principal);
+  // PUT /api/config is guarded for this key, and so is this way to it (docs/contract.md 4.12).
+  const armed = await guard();
+  if (armed !== false) throw new ApiError('E_ARMED', undefined, { action: `set ${key}`, armed });
   // The last one is the name by id, which stays over a re-enumeration.
   const value = `serial:${found.device_paths.at(-1) ?? ''}:${baud}`;
   const { restart_required: names } = await config.write(key, value);

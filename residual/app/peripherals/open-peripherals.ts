@@ -6,6 +6,7 @@ import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
 import { clientOf } from '../../../shared/rpc/contract.ts';
 import { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
 import type { ConfigStore } from '../config/store.ts';
+import { linkState } from '../link-state.ts';
 import { ConfigFiles } from './config-files.ts';
 import { peripheralHandlers } from './handlers.ts';
 import { HotPlug } from './hot-plug.ts';
@@ -25,7 +26,7 @@ export interface PeripheralPartOptions {
   readonly trees: Trees;
   /** `/run/udev`. */
   readonly udev: string;
-  readonly paths: Pick<Paths, 'peripherals' | 'supervisorSocket'>;
+  readonly paths: Pick<Paths, 'linkSocket' | 'peripherals' | 'supervisorSocket'>;
   readonly config: ConfigStore;
   readonly publish: (topic: string, payload: unknown) => void;
   readonly log: Logger;
@@ -77,6 +78,11 @@ export function openPeripherals({
       configs: new ConfigFiles(paths.peripherals),
       config,
       supervisor: supervisor.calls,
+      guard: async () =>
+        linkState(paths.linkSocket).then(
+          ({ guard }) => guard,
+          () => 'unknown', // who does not answer may be flying
+        ),
       wall: Date.now,
     }),
     start() {

@@ -1,14 +1,13 @@
 import { networkInterfaces } from 'node:os';
-import { within } from '../../../shared/async/within.ts';
 import type { Config } from '../../../shared/config/schema.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Profile } from '../../../shared/profile.ts';
-import { clientOf } from '../../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link.ts';
 import type { EngineStatus } from '../../../shared/rpc/video.ts';
 import type { ConfigStore } from '../config/store.ts';
+import { linkState } from '../link-state.ts';
 
 /** A fact, or why it is not known. */
 export type Known<T> = { readonly is: T } | { readonly unknown: string };
@@ -39,7 +38,6 @@ export interface FactSources {
   readonly video: () => EngineStatus | null;
 }
 
-const LINK_MS = 1000;
 const MAX_FILE_BYTES = 256 * 1024;
 
 /** Looks at everything anew. Takes up to a second if svc-link does not answer. */
@@ -51,7 +49,10 @@ export async function lookAround({ paths, config, running, video }: FactSources)
     chosen: { profile: await config.has('agent.profile'), region: await config.has('radio.region') },
     // The file stays when the PIN was cleared, without a hash.
     pin: await fromFile(paths.dashboardPin, false, ({ pin_hash: hash }) => hash !== null),
-    link: await linkState(paths.linkSocket),
+    link: await linkState(paths.linkSocket).then(
+      (is) => ({ is }),
+      (error: unknown) => ({ unknown: messageOf(error) }),
+    ),
     video: status === null ? { unknown: 'svc-video does not answer' } : { is: status },
     radios: await fromFile(paths.radioPairs, 0, ({ pairs }) => (Array.isArray(pairs) ? pairs.length : 0)),
     addresses: ownAddresses(),
@@ -70,20 +71,6 @@ async function fromFile<T>(
     return { is: text === null ? none : read({ ...(JSON.parse(text) as object) }) };
   } catch (error) {
     return { unknown: messageOf(error) };
-  }
-}
-
-/** svc-link tells its state to whoever connects. */
-async function linkState(path: string): Promise<Known<LinkState>> {
-  const { promise, resolve } = Promise.withResolvers<LinkState>();
-  const client = clientOf(LINK, { path, listeners: { state: resolve } });
-  client.start();
-  try {
-    return { is: await within(promise, LINK_MS, () => new Error('svc-link does not answer')) };
-  } catch (error) {
-    return { unknown: messageOf(error) };
-  } finally {
-    client.stop();
   }
 }
 

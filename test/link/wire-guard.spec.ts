@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { FrameStream } from '../../front/link/router/frame-stream.ts';
+import { WireGuard, type WirePolicy } from '../../front/link/router/wire-guard.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
+import { crcExtraOf } from '../../shared/mavlink/dialect.ts';
+import type { Frame } from '../../shared/mavlink/frame.ts';
+import { MSG } from '../../shared/mavlink/messages.ts';
+import type { Armed } from '../../shared/rpc/link.ts';
+import { FakeClock } from './fake-clock.ts';
+import { rawV2 } from './mavlink-samples.ts';
+
+const OPEN: WirePolicy = { mayWrite: true, force: false, serialControl: true };
+
+/** The frame as it comes from a peer. */
+function frame(id: number, payload: Buffer): Frame {
+  let got: Frame | null = null;
+  const stream = new FrameStream(new FakeClock(), (each) => (got = each));
+  stream.push(rawV2({ id, payload, extra: crcExtraOf(id) ?? 0 }));
+  if (got === null) throw new Error(`message ${id} is no frame`);
+  return got;
+}
+
+/** A payload of so many bytes that ends in one that is not zero, so that nothing is cut off. */
+function filled(bytes: number, write: (payload: Buffer) => void): Buffer {
+  const payload = Buffer.alloc(bytes);
+  payload[bytes - 1] = 1;
+  write(payload);
+  return payload;
+}
+
+const command = (id: number, number: number): Frame =>
+  frame(
+    id,
+    filled(33, (payload) => payload.writeUInt16LE(number, 28)),
+  );
+const ftp = (opcode: number): Frame =>
+  frame(
+    MSG.FILE_TRANSFER_PROTOCOL,
+    filled(254, (payload) => payload.writeUInt8(opcode, 6)),
+  );
+const plain = (id: number, bytes: number): Frame =>
+  frame(
+    id,
+    filled(bytes, () => undefined),
+  );
+
+function judge(what: Frame, armed: Armed, policy: WirePolicy = OPEN, forVehicle = true): string {
+  return new WireGuard(() => armed).judge(what, policy, forVehicle) ?? 'passes';
+}
+
+/** Every opcode of MAVLink FTP (mavlink.io, File Transfer Protocol), and whether it changes something. */
+const FTP: readonly (readonly [number, string, boolean])[] = [
+  [0, 'None', false],
+  [1, 'TerminateSession', false],
+  [2, 'ResetSessions', false],
+  [3, 'ListDirectory', false],
+  [4, 'OpenFileRO', false],
+  [5, 'ReadFile', false],
+  [6, 'CreateFile', true],
+  [7, 'WriteFile', true],
+  [8, 'RemoveFile', true],
+  [9, 'CreateDirectory', true],
+  [10, 'RemoveDirectory', true],
+  [11, 'OpenFileWO', true],
+  [12, 'TruncateFile', true],
+  [13, 'Rename', true],
+  [14, 'CalcFileCRC32', false],
+  [15, 'BurstReadFile', false],
+  [128, 'ACK', false],
+  [129, 'NAK', false],
+];
+
+describe('the armed guard on the wire', () => {
+  const guarded: readonly (readonly [string, Frame])[] = [
+    ['PARAM_SET', plain(MSG.PARAM_SET, 23)],
+    ['SETUP_SIGNING', plain(MSG.SETUP_SIGNING, 42)],
+    ['SERIAL_CONTROL', plain(MSG.SERIAL_CONTROL, 79)],
+    ['LOG_ERASE', plain(MSG.LOG_ERASE, 2)],
+    ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) =>
+      [241, 245, 246, 42_424].map(
+        (number) => [`command ${number} in message ${id}`, command(id, number)] as const,
+      ),
+    ),
+    ...FTP.filter(([, , writes]) => writes).map(([opcode, name]) => [`FTP ${name}`, ftp(opcode)] as const),
+  ];
+  const free: readonly (readonly [string, Frame])[] = [
+    ['PARAM_REQUEST_READ', plain(MSG.PARAM_REQUEST_READ, 20)],
+    ['PARAM_REQUEST_LIST', plain(MSG.PARAM_REQUEST_LIST, 2)],
+    ['LOG_REQUEST_LIST', plain(MSG.LOG_REQUEST_LIST, 6)],
+    // Taking off, landing, arming, killing, a mode: the pilot's decisions.
+    ...[20, 21, 22, 176, 400, 185].map(
+      (number) => [`command ${number}`, command(MSG.COMMAND_LONG, number)] as const,
+    ),
+    ...FTP.filter(([, , writes]) => !writes).map(([opcode, name]) => [`FTP ${name}`, ftp(opcode)] as const),
+  ];
+
+  for (const [name, what] of guarded)
+    it(`${name}: refused while armed or unknown, without the override`, () => {
+      expect([judge(what, true), judge(what, 'unknown'), judge(what, false)]).to.deep.equal([
+        'armed',
+        'armed',
+        'passes',
+      ]);
+      expect(judge(what, true, { ...OPEN, force: true })).to.equal('passes');
+      expect(judge(what, false, { ...OPEN, mayWrite: false })).to.equal('read-only');
+      expect(judge(what, true, { ...OPEN, force: true, mayWrite: false })).to.equal('read-only');
+    });
+
+  for (const [name, what] of free)
+    it(`${name}: passes whatever the state`, () => {
+      for (const armed of [true, false, 'unknown'] as const) expect(judge(what, armed)).to.equal('passes');
+    });
+
+  it('an FTP opcode that nobody knows counts as a write', () => {
+    const known = new Set(FTP.map(([opcode]) => opcode));
+    for (let opcode = 0; opcode < 256; opcode++)
+      if (!known.has(opcode)) expect(judge(ftp(opcode), true), `opcode ${opcode}`).to.equal('armed');
+  });
+
+  it('SERIAL_CONTROL needs its own permission, armed or not, also with force', () => {
+    const shell = plain(MSG.SERIAL_CONTROL, 79);
+    for (const armed of [true, false] as const)
+      for (const force of [true, false])
+        expect(judge(shell, armed, { ...OPEN, force, serialControl: false })).to.equal('serial-control');
+  });
+
+  const ask = (id: number, number: number, first = 0, second = 0): Frame =>
+    frame(
+      id,
+      filled(33, (payload) => {
+        payload.writeFloatLE(first, 0);
+        payload.writeFloatLE(second, 4);
+        payload.writeUInt16LE(number, 28);
+      }),
+    );
+  const classed: readonly (readonly [string, Frame, 'admin' | 'destructive'])[] = [
+    ...guarded.map(([name, what]) => {
+      const admin = /^(?:PARAM_SET|FTP|command (?:241|42424))/.test(name);
+      return [name, what, admin ? 'admin' : 'destructive'] as const;
+    }),
+    ...[MSG.COMMAND_LONG, MSG.COMMAND_INT].flatMap((id) => [
+      [`a kill in message ${id}`, ask(id, 400, 0, 21_196), 'destructive'] as const,
+      [`a termination in message ${id}`, ask(id, 185, 1), 'destructive'] as const,
+      [`a parachute in message ${id}`, ask(id, 208, 2), 'destructive'] as const,
+    ]),
+    ['a fence cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 1])), 'destructive'],
+    ['everything cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1, 255])), 'destructive'],
+    ['an empty fence', frame(MSG.MISSION_COUNT, Buffer.from([0, 0, 1, 1, 1])), 'destructive'],
+  ];
+  for (const [name, what, scope] of classed)
+    it(`${name}: a token needs ${scope} besides flight, as for the row`, () => {
+      const as = (...scopes: Scope[]) => judge(what, false, { ...OPEN, scopes });
+      expect([
+        as('read', 'flight'),
+        as('flight', scope),
+        judge(what, false, { ...OPEN, scopes: null }),
+      ]).to.deep.equal(['scope', 'passes', 'passes']);
+      const other = scope === 'admin' ? 'destructive' : 'admin';
+      expect(as('flight', other)).to.equal('scope');
+    });
+  it('what flies needs no more than flight', () => {
+    const scopes = ['flight'] as const;
+    for (const [name, what] of [
+      ...free.filter(([each]) => each !== 'command 185'),
+      ['a disarm', ask(MSG.COMMAND_LONG, 400, 0)],
+      ['a mission cleared', frame(MSG.MISSION_CLEAR_ALL, Buffer.from([1, 1]))],
+      ['a fence of four', frame(MSG.MISSION_COUNT, Buffer.from([4, 0, 1, 1, 1]))],
+    ] as const)
+      expect(judge(what, true, { ...OPEN, scopes }), name).to.equal('passes');
+  });
+
+  it('concerns only what would reach the vehicle', () => {
+    expect(judge(plain(MSG.PARAM_SET, 23), true, OPEN, false)).to.equal('passes');
+  });
+});
