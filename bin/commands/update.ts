@@ -39,7 +39,7 @@ export default class UpdateCommand extends NodeCommand {
   static override args = { file: Args.string({ required: true, description: 'a bundle' }) };
   static override flags = {
     wait: Flags.boolean({ summary: 'until it is over, however it ends' }),
-    force: Flags.boolean({ summary: 'even while the vehicle is armed' }),
+    force: Flags.boolean({ summary: 'even while the vehicle is armed', default: false }),
     'allow-downgrade': Flags.boolean({
       summary: 'an older version too; only as root on the node',
       exclusive: ['host', 'via'],

@@ -3,6 +3,9 @@
  * results, so that every accepted value works at the start.
  */
 import { isIP } from 'node:net';
+import { posix } from 'node:path';
+import { isWeakJwk } from '../auth/weak-key.ts';
+import { plainText } from '../plain-text.ts';
 
 /** Where the flight controller is (`mavlink.source`, docs/contract.md 6). */
 export type MavlinkSource =
@@ -50,6 +53,11 @@ const HOST_NAME = /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})(?:\.[A-Za-z0-
 const EXTENSION = /^(?=.{1,128}$)[a-z0-9]+(?:\.[a-z0-9-]+)+$/;
 const DEVICE = /^\/dev\/[A-Za-z0-9._/:+-]+$/;
 
+/** A path below /dev that is written as it is meant. */
+function isDevice(path: string): boolean {
+  return DEVICE.test(path) && posix.normalize(path) === path && !path.endsWith('/');
+}
+
 /** `host:port`, `[IPv6]:port`; null if the host is invalid, or the port is not from 1 to 65535. */
 export function parseHostPort(text: string): HostPort | null {
   const match = /^(?:\[([^\]]+)\]|(.+)):(\d{1,5})$/.exec(text);
@@ -85,7 +93,7 @@ export function parseMavlinkSource(text: string): MavlinkSource | null {
       const digits = rest.slice(split + 1);
       const baud = Number(digits);
       const fits = /^\d{1,8}$/.test(digits) && baud >= BAUD.lowest && baud <= BAUD.highest;
-      return DEVICE.test(path) && fits ? { kind, path, baud } : null;
+      return isDevice(path) && fits ? { kind, path, baud } : null;
     }
     default:
       return null;
@@ -116,7 +124,7 @@ export function parseVideoSource(text: string): VideoSource | null {
       // Without an index the first one.
       return text === kind || /^\d$/.test(rest) ? { kind, index: Number(rest) } : null;
     case 'v4l2':
-      return DEVICE.test(rest) ? { kind, device: rest } : null;
+      return isDevice(rest) ? { kind, device: rest } : null;
     case 'rtsp':
     case 'rtsps': {
       const url = parseUrl(text);
@@ -151,7 +159,7 @@ function isWebOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase();
 }
 
-/** The formats of the config schema: the forms, for the error sentence, and whether a text is one. */
+/** The formats of our schemas: the forms, for the error sentence, and whether a text is one. */
 export const FORMATS = {
   'mavlink-source': {
     forms: 'auto, sim, serial:/dev/…:baud (300 to 4000000), udp:host:port, udpout:host:port, tcp:host:port',
@@ -175,6 +183,20 @@ export const FORMATS = {
     fits: (text: string) => text === '' || parseHostPort(text) !== null,
   },
   'ip-address': { forms: 'an IPv4 or IPv6 address', fits: (text: string) => isIP(text) !== 0 },
+  'ed25519-key': {
+    forms: 'an Ed25519 public key that is not of a small order',
+    fits: (text: string) => !isWeakJwk(text),
+  },
+  'fleet-operator': {
+    forms: 'a name and an Ed25519 public key (base64url) that is not of a small order',
+    fits: (text: string) => !isWeakJwk(text.slice(text.indexOf(' ') + 1)),
+  },
+  /** What a person is shown, on a page, on a terminal, in a log. */
+  'shown-name': {
+    forms:
+      'one line without characters that control a terminal, turn the direction of text or cannot be seen',
+    fits: (text: string) => plainText(text) === text,
+  },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
 } as const;
 

@@ -13,6 +13,7 @@ export const agentConfig = section({
   },
   name: {
     type: 'string',
+    format: 'shown-name',
     maxLength: 64,
     default: '',
     description: 'shown to operators; empty: made from the device id',

@@ -49,7 +49,11 @@ export const fleetConfig = section({
   operators: {
     type: 'array',
     maxItems: 64,
-    items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31} [A-Za-z0-9_-]{43}$' },
+    items: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31} [A-Za-z0-9_-]{43}$',
+      format: 'fleet-operator',
+    },
     default: [],
     description: 'whose confirmation counts: a name and the public half of their Ed25519 key, base64url',
     ...AUTHORITY,

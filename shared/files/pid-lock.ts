@@ -9,12 +9,16 @@ import { bootTime } from '../operator/boot-clock.ts';
  */
 
 const TAKING_MS = 10_000;
+/** Of `/proc/PID/stat`, the fields after the name, from the state on: when the process began, in ticks since the boot (proc(5)). */
+const START_AT = 22 - 3;
 
 /** @returns how to release it; null while another living process holds it. @throws the file system's error */
 export function takePidLock(path: string): (() => void) | null {
   const id = randomUUID();
   const draft = `${path}.${id}`;
-  const text = JSON.stringify({ id, pid: process.pid, host: hostname(), boot: bootTime().boot_id });
+  const { pid } = process;
+  const owner = { id, pid, host: hostname(), boot: bootTime().boot_id, began: beganAt(pid) };
+  const text = JSON.stringify(owner);
   writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
   try {
     return placeOrReplace(draft, path) ? () => release(path, id) : null;
@@ -63,14 +67,30 @@ function isHeld(path: string): boolean {
   const owner = ownerOf(path);
   if (owner === 'gone') return true; // released this moment; the next try gets it
   if (owner === null) return false;
-  const { pid, host, boot } = owner;
+  const { pid, host, boot, began } = owner;
   if (host !== hostname()) return true;
-  if (boot !== bootTime().boot_id || typeof pid !== 'number') return false;
+  if (typeof pid !== 'number') return false;
+  // In a container, two processes may be shown two boot ids; when a process began is the same for both.
+  const now = typeof began === 'string' ? beganAt(pid) : null;
+  if (now !== null) return now === began;
+  if (boot !== bootTime().boot_id) return false;
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Null where that is not known: no such process, or no Linux. */
+function beganAt(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_AT] ?? null;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ESRCH', 'EACCES'].includes(code)) return null;
+    throw error;
   }
 }
 

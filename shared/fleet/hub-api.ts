@@ -26,7 +26,7 @@ export const enrollRequest = {
   properties: {
     secret: { type: 'string', pattern: '^[0-9a-f]{32}$' },
     device_id: id,
-    name: text,
+    name: { ...text, format: 'shown-name' },
     profile: { enum: ['drone', 'ground-station'] },
     version: text,
     csr: {

@@ -7,6 +7,7 @@ import {
   errors,
   importJWK,
 } from 'jose';
+import { isWeakJwk } from '../auth/weak-key.ts';
 import { type Validator, validatorOf } from '../schemas/validator.ts';
 import { type PublicJwk, STATEMENTS, type Statement, type StatementType } from './statements.ts';
 
@@ -38,6 +39,7 @@ export function newSigningKey(): KeyObject {
 export function publicJwk(key: KeyObject): PublicJwk {
   const { kty, crv, x }: JsonWebKey = key.export({ format: 'jwk' });
   if (kty !== 'OKP' || crv !== 'Ed25519' || x === undefined) throw new Error('the key is not Ed25519');
+  if (isWeakJwk(x)) throw new Error('the key is of a small order: anybody could sign for it');
   return { kty, crv, x };
 }
 

@@ -22,7 +22,7 @@ const publicJwk = {
   properties: {
     kty: { const: 'OKP' },
     crv: { const: 'Ed25519' },
-    x: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+    x: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$', format: 'ed25519-key' },
   },
   additionalProperties: false,
 } as const;

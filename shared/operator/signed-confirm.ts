@@ -3,6 +3,7 @@ import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomic } from '../files/atomic-write.ts';
+import { validatorOf } from '../schemas/validator.ts';
 import { ageOf, type BootTime } from './boot-clock.ts';
 import { CODE_PATTERN, type OperatorFiles, readOwnJson } from './operator-files.ts';
 import { isSignedByOperator, signAsOperator } from './operator-key.ts';
@@ -25,6 +26,21 @@ export interface PendingCall {
   /** The node is one of a fleet, so each request to it is signed too, while `svc operator confirm` runs. */
   readonly fleet?: boolean;
 }
+
+const text = { type: 'string' } as const;
+const whyNoCall = validatorOf({
+  type: 'object',
+  required: ['code', 'tool', 'node', 'argsHash', 'args'],
+  properties: {
+    code: text,
+    tool: text,
+    node: text,
+    argsHash: text,
+    args: {},
+    summary: text,
+    fleet: { type: 'boolean' },
+  },
+});
 
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 const PENDING_S = 300;
@@ -57,11 +73,12 @@ export async function fileCall(
   return code;
 }
 
-/** The call that waits under the code; null if there is none or it has expired. @throws Error for an invalid code or file */
+/** The call that waits under the code; null if there is none, it has expired, or the file has no call of this code. @throws Error for an invalid code or file */
 export function pendingCall(files: OperatorFiles, code: string, now: BootTime): PendingCall | null {
   const found = readOwnJson(pathOf(files.pending, code));
   const age = found === null ? null : ageOf(found['at'], now);
   if (found === null || age === null || age > PENDING_S) return null;
+  if (found['code'] !== code || whyNoCall(found) !== null) return null; // what a person is shown has to be what they sign
   return found as unknown as PendingCall;
 }
 

@@ -77,6 +77,7 @@ export async function readDirectory(zip: ZipFile): Promise<CheckedEntry[]> {
     if (file !== undefined) throw invalid(`${file} is a file and a folder at once`);
   }
   ranges.sort((a, b) => a.start - b.start);
+  if ((ranges[0]?.start ?? 0) > 0) throw invalid('something stands before its first entry');
   for (const [index, { start }] of ranges.entries())
     if (start < (ranges[index - 1]?.end ?? 0)) throw invalid('two entries share the same bytes');
   return files;

@@ -1,4 +1,5 @@
 import { memberOf } from '../member.ts';
+import { plainText } from '../plain-text.ts';
 import type { Violation } from '../schemas/validator.ts';
 import { isArchivePath } from './archive-paths.ts';
 import { capabilityOf, type Half } from './capabilities.ts';
@@ -13,6 +14,8 @@ export interface Checked {
 
 const MCP_LISTS = ['tools', 'resources', 'prompts'] as const;
 const MCP_SCHEMA = 3;
+/** Names that programs look up in objects, where these are something else. */
+const NO_NAMES: readonly unknown[] = ['__proto__', 'constructor', 'prototype'];
 /** What manifests of other hosts declare and this node does not do; by their place below `agent`. */
 const NOT_DONE: readonly (readonly [path: string, why: string])[] = [
   ['payloads', 'would be downloaded, and this node downloads nothing; put the files into the archive'],
@@ -188,14 +191,42 @@ function checkMcp(half: Half, part: unknown, schema: number, { violations, warni
   for (const list of used) {
     const seen = new Set<unknown>();
     for (const [index, item] of listOf(memberOf(contributes, list)).entries()) {
+      const path = `/${half}/contributes/${list}/${index}`;
       const name = memberOf(item, 'name');
+      if (NO_NAMES.includes(name))
+        violations.push({ path: `${path}/name`, message: 'is a name that is not allowed' });
+      checkWords(item, path, violations);
       if (name !== undefined && seen.has(name))
         violations.push({
-          path: `/${half}/contributes/${list}/${index}`,
+          path,
           message: `${JSON.stringify(name)} stands there twice`,
         });
       seen.add(name);
     }
+  }
+}
+
+/** Whatever an AI client is told, and the person who is asked about it: what they see is what stands there, and all of it. */
+function checkWords(value: unknown, path: string, violations: Violation[]): void {
+  if (typeof value === 'string') {
+    const line = value.replaceAll(/[\n\t]/g, ' ');
+    if (plainText(line) !== line)
+      violations.push({
+        path,
+        message: 'has characters that control a terminal, turn the direction of text or cannot be seen',
+      });
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    const below = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (/^\$(?:ref|dynamicRef)$/.test(name) && typeof member === 'string' && !member.startsWith('#'))
+      violations.push({
+        path: below,
+        message: 'leads out of the schema; write what is meant, or # and a place in it',
+      });
+    checkWords(name, below, violations);
+    checkWords(member, below, violations);
   }
 }
 

@@ -151,7 +151,7 @@ export const MANIFEST_SCHEMA = {
     schema_version: { enum: [1, 2, 3] },
     id: { type: 'string', pattern: '^[a-z0-9]+(\\.[a-z0-9-]+)+$', maxLength: 128 },
     version: { type: 'string', maxLength: 64, format: 'semantic-version' },
-    name: { type: 'string', maxLength: 128 },
+    name: { type: 'string', format: 'shown-name', maxLength: 128 },
     description: TEXT,
     author: TEXT,
     license: { type: 'string', maxLength: 128 },

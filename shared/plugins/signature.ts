@@ -1,7 +1,9 @@
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isWeakJwk } from '../auth/weak-key.ts';
 import { messageOf } from '../errors.ts';
+import { readOwn } from '../files/private-file.ts';
 import { PluginRefusal } from './refusal.ts';
 
 export interface FileDigest {
@@ -43,7 +45,7 @@ export function digestOf(files: readonly FileDigest[]): Buffer {
 export function parseSignature(text: string): Signature {
   const [signer, encoded, ...more] = text
     .split('\n')
-    .map((line) => line.trim())
+    .map((line) => line.replaceAll(/^[ \t]+|[ \t\r]+$/g, ''))
     .filter((line) => line !== '');
   if (signer === undefined || encoded === undefined || more.length > 0)
     throw unreadable('it must have two lines, the signer and the signature');
@@ -95,11 +97,12 @@ export async function readTrust(
     const signer = name.slice(0, -'.pem'.length);
     try {
       if (!SIGNER_ID.test(signer)) throw new Error('its name cannot be the id of a signer');
-      const pem = await readFile(join(keysFolder, name), 'utf8');
-      if (pem.length > MAX_KEY_BYTES || !pem.includes('-----BEGIN PUBLIC KEY-----'))
-        throw new Error('it is no public key in PEM');
+      const pem = (await readOwn(join(keysFolder, name), 0o022, MAX_KEY_BYTES)) ?? '';
+      if (!pem.includes('-----BEGIN PUBLIC KEY-----')) throw new Error('it is no public key in PEM');
       const key = createPublicKey(pem);
       if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is no Ed25519 key');
+      if (isWeakJwk(key.export({ format: 'jwk' }).x ?? ''))
+        throw new Error('it is of a small order: anybody could sign for it');
       keys.set(signer, key);
     } catch (error) {
       problems.push(`${join(keysFolder, name)} is skipped: ${messageOf(error)}`);

@@ -21,7 +21,7 @@ export const recordStartRow = row(
   'start recording',
   {
     body: video.recordStart,
-    fails: ['E_RECORDING_ACTIVE', 'E_DISK_FULL'],
+    fails: ['E_RECORDING_ACTIVE', 'E_RECORDING_NOT_ACTIVE', 'E_DISK_FULL'],
     responses: json('it begins with the next key frame', video.recordStarted),
   },
 );

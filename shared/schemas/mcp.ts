@@ -2,7 +2,12 @@ import { SCOPES } from '../auth/scopes.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const tokenId = { type: 'string', description: 'mct_ and 24 hex digits' } as const;
-const label = { type: 'string', maxLength: 64, description: 'what a person calls it' } as const;
+const label = {
+  type: 'string',
+  format: 'shown-name',
+  maxLength: 64,
+  description: 'what a person calls it',
+} as const;
 const scopes = {
   type: 'array',
   items: { enum: SCOPES },

@@ -29,6 +29,7 @@ export const claimRequest = {
   properties: {
     user_id: {
       type: 'string',
+      format: 'shown-name',
       minLength: 1,
       maxLength: 128,
       description: 'who pairs, as the operator names himself',

@@ -206,7 +206,7 @@ export const peripheralManifest = {
   required: ['id', 'display_name', 'match'],
   properties: {
     id: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
-    display_name: { type: 'string', minLength: 1, maxLength: 128 },
+    display_name: { type: 'string', format: 'shown-name', minLength: 1, maxLength: 128 },
     match: {
       type: ['array', 'object'],
       minItems: 1,
@@ -224,7 +224,7 @@ export const peripheralManifest = {
         required: ['id', 'display_name', 'does'],
         properties: {
           id: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
-          display_name: { type: 'string', minLength: 1, maxLength: 128 },
+          display_name: { type: 'string', format: 'shown-name', minLength: 1, maxLength: 128 },
           does: { type: 'string', minLength: 1, maxLength: 64 },
           service: { type: 'string', minLength: 1, maxLength: 64 },
           baud: { type: 'integer', minimum: 300, maximum: 4_000_000 },

@@ -45,7 +45,7 @@ export const radioPairRequest = {
       maximum: MAX_SLOTS - 1,
       description: 'which of its drones this one is; 0 unless given',
     },
-    ground_name: { type: 'string', maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]*$' },
+    ground_name: { type: 'string', format: 'shown-name', maxLength: 64 },
     public_key: publicKey,
   },
   additionalProperties: false,

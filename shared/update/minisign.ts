@@ -7,6 +7,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { isWeakKey } from '../auth/weak-key.ts';
 
 /**
  * Signatures and keys of minisign (https://jedisct1.github.io/minisign/): Ed25519 over the file itself (`Ed`), or over its
@@ -40,6 +41,8 @@ export interface SecretKey extends PublicKey {}
 export function parsePublicKey(text: string): PublicKey {
   const bytes = decoded(lines(text)[1] ?? '', 2 + ID_BYTES + KEY_BYTES, 'the key');
   if (algorithmOf(bytes) !== LEGACY) throw new Error('It is no key for Ed25519.');
+  if (isWeakKey(bytes.subarray(2 + ID_BYTES)))
+    throw new Error('It is of a small order: anybody could sign for it.');
   return {
     id: idOf(bytes.subarray(2, 2 + ID_BYTES)),
     key: createPublicKey({

@@ -51,6 +51,9 @@ const server = createServer((req, res) => {
       res.socket.write(head + 'content-length: 2\\r\\n\\r\\nok');
       return;
     }
+    case '/switch':
+      res.socket.write('HTTP/1.1 101 Switching Protocols\\r\\nupgrade: other\\r\\nconnection: Upgrade\\r\\n\\r\\n');
+      return;
     case '/half':
       res.writeHead(200, { 'content-length': url.searchParams.get('of') });
       res.write('x'.repeat(10));
@@ -166,6 +169,14 @@ describe('an extension’s own HTTP API', () => {
       });
       expect([answer.status, answer.headers.get('location')], to).to.deep.equal([302, location]);
     }
+  });
+
+  it('an answer 101 that nobody asked for is 502 at once', async () => {
+    const before = performance.now();
+    const { status, body } = await plugins.call('GET', `${base}/switch`);
+    expect([status, body['code']]).to.deep.equal([502, 'E_UPSTREAM']);
+    expect(performance.now() - before).to.be.below(10_000); // it was 30 s
+    expect((await plugins.call('GET', `${base}/seen`)).status).to.equal(200);
   });
 
   it('B15: an answer that splits, or has 10 000 headers, is 502; one that breaks off is cut off', async () => {

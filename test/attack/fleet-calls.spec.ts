@@ -87,7 +87,14 @@ describe('calls of the fleet', function () {
     ]);
     expect(await code({ path: '/api/nothing' })).to.equal('E_NOT_FOUND');
     expect(await code({ path: '/api/status?x=%2f..' })).to.equal(200);
-    expect(await code({ path: '/api/%2e%2e/status' })).to.equal('E_BAD_PATH');
+    for (const path of [
+      '/api/%2e%2e/status',
+      '/api/status\r\nX-Svc-Key: x',
+      '/api/st\u0000',
+      '/api/ä',
+      '/ api',
+    ])
+      expect(await code({ path }), path).to.equal('E_BAD_PATH');
   });
 
   async function nodeStatus(): Promise<Body> {

@@ -35,6 +35,11 @@ describe('svc on the command line', function () {
     const before = node.pid('svc-residual');
     const proof = await json('services', 'restart', 'svc-residual');
     expect(proof).to.include({ status: 'ok', pid_before: before });
+    // A process that has nothing to do is not started, and that is what is said.
+    const idle = await run('services', 'restart', 'svc-video');
+    expect(idle.stdout, idle.stderr).to.match(
+      /^svc-video: (?:did not run|pid \d+ ended), and it is not needed now: see svc services list$/m,
+    );
     const unknown = await run('services', 'restart', 'sshd');
     expect(unknown.code).to.equal(1);
     expect(unknown.stderr).to.include('There is no service');

@@ -84,6 +84,25 @@ describe('a signed confirmation', () => {
     expect(isSigned(files, { ...call, code }, at(130)), 'used up').to.equal(false);
   });
 
+  it('of a file that has not the shape of a call is none: nobody is shown what they would not sign', async () => {
+    const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/d` });
+    const call = bind('flight_arm', 'n1', {});
+    const code = await fileCall(files, { ...call, args: {} }, at(1));
+    const path = `${files.pending}/${code}.json`;
+    const good = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+    expect(pendingCall(files, code, at(2))).to.not.equal(null);
+    for (const change of [
+      { tool: 7 },
+      { node: null },
+      { argsHash: undefined },
+      { code: 'ABCDEFGH' },
+      { summary: {} },
+    ]) {
+      await writeFile(path, JSON.stringify({ ...good, ...change }), { mode: 0o600 });
+      expect(pendingCall(files, code, at(2)), JSON.stringify(change)).to.equal(null);
+    }
+  });
+
   it('by another key is none', async () => {
     const files = operatorFiles({ SVC_OPERATOR_DIR: `${home}/b` });
     const other = operatorFiles({ SVC_OPERATOR_DIR: `${home}/c` });

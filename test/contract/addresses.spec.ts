@@ -1,3 +1,7 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   FORMATS,
@@ -7,8 +11,55 @@ import {
   parseVideoOutput,
   parseVideoSource,
 } from '../../shared/config/addresses.ts';
+import { publicJwk } from '../../shared/fleet/signed.ts';
+import { readTrust } from '../../shared/plugins/signature.ts';
+import { parsePublicKey } from '../../shared/update/minisign.ts';
+
+/** All eight points of a small order, of those with another y below 2^255 also that, each with both signs. */
+const SMALL_ORDER = [
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+].flatMap((hex) => {
+  const plain = Buffer.from(hex, 'hex');
+  const signed = Buffer.from(plain);
+  signed.writeUInt8(signed.readUInt8(31) | 0x80, 31);
+  return [plain.toString('base64url'), signed.toString('base64url')];
+});
 
 describe('the addresses of the config', () => {
+  it('names and keys as people have them are taken', () => {
+    for (const name of ['', 'Drone 7', 'Дрон-7', '無人機', 'Vögel & Söhne'])
+      expect(FORMATS['shown-name'].fits(name), name).to.equal(true);
+    const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+    expect(FORMATS['ed25519-key'].fits(x)).to.equal(true);
+    expect(FORMATS['fleet-operator'].fits(`alice ${x}`)).to.equal(true);
+  });
+
+  it('a key of a small order: none is taken, by whichever door', async () => {
+    const zero = Buffer.alloc(32);
+    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), zero]);
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    expect(() => publicJwk(key)).to.throw('small order');
+    const minisign = Buffer.concat([Buffer.from('Ed'), Buffer.alloc(8, 1), zero]).toString('base64');
+    expect(() => parsePublicKey(`untrusted comment: x\n${minisign}\n`)).to.throw('small order');
+    const folder = await mkdtemp(join(tmpdir(), 'svc-weak-key-'));
+    try {
+      await writeFile(join(folder, 'eve.pem'), key.export({ format: 'pem', type: 'spki' }));
+      const { keys, problems } = await readTrust(folder);
+      expect([keys.size, problems.join()]).to.deep.equal([
+        0,
+        `${join(folder, 'eve.pem')} is skipped: it is of a small order: anybody could sign for it`,
+      ]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('are read in all their forms', () => {
     expect(parseMavlinkSource('tcp:127.0.0.1:5762')).to.deep.equal({
       kind: 'tcp',
@@ -44,6 +95,7 @@ describe('the addresses of the config', () => {
       'udp:[10.0.0.1]:1',
       'serial:ttyACM0:57600',
       'serial:/dev/ttyACM0:0',
+      'serial:/dev/../tmp/tty:57600',
       'serial:/dev/ttyACM0:9000000',
       'http://x:1',
     ],
@@ -65,6 +117,11 @@ describe('the addresses of the config', () => {
       'libcamera:-1',
       'libcamera:0 --output /x',
       'v4l2:video0',
+      'v4l2:/dev/../etc/passwd',
+      'v4l2:/dev/./video0',
+      'v4l2:/dev//video0',
+      'v4l2:/dev/video0/',
+      'v4l2:/dev/..',
     ],
     'video-output': [
       '',
@@ -77,10 +134,23 @@ describe('the addresses of the config', () => {
     ],
     'host-port-or-empty': ['host', 'host:0', ':5602', 'a:b:c'],
     'ip-address': ['localhost', '10.0.0', '1.2.3.4:80'],
+    'ed25519-key': [...SMALL_ORDER, 'short'],
+    'fleet-operator': SMALL_ORDER.map((x) => `eve ${x}`),
+    'shown-name': [
+      'a\u001b[2Jb',
+      'a\u0000',
+      'a\nb',
+      'a\u2028b',
+      'a\u0085b',
+      'a\u202eb',
+      'a\u2066b',
+      'a\u200fb',
+      'a\ud800b',
+    ],
     'web-origin': ['*', 'http://a.example/', 'ftp://a.example', 'http://a.example:70000', 'a.example'],
   };
   for (const [format, texts] of Object.entries(wrong)) {
-    it(`${format}: ${texts.join(' ')} -> refused`, () => {
+    it(`${format}: ${texts.map((text) => JSON.stringify(text)).join(' ')} -> refused`, () => {
       for (const text of texts)
         expect(FORMATS[format as keyof typeof FORMATS].fits(text), text).to.equal(false);
     });

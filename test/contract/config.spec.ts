@@ -161,6 +161,19 @@ describe('GET and PUT /api/config', () => {
     }
   });
 
+  it('a name that would control a terminal or turn text round, a device outside of /dev, an operator whom anybody could sign for: refused', async () => {
+    for (const [key, value] of [
+      ['agent.name', 'a\u001b[2Jb'],
+      ['agent.name', 'a\u202eb'],
+      ['agent.name', 'a\nb'],
+      ['video.source', 'v4l2:/dev/../etc/passwd'],
+      ['fleet.operators', [`eve ${'A'.repeat(43)}`]],
+    ] as const) {
+      const { status, body } = await put(key, value);
+      expect([status, body['code']], String(value)).to.deep.equal([422, 'E_INVALID_VALUE']);
+    }
+  });
+
   it('parallel writes all land', async () => {
     const origins = Array.from({ length: 10 }, (_, i) => `http://h${i}.example`);
     const answers = await Promise.all([

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openArchive } from '../../shared/plugins/archive.ts';
@@ -143,6 +143,7 @@ describe('the archive of an extension', () => {
       'an empty file': Buffer.alloc(0),
       'no archive at all': Buffer.from('hello'.repeat(100)),
       'an archive that is cut short': rawZip(GOOD).subarray(0, -30),
+      'an archive behind 512 other bytes': rawZip(GOOD, { before: 512 }),
       'an archive that claims more entries than it has': rawZip(GOOD, { count: 3 }),
     }))
       it(name, async () => {
@@ -346,6 +347,8 @@ describe('the archive of an extension', () => {
       `acme\n${'A'.repeat(88)}`,
       `../x\n${Buffer.alloc(64).toString('base64')}`,
       `acme\n${Buffer.alloc(64).toString('base64')}\nmore`,
+      `\ufeffacme\n${Buffer.alloc(64).toString('base64')}`,
+      `acme\u00a0\n${Buffer.alloc(64).toString('base64')}`,
     ])
       it(`is not read from ${JSON.stringify(text.slice(0, 30))}`, async () => {
         expect((await refusalOf(async () => parseSignature(text))).kind).to.equal('signature_invalid');
@@ -387,9 +390,15 @@ describe('the archive of an extension', () => {
       await writeFile(join(folder, 'curve.pem'), rsa);
       await writeFile(join(folder, 'secret.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
       await writeFile(join(folder, 'README'), 'x');
+      await symlink(join(folder, 'acme.pem'), join(folder, 'linked.pem'));
+      await writeFile(join(folder, 'open.pem'), pem);
+      await chmod(join(folder, 'open.pem'), 0o666);
       const { keys, problems } = await readTrust(folder);
       expect([...keys.keys()]).to.deep.equal(['acme']);
-      expect(problems).to.have.length(3);
+      expect(problems).to.have.length(5);
+      expect(problems.join('\n'))
+        .to.match(/linked\.pem is a symbolic link/)
+        .and.match(/open\.pem is open to others/);
       expect((await readTrust(join(folder, 'none'))).keys.size).to.equal(0);
     });
 

@@ -222,6 +222,41 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
         '/agent/contributes/tools/0/name',
         /pattern/,
       ],
+      'a tool that programs would take for something else': [
+        agent('  contributes: {tools: [{name: __proto__}]}\n'),
+        '/agent/contributes/tools/0/name',
+        /not allowed/,
+      ],
+      'a title with a terminal escape': [
+        agent('  contributes: {tools: [{name: a, title: "A\\e[2JB"}]}\n'),
+        '/agent/contributes/tools/0/title',
+        /control a terminal/,
+      ],
+      'a description with a null byte': [
+        agent('  contributes: {tools: [{name: a, description: "A\\0B"}]}\n'),
+        '/agent/contributes/tools/0/description',
+        /control a terminal/,
+      ],
+      'a description that is turned round': [
+        agent('  contributes: {prompts: [{name: a, description: "A\\u202eB"}]}\n'),
+        '/agent/contributes/prompts/0/description',
+        /direction of text/,
+      ],
+      'a hidden word deep in the schema of a tool': [
+        agent(
+          '  contributes: {tools: [{name: a, inputSchema: {properties: {x: {description: "A\\u200bB"}}}}]}\n',
+        ),
+        '/agent/contributes/tools/0/inputSchema/properties/x/description',
+        /cannot be seen/,
+      ],
+      'a schema of a tool that is fetched from elsewhere': [
+        agent(
+          '  contributes: {tools: [{name: a, inputSchema: {properties: {x: {$ref: "https://evil.example/s.json"}}}}]}\n',
+        ),
+        '/agent/contributes/tools/0/inputSchema/properties/x/$ref',
+        /leads out/,
+      ],
+      'a name that is turned round': [changed('name: Demo', 'name: "De\\u202emo"'), '/name', /one line/],
       'no profile': [agent('  target_profiles: []\n'), '/agent/target_profiles', /fewer/],
       'documentation over plain HTTP': [
         `${MANIFEST}documentation_url: http://x\n`,
@@ -290,6 +325,13 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
     expect(
       read(text.replace('schema_version: 2', 'schema_version: 3')).agent?.contributes.tools,
     ).to.have.length(1);
+  });
+
+  it('may have words in several lines, and references within a schema', () => {
+    const { violations } = parseManifest(
+      `${MANIFEST}  contributes: {tools: [{name: a, title: Änderung, description: "one\\ntwo\\tthree", inputSchema: {$defs: {x: {type: string}}, properties: {x: {$ref: "#/$defs/x"}}}}]}\n`,
+    );
+    expect(violations).to.deep.equal([]);
   });
 
   it('says which versions of the node it fits, whatever follows a hyphen', () => {

@@ -98,6 +98,15 @@ describe('the page', function () {
     await page.browserContext().close();
   });
 
+  it('opens at an address that nobody has encoded', async () => {
+    const page = await openPage(browser);
+    await page.goto(`${node.url}/#/vehicle/%E0%A4%A`);
+    await page.locator('input[name=secret]').fill(KEY);
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('main[data-page=vehicle]');
+    await page.browserContext().close();
+  });
+
   it('says that the node is away, and shows it again when it is back', async () => {
     const page = await openPage(browser);
     await signIn(page, node.url, KEY);

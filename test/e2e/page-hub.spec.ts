@@ -235,6 +235,20 @@ describe("the fleet's page", function () {
     await page.browserContext().close();
   });
 
+  it('an address that nobody has encoded, and an event from a clock without a calendar, empty nothing', async () => {
+    const page = await openPage(browser);
+    await page.goto(`${hub.url}/#/fleet/%E0%A4%A`);
+    await page.locator('input[name=secret]').fill(OPERATOR);
+    await page.locator('form button[type=submit]').click();
+    await page.waitForSelector('nav a.to-audit');
+    const { events } = hub.answers.get('GET /v1/events') as { events: unknown[] };
+    events.push(Object.assign(event(4, 'vehicle.late', {}) as object, { at: 8.64e15 + 1 }));
+    await visit(page, 'fleet/node-00007');
+    await says(page, 'vehicle.late');
+    await says(page, 'PreArm: compass not calibrated');
+    await page.browserContext().close();
+  });
+
   it('goes on when the hub was away, and forgets what is gone', async () => {
     const page = await openPage(browser);
     const own = await StubHub.start([entryOf(1), entryOf(2)]);

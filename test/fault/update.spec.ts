@@ -162,6 +162,9 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
             ? ['failed', 'The update']
             : ['returned', 'Version 1.'],
       );
+      // Nothing that takes room is left, but for the two versions.
+      await whole();
+      expect((await readdir(machine.places.versions)).length, point).to.equal(2);
     });
 
   it('by svc-helper and by root’s svc update: both start the updater and show how it ends; one at a time', async function () {

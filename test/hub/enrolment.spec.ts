@@ -119,6 +119,19 @@ describe(`enrolment at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     expect((await renew(second)).status).to.equal(200);
   });
 
+  it('a node whose key is of a small order, or whose name turns the text round, is not enrolled', async () => {
+    const { body } = await hub.request('hostile', await hub.secret());
+    for (const [path, change] of [
+      ['/signing_key/x', { signing_key: { ...body.signing_key, x: 'A'.repeat(43) } }],
+      ['/name', { name: 'a\u202eb\u001b[2J' }],
+    ] as const) {
+      const answer = await hub.call('POST', '/v1/enroll', { credential: null, body: { ...body, ...change } });
+      expect([answer.status, JSON.stringify(answer.body).includes(path)], path).to.deep.equal([422, true]);
+    }
+    expect((await hub.call('GET', '/v1/nodes/hostile')).status).to.equal(404);
+    expect((await hub.call('POST', '/v1/enroll', { credential: null, body })).status).to.equal(201);
+  });
+
   it('a code of an operator with some nodes enrols one of those', async () => {
     const operator = { name: 'north', scopes: ['read', 'admin'], nodes: ['north-1'] };
     const { body } = await hub.call('POST', '/v1/operators', { body: operator });

@@ -49,6 +49,23 @@ function answer(
 }
 
 describe('the FTP client', () => {
+  it('goes on with the next file when whoever asked for one throws', () => {
+    const { ftp, sent, opened } = client();
+    ftp.read('first', FTP_PRIORITY.metadata, () => {
+      throw new Error('no');
+    });
+    const ended: boolean[] = [];
+    ftp.read('second', FTP_PRIORITY.metadata, (_file, refused) => ended.push(refused));
+    const request = sent.at(-1);
+    if (request === undefined) throw new Error('nothing was asked for');
+    expect(() => answer(ftp, request, OPEN, 10)).to.throw('no');
+    expect(opened()).to.deep.equal(['first', 'second']);
+    const next = sent.at(-1);
+    if (next === undefined) throw new Error('nothing was asked for');
+    answer(ftp, next, OPEN, 10);
+    expect(ended).to.deep.equal([true]);
+  });
+
   it('reads one file after the other; parameters take the place of descriptions, which begin again', () => {
     const { ftp, sent, opened } = client();
     const ended: string[] = [];

@@ -55,10 +55,10 @@ const CENTRAL = 0x02014b50;
 const END = 0x06054b50;
 
 /** A ZIP byte by byte, for what no packer writes. */
-export function rawZip(entries: readonly RawEntry[], { count = entries.length } = {}): Buffer {
+export function rawZip(entries: readonly RawEntry[], { count = entries.length, before = 0 } = {}): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
-  let offset = 0;
+  let offset = before; // other bytes, which whoever reads from the start sees first
   for (const entry of entries) {
     const content = Buffer.from(entry.content ?? '');
     const method = entry.method ?? 8;
@@ -105,7 +105,7 @@ export function rawZip(entries: readonly RawEntry[], { count = entries.length } 
   end.writeUInt16LE(count, 10);
   end.writeUInt32LE(directory.length, 12);
   end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...locals, directory, end]);
+  return Buffer.concat([Buffer.alloc(before, 'x'), ...locals, directory, end]);
 }
 
 function word(value: number): Buffer {

@@ -19,7 +19,7 @@ export function entryOf(number: number, changed: Partial<NodeEntry> = {}): NodeE
     profile: 'drone',
     version: '1.0.0',
     enrolled_at: now - 86_400_000,
-    signing_key: { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) },
+    signing_key: { kty: 'OKP', crv: 'Ed25519', x: 'B'.repeat(42).concat('A') },
     online: true,
     seen_at: now,
     status: {

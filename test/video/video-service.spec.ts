@@ -186,6 +186,16 @@ describe('the video service, with a svc-video that fails in every way', () => {
     expect(await service.profile()).to.include({ profile: 'thumbnail', width: 320 });
   });
 
+  it('a recording that is stopped while it starts is answered as stopped, and does not begin again', async () => {
+    await begin();
+    const starting = service.startRecording('a').catch((error: unknown) => error);
+    expect(await service.stopRecording()).to.include({ name: '2026_a_1.mp4' });
+    expect(await starting).to.include({ code: 'E_RECORDING_NOT_ACTIVE' });
+    await says('running');
+    await says('running');
+    expect(engine.starts).to.deep.equal(['a']);
+  });
+
   it('a lease that begins while the call of a lapse fails is applied, though the encoder may have followed the lapse', async () => {
     await begin();
     await service.moveBase('thumbnail');

@@ -18,11 +18,18 @@ export default class ServicesRestartCommand extends NodeCommand {
       readonly pid_before: number | null;
       readonly pid_after: number | null;
     };
-    this.log(
-      answer.status === 'ok'
-        ? `${answer.name}: pid ${answer.pid_before ?? '-'} ended, pid ${answer.pid_after ?? '-'} runs`
-        : `${answer.name} restarts`,
-    );
+    this.log(answer.status === 'ok' ? `${answer.name}: ${proofOf(answer)}` : `${answer.name} restarts`);
     return answer;
   }
+}
+
+/** A process that has nothing to do, as svc-video without a source, is not started. */
+function proofOf({
+  pid_before: before,
+  pid_after: after,
+}: Record<'pid_before' | 'pid_after', number | null>): string {
+  const ended = before === null ? 'did not run' : `pid ${before} ended`;
+  return after === null
+    ? `${ended}, and it is not needed now: see svc services list`
+    : `${ended}, pid ${after} runs`;
 }

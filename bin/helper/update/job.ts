@@ -1,3 +1,5 @@
+import { validatorOf } from '../../../shared/schemas/validator.ts';
+
 /** How a bundle is to be installed; a file that only root can write. */
 export interface Job {
   /** Also while the vehicle is armed. */
@@ -7,3 +9,9 @@ export interface Job {
 }
 
 export const ORDINARY: Job = { force: false, by_root: false };
+
+export const checkJob = validatorOf({
+  type: 'object',
+  required: ['force', 'by_root'],
+  properties: { force: { type: 'boolean' }, by_root: { type: 'boolean' } },
+});

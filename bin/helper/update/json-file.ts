@@ -1,10 +1,23 @@
 import { readFile } from 'node:fs/promises';
+import type { Validator } from '../../../shared/schemas/validator.ts';
 
-/** A small JSON file of ours; null where there is none, or a power cut left no content. @throws the file system's error */
-export async function readJson<T>(file: string): Promise<T | null> {
+/**
+ * A small JSON file of ours; null where there is none, or a power cut left no content.
+ * @param check of the schema of T
+ * @throws Error with a sentence for another content; the file system's error
+ */
+export async function readJson<T>(file: string, check: Validator): Promise<T | null> {
   const text = await readText(file);
   if (text === null || text === '') return null;
-  return JSON.parse(text) as T;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file} is damaged: it is no JSON.`, { cause: error });
+  }
+  const [first] = check(value) ?? [];
+  if (first !== undefined) throw new Error(`${file} is damaged: ${first.path} ${first.message}.`);
+  return value as T;
 }
 
 /** A small text without its line end; null where there is none. */

@@ -28,13 +28,16 @@ export class NodeHealth {
     if (runs !== version) throw new Error(`version ${String(runs)} answers`);
     const { status } = await this.#ask('/readyz');
     if (status !== 200) throw new Error('it is not ready');
-    const { services } = (await this.#ask('/api/services')).body as {
-      readonly services: readonly Readonly<Record<string, unknown>>[];
-    };
-    const own = services.filter(({ kind }) => kind === 'process');
-    const down = own.find(({ state }) => state !== 'running');
-    if (down !== undefined) throw new Error(`${String(down['name'])} is ${String(down['state'])}`);
-    return JSON.stringify(own.map(({ name, pid }) => [name, pid]));
+    const services = memberOf((await this.#ask('/api/services')).body, 'services');
+    if (!Array.isArray(services)) throw new Error('it does not say which processes it has');
+    const own = services.filter((service: unknown) => memberOf(service, 'kind') === 'process');
+    if (own.length === 0) throw new Error('it says that it has no process');
+    const down: unknown = own.find((service: unknown) => memberOf(service, 'state') !== 'running');
+    if (down !== undefined)
+      throw new Error(`${String(memberOf(down, 'name'))} is ${String(memberOf(down, 'state'))}`);
+    return JSON.stringify(
+      own.map((service: unknown) => [memberOf(service, 'name'), memberOf(service, 'pid')]),
+    );
   }
 
   async #ask(path: string): Promise<{ readonly status: number; readonly body: unknown }> {
@@ -44,6 +47,10 @@ export class NodeHealth {
     ).catch((error: unknown) => {
       throw new Error(`it does not answer (${messageOf(error)})`, { cause: error });
     });
-    return { status, body: JSON.parse(bytes.toString()) as unknown };
+    try {
+      return { status, body: JSON.parse(bytes.toString()) as unknown };
+    } catch (error) {
+      throw new Error('it answers something that is no JSON', { cause: error });
+    }
   }
 }

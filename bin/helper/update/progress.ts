@@ -2,7 +2,8 @@ import { readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { isPidLocked } from '../../../shared/files/pid-lock.ts';
-import type { UPDATE_STEPS, UpdateStatus } from '../../../shared/schemas/update.ts';
+import { UPDATE_STEPS, type UpdateStatus } from '../../../shared/schemas/update.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { InstallPlaces } from '../../../shared/update/install-places.ts';
 import { readJson, readText } from './json-file.ts';
 
@@ -17,10 +18,26 @@ export interface Progress {
   readonly version: string | null;
 }
 
+const checkProgress = validatorOf({
+  type: 'object',
+  required: ['step', 'percent', 'error', 'version'],
+  properties: {
+    step: { enum: UPDATE_STEPS },
+    percent: { type: ['number', 'null'] },
+    error: { type: ['string', 'null'] },
+    version: { type: ['string', 'null'] },
+  },
+});
+
 const WORKING: ReadonlySet<Step> = new Set<Step>(['verifying', 'unpacking', 'switching', 'checking']);
 
 export async function writeProgress({ progress: file }: InstallPlaces, progress: Progress): Promise<void> {
   await writeAtomic(file, JSON.stringify(progress));
+}
+
+/** What the updater has said last. @throws Error as `readJson` */
+export async function readProgress({ progress }: InstallPlaces): Promise<Progress | null> {
+  return readJson<Progress>(progress, checkProgress);
 }
 
 /** The version that `current` names; null where none is installed. */
@@ -72,7 +89,7 @@ export async function updateStatus(places: InstallPlaces): Promise<UpdateStatus 
 }
 
 async function settled(places: InstallPlaces, running: string): Promise<Omit<Progress, 'version'>> {
-  const said = await readJson<Progress>(places.progress);
+  const said = await readProgress(places);
   if (said !== null && isPidLocked(places.lock)) return said;
   if ((await readTrial(places)) !== null) return { step: 'checking', percent: null, error: null };
   const returned = await readReturned(places);

@@ -7,8 +7,7 @@ import type { UpdateStatus } from '../../../shared/schemas/update.ts';
 import type { InstallPlaces } from '../../../shared/update/install-places.ts';
 import type { Run } from '../find-program.ts';
 import type { Job } from './job.ts';
-import { readJson } from './json-file.ts';
-import { isUpdating, type Progress, runningVersion, updateStatus, writeProgress } from './progress.ts';
+import { isUpdating, readProgress, runningVersion, updateStatus, writeProgress } from './progress.ts';
 
 const SYSTEMCTL_MS = 15_000;
 const BEGIN_MS = 10_000;
@@ -61,7 +60,7 @@ export async function startUpdate(
   await run('systemctl', ['start', '--no-block', '--', UNIT], SYSTEMCTL_MS);
   const deadline = performance.now() + BEGIN_MS;
   while (!isPidLocked(places.lock)) {
-    if ((await readJson<Progress>(places.progress))?.step !== 'verifying') return; // over already
+    if ((await readProgress(places))?.step !== 'verifying') return; // over already
     if (performance.now() > deadline)
       throw new ApiError('E_UPSTREAM', `${UNIT} has not begun within ${BEGIN_MS / 1000} s.`);
     await delay(POLL_MS);

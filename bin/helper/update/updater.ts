@@ -6,16 +6,18 @@ import semver from 'semver';
 import { messageOf } from '../../../shared/errors.ts';
 import { fillAtomic, sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
+import { validatorOf } from '../../../shared/schemas/validator.ts';
 import { type Bundle, MAX_BUNDLE_BYTES, openBundle } from '../../../shared/update/bundle.ts';
 import type { InstallPlaces } from '../../../shared/update/install-places.ts';
-import type { Arch, Manifest } from '../../../shared/update/manifest.ts';
+import { type Arch, MANIFEST_SCHEMA, type Manifest } from '../../../shared/update/manifest.ts';
 import { UpdateRefusal } from '../../../shared/update/refusal.ts';
-import { type Job, ORDINARY } from './job.ts';
+import { checkJob, type Job, ORDINARY } from './job.ts';
 import { readJson, readText } from './json-file.ts';
 import type { NodeHealth } from './node-health.ts';
 import {
   notStayed,
   type Progress,
+  readProgress,
   readReturned,
   readTrial,
   runningVersion,
@@ -24,6 +26,7 @@ import {
 } from './progress.ts';
 import { addUpdateKeys, checkNewKeys, readUpdateKeys } from './update-keys.ts';
 
+const checkManifest = validatorOf(MANIFEST_SCHEMA);
 const MIB = 1024 * 1024;
 /** Left for the others that write to these disks. */
 const RESERVE_BYTES = 64 * MIB;
@@ -97,7 +100,7 @@ export class Updater {
     const { places, log } = this.#deps;
     const running = await runningVersion(places);
     if (running === null) throw new UpdateRefusal('No version is installed here.');
-    const said = await readJson<Progress>(places.progress);
+    const said = await readProgress(places);
     await this.#sweep();
     if (said?.step === 'checking' && said.version !== null) {
       // Killed after the trial was over, before that was said.
@@ -108,7 +111,7 @@ export class Updater {
     if (!(await this.#takeBundle())) return null;
     await rm(places.returned, { force: true });
     await this.#tell('verifying', null);
-    const job = (await readJson<Job>(places.job)) ?? ORDINARY;
+    const job = (await readJson<Job>(places.job, checkJob)) ?? ORDINARY;
     const bundle = await openBundle(places.bundle, await readUpdateKeys(places.keys));
     try {
       const { manifest } = bundle;
@@ -245,7 +248,7 @@ export class Updater {
   /** @returns null, or why it does not stay */
   async #keep(version: string): Promise<string | null> {
     const { places } = this.#deps;
-    const manifest = await readJson<Manifest>(join(places.versions, version, KEPT_MANIFEST));
+    const manifest = await readJson<Manifest>(join(places.versions, version, KEPT_MANIFEST), checkManifest);
     await addUpdateKeys(places.keys, manifest?.keys ?? {});
     await this.#switch('confirm');
     if ((await readReturned(places)) !== null || (await runningVersion(places)) !== version)

@@ -8,9 +8,12 @@ import type { Answer } from './fleet-calls.ts';
 /** Longer than any row of the table takes. */
 const TIMEOUT_MS = 120_000;
 
+/** What may stand in the first line of a request: visible ASCII. What it means is the edge's to say. */
+const TARGET = /^[\x21-\x7e]+$/;
+
 /**
  * Sends a call to the front, as one request on a connection of its own.
- * @throws ApiError E_TOO_LARGE, E_TIMEOUT, E_UPSTREAM
+ * @throws ApiError E_BAD_PATH, E_TOO_LARGE, E_TIMEOUT, E_UPSTREAM
  */
 export async function runCall(connection: Duplex, { method, path, body }: CallStatement): Promise<Answer> {
   const text = body === undefined ? null : JSON.stringify(body);
@@ -24,6 +27,7 @@ export async function runCall(connection: Duplex, { method, path, body }: CallSt
   };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
+    if (!TARGET.test(path)) throw new ApiError('E_BAD_PATH', 'the path has a character that must be encoded');
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const asked = request({ method, path, headers, createConnection: () => connection, signal }, resolve);
       asked.once('error', reject);

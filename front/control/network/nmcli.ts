@@ -1,12 +1,26 @@
+import { Slots } from '../../../shared/async/slots.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { runProgram } from '../../../shared/process/run-program.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 const READ_MS = 8000;
+/** Programs at a time. */
+const AT_ONCE = 4;
+/** None of them is anybody's free text: nmcli ends a value and the line alike, whatever stands in the value. */
+const DEVICE_FIELDS = [
+  ...['DEVICE', 'TYPE', 'HWADDR', 'STATE', 'NM-MANAGED', 'CON-UUID'].map((name) => `GENERAL.${name}`),
+  ...['ADDRESS', 'GATEWAY', 'ROUTE', 'DNS'].map((name) => `IP4.${name}`),
+  'IP6.ADDRESS',
+].join();
 /** NetworkManager's state of a device that is up; from here down to `IDLE` it is on its way up, or on its way down. */
 const CONNECTED = 100;
 const IDLE = 30;
+
+const KINDS: Readonly<Record<string, Profile['kind']>> = {
+  '802-11-wireless': 'wifi',
+  '802-3-ethernet': 'ethernet',
+};
 
 /** An interface, as NetworkManager has it. */
 export interface Device {
@@ -62,7 +76,8 @@ export interface AccessPoint {
 }
 
 /**
- * Reads from NetworkManager through nmcli (terse mode, nmcli(1)), as this user. All functions throw ApiError: E_NOT_IMPLEMENTED
+ * Reads from NetworkManager through nmcli (terse mode, nmcli(1)), as this user. Names of connections and networks may have any
+ * characters, line ends too, so each is asked for by itself. All functions throw ApiError: E_NOT_IMPLEMENTED
  * (`missing: nmcli`), E_UPSTREAM_DOWN if NetworkManager is not running, E_TIMEOUT, E_UPSTREAM.
  */
 export class Nmcli {
@@ -75,40 +90,57 @@ export class Nmcli {
   }
 
   async devices(): Promise<readonly Device[]> {
-    const text = await ask(this.#env, ['-f', 'GENERAL,IP4,IP6', 'device', 'show']);
+    const text = await ask(this.#env, ['-f', DEVICE_FIELDS, 'device', 'show']);
     const blocks = text.split(/\n(?=GENERAL\.DEVICE:)/);
     return blocks.filter((block) => block.trim() !== '').map((block) => deviceOf(membersOf(block)));
   }
 
   async profiles(): Promise<readonly Profile[]> {
-    const rows = await table(this.#env, 'NAME,UUID,TYPE,AUTOCONNECT,DEVICE', ['connection', 'show']);
-    return rows.map(([name = '', uuid = '', type = '', autoconnect, device = '']) => ({
-      uuid,
-      name,
-      kind: type === '802-11-wireless' ? 'wifi' : type === '802-3-ethernet' ? 'ethernet' : 'other',
-      autoconnect: autoconnect === 'yes',
-      device: device === '' ? null : device,
-    }));
+    const rows = await table(this.#env, 'UUID,TYPE,AUTOCONNECT,DEVICE', ['connection', 'show']);
+    return each(rows, async ([uuid = '', type = '', autoconnect, device = '']) => {
+      const name = await this.#text(uuid, 'connection.id');
+      return name === null
+        ? null
+        : {
+            uuid,
+            name,
+            kind: KINDS[type] ?? ('other' as const),
+            autoconnect: autoconnect === 'yes',
+            device: device === '' ? null : device,
+          };
+    });
   }
 
   async wifiProfiles(): Promise<readonly WifiProfile[]> {
     const profiles = (await this.profiles()).filter(({ kind }) => kind === 'wifi');
-    const details = profiles.map(async (profile) => {
+    return each(profiles, async (profile) => {
       const [W, S] = ['802-11-wireless', '802-11-wireless-security'];
-      const fields = `${W}.ssid,${W}.mode,${W}.channel,${S}.key-mgmt`;
-      const members = membersOf(
-        await ask(this.#env, ['-f', fields, 'connection', 'show', 'uuid', profile.uuid]),
-      );
+      const ssid = await this.#text(profile.uuid, `${W}.ssid`);
+      const rest = await this.#ofProfile(profile.uuid, ['-f', `${W}.mode,${W}.channel,${S}.key-mgmt`]);
+      if (ssid === null || rest === null) return null;
+      const members = membersOf(rest);
       const channel = numberOf(members.get(`${W}.channel`));
       return {
         ...profile,
-        ssid: members.get(`${W}.ssid`) ?? '',
+        ssid,
         hotspot: members.get(`${W}.mode`) === 'ap',
         channel: channel === 0 ? null : channel,
         open: (members.get(`${S}.key-mgmt`) ?? '') === '',
       };
     });
-    return Promise.all(details);
+  }
+
+  /** One member of a connection, character for character; null if the connection is gone. */
+  async #text(uuid: string, field: string): Promise<string | null> {
+    const text = await this.#ofProfile(uuid, ['-e', 'no', '-g', field]);
+    return text === null ? null : text.replace(/\n$/, '');
+  }
+
+  async #ofProfile(uuid: string, fields: readonly string[]): Promise<string | null> {
+    return ask(this.#env, [...fields, 'connection', 'show', 'uuid', uuid]).catch((error: unknown) => {
+      if (error instanceof ApiError && error.message.includes('no such connection profile')) return null;
+      throw error;
+    });
   }
 
   /** What NetworkManager heard last; it does not look around now. */
@@ -139,6 +171,14 @@ export class Nmcli {
 /** NetworkManager's own reason, without the name of the program that told it. */
 export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^nmcli: (?:Error: )?/, 'NetworkManager: ');
+}
+
+/** Without those that were gone when they were asked for. */
+async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R | null>): Promise<readonly R[]> {
+  const turns = new Slots(AT_ONCE);
+  const late = AbortSignal.timeout(READ_MS);
+  const found = await Promise.all(items.map(async (item) => turns.run(async () => work(item), late)));
+  return found.filter((result) => result !== null);
 }
 
 /** One line of terse mode: members between colons; a backslash takes the next character as it is. */
@@ -184,7 +224,7 @@ async function ask(env: Env, args: readonly string[]): Promise<string> {
   }
 }
 
-/** Of the form with a line a member, in which values are not escaped. */
+/** Of the form with a line a member, in which values are not escaped: not for anybody's free text. */
 function membersOf(block: string): ReadonlyMap<string, string> {
   return new Map(
     block.split('\n').flatMap((line): (readonly [string, string])[] => {

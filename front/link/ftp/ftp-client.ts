@@ -77,8 +77,11 @@ export class FtpClient {
       onEnd: (bytes, refused) => {
         this.#seq = file.seq;
         this.#running = null;
-        job.onEnd(bytes, refused);
-        this.#next();
+        try {
+          job.onEnd(bytes, refused);
+        } finally {
+          this.#next(); // the others wait for it, whatever became of this one
+        }
       },
     });
     this.#running = { job, file };

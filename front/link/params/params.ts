@@ -258,7 +258,10 @@ export class Params {
       .then((stored) => {
         if (download === this.#download) this.#transfer(stored);
       })
-      .catch(() => undefined); // read() turns every failure into null
+      .catch(() => {
+        // read() turns every failure into null, so it is the transfer that cannot begin: the list needs nothing but frames.
+        if (download === this.#download && this.#stage.kind !== 'list') this.#list();
+      });
   }
 
   #transfer(stored: StoredParams | null): void {
@@ -293,11 +296,26 @@ export class Params {
   #file(path = PACK_WITH_DEFAULTS): void {
     const stage: { readonly kind: 'file'; cancel: () => void } = { kind: 'file', cancel: () => undefined };
     this.#stage = stage;
-    stage.cancel = this.#options.ftp.read(path, FTP_PRIORITY.params, (bytes, refused) => {
-      if (refused && path !== PACK_PATH) this.#file(PACK_PATH);
-      else if (bytes === null || !this.#unpack(bytes)) this.#list();
-      else this.#end(true);
-    });
+    try {
+      stage.cancel = this.#options.ftp.read(path, FTP_PRIORITY.params, (bytes, refused) => {
+        if (refused && path !== PACK_PATH) this.#file(PACK_PATH);
+        else if (bytes === null || !this.#unpacked(bytes)) this.#list();
+        else this.#end(true);
+      });
+    } catch (error) {
+      if (this.#stage === stage) this.#list(); // first, so that the download goes on and ends
+      throw error;
+    }
+  }
+
+  /** A file that cannot be read is as good as none. */
+  #unpacked(bytes: Buffer): boolean {
+    try {
+      return this.#unpack(bytes);
+    } catch (error) {
+      this.#list(); // first, so that the download goes on and ends
+      throw error;
+    }
   }
 
   /** @returns false if it is not such a file, or is empty */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
@@ -18,7 +19,8 @@ const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1
 /** About this many buckets with bucket=auto. */
 const AUTO_BUCKETS = 200;
 const HOUR_US = 3600e6;
-/** Rows between two event-loop turns, so that an export does not block other requests. */
+/** An export works for so long, ms, and then leaves the event loop to others for as long as all of them may work. */
+const EXPORT_TURN_MS = 5;
 const EXPORT_CHUNK = 500;
 
 export interface LogDeps {
@@ -145,14 +147,14 @@ function bucketOf(text: string, spanUs: number): number {
 
 async function* linesOf(query: LogQuery, filter: LogFilter, limit: number): AsyncGenerator<string> {
   let lines: string[] = [];
+  let due = performance.now() + EXPORT_TURN_MS;
   for (const row of query.all(filter, limit)) {
     lines.push(JSON.stringify(row));
-    if (lines.length < EXPORT_CHUNK) continue;
+    if (lines.length < EXPORT_CHUNK && performance.now() < due) continue;
     yield `${lines.join('\n')}\n`;
     lines = [];
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
+    await delay(MAX_EXPORTS * EXPORT_TURN_MS);
+    due = performance.now() + EXPORT_TURN_MS;
   }
   if (lines.length > 0) yield `${lines.join('\n')}\n`;
 }

@@ -127,7 +127,7 @@ export class Lifecycle {
     if (this.#installs.size >= MAX_WAITING)
       throw new PluginRefusal('host_io_error', 'Too many installations at once. Try again shortly.');
     return this.#installs.run(async () =>
-      this.#turn(id).run(async () => {
+      this.#inTurn(id, async () => {
         const old = (await store.all()).find(({ plugin_id }) => plugin_id === id) ?? null;
         if (old !== null) checkReplaces(old, version, signer);
         const at = Math.max(wall(), (old?.installed_at ?? 0) + 1);
@@ -165,7 +165,7 @@ export class Lifecycle {
 
   /** @throws PluginRefusal */
   async enable(id: string): Promise<void> {
-    await this.#turn(id).run(async () => {
+    await this.#inTurn(id, async () => {
       const record = await this.#options.store.get(id);
       if (this.#running.has(id) && record.status === 'running') return;
       await this.#begin(record);
@@ -174,7 +174,7 @@ export class Lifecycle {
 
   /** @throws PluginRefusal */
   async disable(id: string): Promise<void> {
-    await this.#turn(id).run(async () => {
+    await this.#inTurn(id, async () => {
       await this.#options.store.get(id);
       await this.#stop(id);
       await this.#update(id, { status: 'disabled', enabled_at: null });
@@ -183,7 +183,7 @@ export class Lifecycle {
 
   /** @throws PluginRefusal */
   async remove(id: string, keepData: boolean): Promise<void> {
-    await this.#turn(id).run(async () => {
+    await this.#inTurn(id, async () => {
       const { store, installer, sandbox, places } = this.#options;
       const record = await store.get(id);
       await this.#stop(id);
@@ -213,7 +213,7 @@ export class Lifecycle {
     for (const record of await this.#options.store.all()) {
       if (!isOn(record)) continue;
       if (this.#closed) return;
-      await this.#turn(record.plugin_id).run(async () => this.#beginAgain(record));
+      await this.#inTurn(record.plugin_id, async () => this.#beginAgain(record));
     }
   }
 
@@ -225,7 +225,7 @@ export class Lifecycle {
   /** Stops all of them; their records stay as they are. */
   async stop(): Promise<void> {
     await Promise.all(
-      [...this.#running.keys()].map(async (id) => this.#turn(id).run(async () => this.#stop(id))),
+      [...this.#running.keys()].map(async (id) => this.#inTurn(id, async () => this.#stop(id))),
     );
   }
 
@@ -234,7 +234,7 @@ export class Lifecycle {
     const { revoked } = await this.#options.installer.trust();
     for (const { plugin_id: id, signer_id: signer } of await this.#options.store.all()) {
       if (signer === null || !revoked.has(signer)) continue;
-      await this.#turn(id).run(async () => {
+      await this.#inTurn(id, async () => {
         const record = this.#options.store.peek(id);
         if (record === null || record.failure_reason === 'signer_revoked') return;
         this.#options.log.error(`${id} is stopped: its signer ${signer} is revoked`);
@@ -247,19 +247,21 @@ export class Lifecycle {
   /** Stops those whose files were changed. */
   async checkIntegrity(): Promise<void> {
     for (const { plugin_id: id } of await this.#options.store.all())
-      await this.#turn(id).run(async () => {
+      await this.#inTurn(id, async () => {
         const record = this.#options.store.peek(id);
         if (record !== null && isOn(record)) await this.#checkFiles(record);
       });
   }
 
-  #turn(id: string): Serial {
-    let turn = this.#turns.get(id);
-    if (turn === undefined) {
-      turn = new Serial();
-      this.#turns.set(id, turn);
+  /** Nothing is kept for an id of which nothing is under way: it may be anybody's word. */
+  async #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(id) ?? new Serial();
+    this.#turns.set(id, turn);
+    try {
+      return await turn.run(work);
+    } finally {
+      if (turn.size === 0) this.#turns.delete(id);
     }
-    return turn;
   }
 
   /** @throws PluginRefusal; the record says why too, where it stays so */
@@ -396,17 +398,15 @@ export class Lifecycle {
   }
 
   async #failed(id: string, reason: string, words: readonly string[]): Promise<void> {
-    await this.#turn(id)
-      .run(async () => {
-        this.#options.log.error(`${id} is given up: ${reason}`);
-        await this.#stop(id);
-        await this.#update(id, { status: 'failed', failure_reason: reason, last_words: [...words] });
-      })
-      .catch((error: unknown) => this.#options.log.error(`${id}: ${messageOf(error)}`));
+    await this.#inTurn(id, async () => {
+      this.#options.log.error(`${id} is given up: ${reason}`);
+      await this.#stop(id);
+      await this.#update(id, { status: 'failed', failure_reason: reason, last_words: [...words] });
+    }).catch((error: unknown) => this.#options.log.error(`${id}: ${messageOf(error)}`));
   }
 
   async #changeGrant(id: string, permission: string, granted: boolean): Promise<InstallRecord> {
-    return this.#turn(id).run(async () => {
+    return this.#inTurn(id, async () => {
       const { store, wall } = this.#options;
       const record = await store.get(id);
       if (granted || record.permissions[permission] === undefined)

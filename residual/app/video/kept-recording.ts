@@ -34,6 +34,8 @@ export class KeptRecording {
   readonly #options: KeptRecordingOptions;
   #wanted: Wanted | null = null;
   #resuming = false;
+  /** How often it was stopped: a start that is overtaken by a stop has started nothing. */
+  #stops = 0;
 
   constructor(options: KeptRecordingOptions) {
     this.#options = options;
@@ -41,7 +43,10 @@ export class KeptRecording {
 
   /** @param hint goes into the name. @throws ApiError as record_start */
   async start(hint: string | null): Promise<RecordingStatus> {
+    const stops = this.#stops;
     const present = await this.#options.engine.calls.record_start({ hint });
+    if (this.#stops !== stops)
+      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it had begun.');
     this.#wanted = { hint, ended: [], present };
     return present;
   }
@@ -50,6 +55,7 @@ export class KeptRecording {
   async stop(): Promise<Recorded> {
     const ended = this.#wanted?.ended ?? [];
     this.#wanted = null;
+    this.#stops++;
     const last = await this.#options.engine.calls.record_stop({});
     const first = ended[0];
     if (first === undefined) return last;

@@ -62,7 +62,7 @@ export class Recorder {
   /**
    * Starts with the next key frame, which it requests.
    * @param hint goes into the name
-   * @throws ApiError E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE
+   * @throws ApiError E_RECORDING_ACTIVE, E_DISK_FULL, E_STORE; E_RECORDING_NOT_ACTIVE if it was stopped meanwhile
    */
   async start(hint: string | null): Promise<RecordingStatus> {
     if (this.#session !== null)
@@ -89,9 +89,11 @@ export class Recorder {
       await mkdir(directory, { recursive: true, mode: 0o750 });
       await this.#checkSpace();
     } catch (error) {
-      this.#session = null;
+      if (this.#session === session) this.#session = null;
       throw error instanceof ApiError ? error : new ApiError('E_STORE', `${directory}: ${messageOf(error)}`);
     }
+    if (this.#session !== session)
+      throw new ApiError('E_RECORDING_NOT_ACTIVE', 'The recording was stopped before it had begun.');
     requestKey();
     return describe(session);
   }

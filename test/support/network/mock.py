@@ -24,7 +24,7 @@ REASON = nm.MANAGER_IFACE + ".Failed"
 
 
 def unescape(text):
-    return re.sub(r"\\(.)", lambda found: " " if found[1] == "s" else found[1], text)
+    return re.sub(r"\\(.)", lambda found: {"s": " ", "n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1]), text)
 
 
 def settings_of(path):

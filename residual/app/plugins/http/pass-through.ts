@@ -62,7 +62,7 @@ export class PassThrough {
       maxHeaderSize: MAX_HEADER_BYTES,
     });
     try {
-      const res = await answerOf(req, body instanceof Readable ? body : null);
+      const res = await answerOf(req, body instanceof Readable ? body : null, id);
       const { 'content-type': mediaType, ...headers } = answerHeaders(
         res.headers,
         baseOf(id),
@@ -133,10 +133,16 @@ export class PassThrough {
   }
 }
 
-async function answerOf(req: ClientRequest, body: Readable | null): Promise<IncomingMessage> {
+async function answerOf(req: ClientRequest, body: Readable | null, id: string): Promise<IncomingMessage> {
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     req.once('response', resolve);
     req.once('error', reject);
+    // Node ends the connection of a 101 that nobody asked for, and says nothing more.
+    req.once('upgrade', (_res, socket) => {
+      socket.destroy();
+      reject(malformed(id));
+    });
+    req.once('close', () => reject(new Error('the connection was closed before the answer')));
   });
   // The extension may accept, and then sleep.
   let late: NodeJS.Timeout | null = null;

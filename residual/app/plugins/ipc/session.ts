@@ -94,17 +94,23 @@ export class Session {
         msgs: messages === null || messages.length === 0 ? null : messages.join(','),
       },
       onFrame: (frame) => {
-        if (!this.host.grants().has('mavlink.read')) feed.end();
+        if (this.#reading !== feed) return;
+        if (!this.host.grants().has('mavlink.read'))
+          this.#endReading(feed, 'the permission mavlink.read was taken back');
         else this.#connection.tell('mavlink', { frame: frame.bytes() });
       },
       onRefused: (reason) => this.#connection.tell('mavlink_ended', { reason }),
-      onEnd: (reason) => {
-        if (this.#reading !== feed) return;
-        this.#reading = null;
-        this.#connection.tell('mavlink_ended', { reason });
-      },
+      onEnd: (reason) => this.#endReading(feed, reason),
     });
     this.#reading = feed;
+  }
+
+  /** Tells why, once. */
+  #endReading(feed: Feed, reason: string): void {
+    if (this.#reading !== feed) return;
+    this.#reading = null;
+    feed.end();
+    this.#connection.tell('mavlink_ended', { reason });
   }
 
   /**

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { decodedPart } from '../parts/hash.ts';
 
 /** Where the page is: `#/page/tab`. The node serves one document at `/` and `/setup`. */
 
@@ -30,7 +31,7 @@ function read(): Place {
     .replace(/^#\/?/, '')
     .split('/')
     .filter((part) => part !== '')
-    .map(decodeURIComponent);
+    .map(decodedPart);
   const known = PAGES.find((id) => id === page);
   return { page: known ?? (location.pathname.startsWith('/setup') ? 'setup' : 'fly'), rest };
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
 import { now as clock } from '../api/presence.ts';
-import { moment, number } from '../parts/format.ts';
+import { isoTime, moment, number } from '../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
 import { useAct } from '../parts/use-ask.ts';
@@ -210,7 +210,7 @@ function Event({ event: { at, kind, detail } }: { event: FleetEvent }): JSX.Elem
           .join(', ');
   return (
     <div>
-      <time dateTime={new Date(at).toISOString()}>{moment(at)}</time>{' '}
+      <time dateTime={isoTime(at)}>{moment(at)}</time>{' '}
       <Badge tone={severity === null ? 'info' : severity <= 3 ? 'bad' : severity === 4 ? 'warn' : 'info'}>
         {severity === null ? kind : (t.fly.severity[severity] ?? kind)}
       </Badge>{' '}

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { decodedPart } from '../parts/hash.ts';
 
 /** Where the page is: `#/page`, and `#/fleet/<node>` for one node. */
 
@@ -22,5 +23,5 @@ export function go(page: PageId, node?: string): void {
 function read(): { page: PageId; node: string | null } {
   const [page, node] = location.hash.replace(/^#\/?/, '').split('/');
   const id = PAGES.find((each) => each === page) ?? 'fleet';
-  return { page: id, node: node === undefined || node === '' ? null : decodeURIComponent(node) };
+  return { page: id, node: node === undefined || node === '' ? null : decodedPart(node) };
 }

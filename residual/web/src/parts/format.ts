@@ -27,6 +27,12 @@ export function span(seconds: number | null | undefined): string {
 
 /** Date and time of this browser's zone. @param at RFC 3339, or ms since 1970 */
 export function moment(at: string | number | null | undefined): string {
-  if (at === null || at === undefined) return t.app.none;
+  if (at === null || at === undefined || isoTime(at) === undefined) return t.app.none;
   return new Date(at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
+}
+
+/** For `<time dateTime>`; undefined for what is no time of a calendar, which a clock of another may say. */
+export function isoTime(at: string | number): string | undefined {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
