@@ -207,14 +207,12 @@ describe('foreign text on a terminal', () => {
   });
 
   it('svc status and svc logs print a log line of a peer without its escapes', async () => {
-    const node = await TestNode.start({ pairing: { key: KEY }, config: 'agent:\n  name: "x\\e[2Jy"\n' });
+    const node = await TestNode.start({ pairing: { key: KEY } });
     const bad = '\u001b]0;owned\u0007';
     // What is refused is logged by the name that the caller gave.
     await node.post('/api/command', { cmd: bad }, { 'x-svc-key': KEY });
     const { stdout, stderr } = await svc(node.paths, 'cmd', bad);
     expect(stdout + stderr).to.not.include('\u001b]');
-    const config = await svc(node.paths, 'config', 'get', 'agent.name');
-    expect(config.stdout).to.not.include('\u001b[2J');
     await node.stop();
   });
 });
