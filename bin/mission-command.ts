@@ -5,6 +5,7 @@ import { messageOf } from '../shared/errors.ts';
 import { writeAtomic } from '../shared/files/atomic-write.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
 import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
+import { type MissionWarning, warningText } from '../shared/mission/warning.ts';
 import { EXIT } from './exit-codes.ts';
 import { NodeCommand } from './node-command.ts';
 
@@ -19,7 +20,7 @@ const NAMES: Readonly<Record<MissionPart, string>> = {
 interface Written {
   readonly items: readonly MissionItem[];
   readonly count: number;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly MissionWarning[];
 }
 
 /** A command about the mission, the fence or the rally points: `svc mission get`, `svc fence put` and so on. */
@@ -54,7 +55,10 @@ abstract class MissionCommand extends NodeCommand {
   }
 }
 
-const file = Args.string({ description: '.plan, .waypoints (QGC WPL 110) or .json', required: true });
+const file = Args.string({
+  description: '.plan, .mission, .json, or .waypoints and .txt (QGC WPL 110, lists of points)',
+  required: true,
+});
 
 /** `svc … get`: what the vehicle holds, on the screen or into a file. */
 export function getCommand(part: MissionPart): Command.Class {
@@ -111,7 +115,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
         ...(flags.parts === undefined ? {} : { parts: flags.parts }),
       }).toString();
       const answer = await this.put(part, args.file, query === '' ? '' : `?${query}`);
-      for (const warning of answer.warnings) this.logToStderr(warning);
+      for (const warning of answer.warnings) this.logToStderr(warningText(warning));
       this.log(isDry ? `${answer.count} items, nothing was sent` : `the vehicle holds ${answer.count} items`);
       return answer;
     }

@@ -9,7 +9,7 @@ interface Verdict {
   readonly done?: boolean;
   readonly ended?: string;
   readonly state?: string;
-  readonly ack: { readonly result_name: string | null; readonly statustext?: string };
+  readonly ack: { readonly result_name: string | null; readonly statustext?: string; readonly hint?: string };
 }
 
 /** s */
@@ -61,6 +61,7 @@ export default class CmdCommand extends NodeCommand {
       this.log(
         `${status === 'rejected' ? `rejected (${ack.result_name ?? ''})` : 'no acknowledgement'}${words}`,
       );
+      if (ack.hint !== undefined) this.log(ack.hint);
     }
     return verdict;
   }

@@ -185,6 +185,7 @@ export class Autopilot implements Craft {
       missionLink: firmware.missions({
         craft: this,
         channel: this.#channel,
+        faults,
         lists: [this.#mission, this.#fence, this.#rally],
         received: firmware.words.missionReceived,
       }),

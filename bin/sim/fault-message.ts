@@ -39,6 +39,8 @@ export interface FaultMessage {
   readonly doubleAck?: boolean;
   /** SETUP_SIGNING has no effect. */
   readonly refuseSigning?: boolean;
+  /** The next N lists that it takes: ArduPilot holds none afterwards, PX4 the new one only after the one before was told once more. */
+  readonly loseLists?: number;
   /** Hears no signed frame, as a vehicle with another key; what it sends is as before. */
   readonly signingDeaf?: boolean;
   /** The person at the vehicle does not do what a calibration asks for: it moves, and lies as before. */

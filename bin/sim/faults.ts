@@ -22,6 +22,7 @@ export interface Faults {
   doubleAck: boolean;
   refuseSigning: boolean;
   signingDeaf: boolean;
+  loseLists: number;
   clumsy: boolean;
 }
 
@@ -45,6 +46,7 @@ export const NO_FAULTS: Readonly<Faults> = {
   doubleAck: false,
   refuseSigning: false,
   signingDeaf: false,
+  loseLists: 0,
   clumsy: false,
 };
 

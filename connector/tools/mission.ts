@@ -1,8 +1,9 @@
 import { ApiError } from '../../shared/errors.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
-import { itemsIn } from '../../shared/mission/document.ts';
+import { itemsIn, type Reading } from '../../shared/mission/document.ts';
 import { MISSION_PARTS, type MissionItem, type MissionPart } from '../../shared/mission/item.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
+import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import { flying } from './flight.ts';
@@ -34,17 +35,17 @@ function partOf({ part }: Arguments): MissionPart {
 }
 
 /** @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
-function itemsOf(args: Arguments): readonly MissionItem[] {
+function readingOf(args: Arguments): Reading {
   const part = partOf(args);
   const document = asRecord(args['document']);
   if (document['fileType'] !== 'Plan' && !Array.isArray(document['items']))
     throw new ApiError('E_INVALID_VALUE', 'document has neither items nor a plan.');
-  const items = itemsIn(document, part);
-  if (items === undefined) throw new ApiError('E_INVALID_VALUE', `The plan has no ${part}.`);
-  return items;
+  const reading = itemsIn(document, part);
+  if (reading === undefined) throw new ApiError('E_INVALID_VALUE', `The plan has no ${part}.`);
+  return reading;
 }
 
-const inWords = (args: Arguments): string => summaryOf(partOf(args), itemsOf(args));
+const inWords = (args: Arguments): string => summaryOf(partOf(args), readingOf(args).items);
 
 /** A route of the part that the call names. */
 function routeOf(method: 'get' | 'put' | 'delete', args: Arguments): string {
@@ -82,7 +83,7 @@ export const missionTools: readonly Tool[] = [
         value: {
           summary: items.length === 0 ? `no ${partOf(args)}` : summaryOf(partOf(args), items),
           count: items.length,
-          warnings: warningsOf(items),
+          warnings: warningsOf(items).map(warningText),
           read_at: answer['read_at'],
           items: items.slice(from, from + ITEMS_SHOWN),
         },
@@ -100,8 +101,12 @@ export const missionTools: readonly Tool[] = [
     idempotent: true,
     run: async ({ args }) => {
       try {
-        const items = itemsOf(args);
-        const value = { summary: inWords(args), count: items.length, warnings: warningsOf(items) };
+        const { items, warnings } = readingOf(args);
+        const value = {
+          summary: inWords(args),
+          count: items.length,
+          warnings: [...warnings, ...warningsOf(items)].map(warningText),
+        };
         return Promise.resolve({ value });
       } catch (error) {
         if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
@@ -130,9 +135,8 @@ export const missionTools: readonly Tool[] = [
         }),
       );
       const items = answer['items'] as readonly MissionItem[];
-      return {
-        value: { summary: summaryOf(partOf(args), items), count: items.length, warnings: answer['warnings'] },
-      };
+      const warnings = (answer['warnings'] as readonly MissionWarning[]).map(warningText);
+      return { value: { summary: summaryOf(partOf(args), items), count: items.length, warnings } };
     },
   },
   {

@@ -322,7 +322,18 @@ export class Link {
     this.#logs =
       logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
     const prearm = this.#prearm;
-    this.#commands = new Commands({ clock, vehicle, encoder, exchange, refusals, prearm, params, send });
+    const missions = this.#missions;
+    this.#commands = new Commands({
+      clock,
+      vehicle,
+      encoder,
+      exchange,
+      refusals,
+      prearm,
+      params,
+      mission: async () => (await missions.read({ part: 'mission', refresh: false, token: '' })).items,
+      send,
+    });
     const commands = this.#commands;
     this.#offboard = new Offboard({
       clock,

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
 import { ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
+import { bounded, type MissionWarning } from './warning.ts';
 
 /** MAV_FRAMEs of both firmwares: mean sea level, above home, above the terrain, and their INT twins; 2 has no place. */
 const FRAMES: ReadonlySet<number> = new Set([0, 2, 3, 5, 6, 10, 11]);
@@ -81,12 +82,15 @@ function checkItem(part: MissionPart, value: unknown, index: number): MissionIte
     autocontinue,
   };
   checkPlace(item);
+  if (part === 'rally' && item.x === 0 && item.y === 0)
+    throw itemError(index, 'latitude 0 and longitude 0 stand for no rally point');
   if ((command === CMD.circleInclusion || command === CMD.circleExclusion) && !((item.param1 ?? 0) > 0))
     throw itemError(index, 'param1 is the radius of the circle, m, and must be above 0');
   return item;
 }
 
-function fits(part: MissionPart, command: number): boolean {
+/** Whether a list may have the command. */
+export function fits(part: MissionPart, command: number): boolean {
   if (part === 'fence') return FENCE_COMMANDS.has(command);
   if (part === 'rally') return command === CMD.rallyPoint;
   return ITEM_COMMANDS.has(command) && !FENCE_COMMANDS.has(command) && command !== CMD.rallyPoint;
@@ -149,11 +153,8 @@ function checkPolygons(items: readonly MissionItem[]): void {
 const FAR_M = 50_000;
 const HIGH_M = 500;
 const EARTH_M = 6_371_000;
-/** Larger would be a second list to read. */
-const MAX_WARNINGS = 50;
-
 /** What may be meant, but is worth a look: legs over 50 km, heights over 500 m above home or the terrain. */
-export function warningsOf(items: readonly MissionItem[]): readonly string[] {
+export function warningsOf(items: readonly MissionItem[]): readonly MissionWarning[] {
   const warnings: string[] = [];
   let before: MissionItem | null = null;
   for (const item of items) {
@@ -168,7 +169,7 @@ export function warningsOf(items: readonly MissionItem[]): readonly string[] {
     }
     before = item;
   }
-  return warnings.slice(0, MAX_WARNINGS);
+  return bounded(warnings);
 }
 
 /** m between two items, over a sphere. */

@@ -105,7 +105,11 @@ const TABLE = `
 /** MAV_CMD numbers that the code names. */
 export const CMD = {
   waypoint: 16,
+  loiterUnlimited: 17,
+  land: 21,
   takeoff: 22,
+  vtolTakeoff: 84,
+  vtolLand: 85,
   jump: 177,
   changeSpeed: 178,
   returnPoint: 5000,
@@ -115,6 +119,16 @@ export const CMD = {
   circleExclusion: 5004,
   rallyPoint: 5100,
 } as const;
+
+/** Whose param4 is a yaw, degrees. */
+export const YAWED: ReadonlySet<number> = new Set([
+  CMD.waypoint,
+  CMD.loiterUnlimited,
+  CMD.land,
+  CMD.takeoff,
+  CMD.vtolTakeoff,
+  CMD.vtolLand,
+]);
 
 export interface ItemCommand {
   readonly name: string;

@@ -1,17 +1,48 @@
-import { checkItems } from './check.ts';
-import type { MissionItem, MissionPart } from './item.ts';
-import { isPlan, readPlan } from './plan.ts';
-import { readWpl } from './wpl.ts';
+import { checkItems, fits } from './check.ts';
+import { MISSION_PARTS, type MissionItem, type MissionPart } from './item.ts';
+import { isOldPlan, isPlan, readOldPlan, readPlan } from './plan.ts';
+import { isFencePoints, isRallyPoints, readFencePoints, readRallyPoints } from './points.ts';
+import { type Draft, linesOf, readWpl } from './wpl.ts';
+
+/** What a document says: items that were checked, and what is odd in it. */
+export interface Reading {
+  readonly items: readonly MissionItem[];
+  readonly warnings: readonly string[];
+}
 
 /**
- * The items of one part in what people write missions in: `{items}`, a QGroundControl plan, or a `QGC WPL 110` text.
+ * The items of one part in what people write missions in: `{items}`, a QGroundControl plan, a `QGC WPL 110` text, or the older lists
+ * of points of a fence and of rally points.
  * @returns undefined for a plan without this part
  * @throws ApiError E_MISSION_ITEM with the index of the first that is wrong; E_INVALID_VALUE for no such document
  */
-export function itemsIn(document: unknown, part: MissionPart): readonly MissionItem[] | undefined {
-  if (typeof document === 'string') return checkItems(part, readWpl(document));
-  const items = isPlan(document)
-    ? readPlan(document, part)
-    : (document as { readonly items: readonly unknown[] }).items; // by the row's schema
-  return items === undefined ? undefined : checkItems(part, items);
+export function itemsIn(document: unknown, part: MissionPart): Reading | undefined {
+  const draft = draftOf(document, part);
+  return draft && { items: checkItems(part, draft.items), warnings: draft.warnings };
+}
+
+/** Which list a text is of; a `QGC WPL 110` file tells it by the command of its first item. @throws ApiError E_BAD_REQUEST */
+export function partOfText(text: string): MissionPart {
+  const lines = linesOf(text);
+  if (isFencePoints(lines)) return 'fence';
+  if (isRallyPoints(lines)) return 'rally';
+  const [first] = readWpl(lines).items as readonly { readonly command: number }[];
+  return MISSION_PARTS.find((part) => first !== undefined && fits(part, first.command)) ?? 'mission';
+}
+
+function draftOf(document: unknown, part: MissionPart): Draft | undefined {
+  if (typeof document === 'string') {
+    const lines = linesOf(document);
+    if (part === 'fence' && isFencePoints(lines)) return readFencePoints(lines);
+    if (part === 'rally' && isRallyPoints(lines)) return readRallyPoints(lines);
+    return readWpl(lines);
+  }
+  const items = listOf(document, part);
+  return items && { items, warnings: [] };
+}
+
+function listOf(document: unknown, part: MissionPart): readonly unknown[] | undefined {
+  if (isPlan(document)) return readPlan(document, part);
+  if (isOldPlan(document)) return part === 'mission' ? readOldPlan(document) : undefined;
+  return (document as { readonly items: readonly unknown[] }).items; // by the row's schema
 }

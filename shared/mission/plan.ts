@@ -24,6 +24,19 @@ export function isPlan(value: unknown): value is Plan {
   return isObject(value) && value['fileType'] === 'Plan';
 }
 
+/** What QGroundControl wrote before its plan files (`.mission`): the mission alone, at the top. */
+export function isOldPlan(value: unknown): value is Json {
+  return isObject(value) && typeof value['groundStation'] === 'string' && Array.isArray(value['items']);
+}
+
+/** @throws ApiError E_MISSION_ITEM */
+export function readOldPlan(plan: Json): readonly unknown[] {
+  const surveys = plan['complexItems'];
+  if (Array.isArray(surveys) && surveys.length > 0)
+    throw itemError(0, 'the file does not say which items its survey stands for; replace it by single items');
+  return missionItems(plan);
+}
+
 /**
  * The items of one part, undefined if the plan does not have it. A survey, corridor or structure gives the items that the file
  * expands it to. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE
@@ -47,8 +60,8 @@ function missionItems(mission: Json): readonly unknown[] {
     if (value['type'] === 'ComplexItem') simple.push(...expanded(value, index));
     else simple.push(value);
   }
-  // A DO_JUMP names its target by doJumpId, which QGroundControl counts from 1 where it is not given.
-  const byJumpId = new Map(simple.map(({ doJumpId }, index) => [doJumpId ?? index + 1, index]));
+  // A DO_JUMP names its target by doJumpId (once: id), which QGroundControl counts from 1 where it is not given.
+  const byJumpId = new Map(simple.map(({ doJumpId, id }, index) => [doJumpId ?? id ?? index + 1, index]));
   return simple.map((item, index) => simpleItem(item, index, byJumpId));
 }
 
@@ -65,9 +78,8 @@ function expanded(item: Json, index: number): readonly Json[] {
 }
 
 function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, number>): unknown {
-  const { command, frame, params, autoContinue } = item;
-  if (!Array.isArray(params) || params.length !== 7) throw itemError(index, 'params must be a list of 7');
-  const [param1, param2, param3, param4, x, y, z] = params as readonly unknown[];
+  const { command, frame, autoContinue } = item;
+  const [param1, param2, param3, param4, x, y, z] = paramsOf(item, index);
   const place = typeof command === 'number' && isPlace(command);
   const orZero = (value: unknown): unknown => (value === null && !place ? 0 : value);
   return {
@@ -84,8 +96,19 @@ function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, nu
   };
 }
 
+/** Seven; older files have the last three as `coordinate`, and the oldest the others one by one. */
+function paramsOf({ params, coordinate, ...item }: Json, index: number): readonly unknown[] {
+  const four = params ?? [item['param1'], item['param2'], item['param3'], item['param4']];
+  const all: unknown = Array.isArray(coordinate) && Array.isArray(four) ? [...four, ...coordinate] : params;
+  if (!Array.isArray(all) || all.length !== 7) throw itemError(index, 'params must be a list of 7');
+  return all;
+}
+
 function fenceItems(fence: Json): readonly unknown[] {
   const items: Json[] = [];
+  // Read as nothing, it would clear the fence of the vehicle.
+  if (listAt(fence, 'polygon').length > 0)
+    throw invalid('/geoFence/polygon', 'is of an old version; save the plan with a newer QGroundControl');
   for (const polygon of listAt(fence, 'polygons')) {
     const points = isObject(polygon) && Array.isArray(polygon['polygon']) ? polygon['polygon'] : [];
     const inclusion = isObject(polygon) && polygon['inclusion'] === true;

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { itemError } from './check.ts';
 import { CMD } from './commands.ts';
-import { ITEM_PARAMS, type MissionItem } from './item.ts';
+import { ITEM_PARAMS, MAX_ITEMS, type MissionItem } from './item.ts';
 
 /** Line: number, current, frame, command, four parameters, x, y, z, autocontinue. */
 const HEADER = 'QGC WPL 110';
@@ -14,43 +14,82 @@ export interface Home {
   readonly alt: number;
 }
 
+/** What a text says, not checked yet. */
+export interface Draft {
+  readonly items: readonly unknown[];
+  readonly warnings: readonly string[];
+}
+
+/** Comments and empty lines included. */
+const MAX_LINES = 4 * MAX_ITEMS;
+
+/** Its lines without those that are empty or a comment. @throws ApiError E_MISSION_ITEM for more than any mission has */
+export function linesOf(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/, MAX_LINES + 1);
+  if (lines.length > MAX_LINES) throw itemError(MAX_ITEMS, `the text has more than ${MAX_LINES} lines`);
+  return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+}
+
 /**
- * The items of a `QGC WPL 110` file (https://mavlink.io/en/file_formats/), not checked yet. A first line with number 0, frame 0 and
- * NAV_WAYPOINT is home, as Mission Planner, MAVProxy and QGroundControl write it, and is left out; a DO_JUMP then counts with it.
- * @throws ApiError E_BAD_REQUEST, E_MISSION_ITEM
+ * The items of a `QGC WPL 110` file (https://mavlink.io/en/file_formats/), not checked yet. A waypoint with the number 0 in the first
+ * line is home, as Mission Planner, MAVProxy and QGroundControl write it, and is left out. The items are those of the lines, in their
+ * order; a DO_JUMP names its target by the number in the target's line, so numbers with a gap are only a warning.
+ * @param lines as `linesOf` gives them @throws ApiError E_BAD_REQUEST, E_MISSION_ITEM
  */
-export function readWpl(text: string): readonly unknown[] {
-  const [header, ...lines] = text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+export function readWpl([header, ...lines]: readonly string[]): Draft {
   if (header !== HEADER)
     throw new ApiError(
       'E_BAD_REQUEST',
       `The text does not begin with "${HEADER}". Send JSON as application/json.`,
     );
-  const rows = lines.map((line) => line.split(/\s+/));
+  const rows = lines.map((line) => line.split(/\s+/, COLUMNS + 1));
   const [number, , frame, command] = rows[0] ?? [];
-  const first = number === '0' && frame === '0' && Number(command) === CMD.waypoint ? 1 : 0;
-  return rows.slice(first).map((row, index) => readRow(row, index, first));
+  const first = number === '0' && Number(command) === CMD.waypoint ? 1 : 0;
+  const warnings: string[] = [];
+  if (first === 1 && frame !== '0')
+    warnings.push(`Line 0 is home, which is not flown, though its frame is ${frame} instead of 0.`);
+  const numbers = rows.slice(first).map((row, index) => readNumber(row[0], index));
+  const odd = numbers.findIndex((each, index) => each !== index + first);
+  if (odd >= 0)
+    warnings.push(
+      `The line of item ${odd} has the number ${numbers[odd]} instead of ${odd + first}: the items are taken in the order of the lines, and a DO_JUMP by the numbers in them.`,
+    );
+  const targets = new Map<number, number | 'twice'>();
+  for (const [index, each] of numbers.entries()) targets.set(each, targets.has(each) ? 'twice' : index);
+  return { items: rows.slice(first).map((row, index) => readRow(row, index, targets)), warnings };
 }
 
-function readRow(row: readonly string[], index: number, first: 0 | 1): unknown {
+/** The item whose line has a number; `twice`: more than one has. */
+type Targets = ReadonlyMap<number, number | 'twice'>;
+
+function readRow(row: readonly string[], index: number, targets: Targets): unknown {
   if (row.length !== COLUMNS)
-    throw itemError(index, `its line has ${row.length} columns instead of ${COLUMNS}`);
-  const [number, , frame, command, param1, param2, param3, param4, x, y, z, autocontinue] = row.map(
+    throw itemError(
+      index,
+      `its line has ${row.length > COLUMNS ? 'more' : row.length} columns instead of ${COLUMNS}`,
+    );
+  const [, , frame, command, param1, param2, param3, param4, x, y, z, autocontinue] = row.map(
     (word, column) => {
       const isParam = column >= 4 && column < 8;
-      if (isParam && word.toLowerCase() === 'nan') return null;
-      const value = Number(word);
-      if (!Number.isFinite(value)) throw itemError(index, `"${word.slice(0, 20)}" in its line is no number`);
-      return value;
+      return isParam && word.toLowerCase() === 'nan' ? null : readNumber(word, index);
     },
   );
-  if (number !== index + first)
-    throw itemError(index, `its line has the number ${number} instead of ${index + first}`);
-  const target = command === CMD.jump && typeof param1 === 'number' ? param1 - first : param1;
+  const target = command === CMD.jump ? targetOf(param1, index, targets) : param1;
   return { frame, command, param1: target, param2, param3, param4, x, y, z, autocontinue };
+}
+
+function readNumber(word: string | undefined, index: number): number {
+  const value = Number(word);
+  if (Number.isFinite(value)) return value;
+  throw itemError(index, `"${String(word).slice(0, 20)}" in its line is no number`);
+}
+
+/** The item that a DO_JUMP means. */
+function targetOf(number: number | null | undefined, index: number, targets: Targets): number {
+  const target = targets.get(number ?? -1);
+  if (typeof target === 'number') return target;
+  const what = target === 'twice' ? 'more than one line' : 'no line with an item';
+  throw itemError(index, `DO_JUMP to ${number}, which is the number of ${what}`);
 }
 
 /** With home, or zeros, as line 0. */

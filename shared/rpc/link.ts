@@ -5,6 +5,7 @@ import { CALIBRATION_SENSORS, type CalibrationState, POSES } from '../flight/cal
 import { COMMAND_NAMES, type CommandName } from '../flight/command-catalogue.ts';
 import type { TelemetryGroup } from '../flight/telemetry-groups.ts';
 import { ITEM_PARAMS, MAX_ITEMS, MISSION_PARTS, type MissionItem } from '../mission/item.ts';
+import type { MissionWarning } from '../mission/warning.ts';
 import { type ExtensionValues, extensionValues } from '../plugins/telemetry-values.ts';
 import { setPoint } from '../schemas/offboard.ts';
 import { CAMERA_METHODS, type CameraRequest } from './camera.ts';
@@ -375,8 +376,8 @@ export interface MissionList {
 
 /** The vehicle has taken a list over: what it held when it was read back. */
 export interface MissionWritten extends MissionList {
-  /** What the firmware does not keep of it, in words. */
-  notes: readonly string[];
+  /** Members that it holds otherwise than they were sent, in the order of the items. */
+  warnings: readonly MissionWarning[];
 }
 
 /** `revision` grows with each change of the state. */
@@ -410,6 +411,8 @@ export interface CommandResult {
     statustext?: string;
     /** All of its reasons, oldest first, at most 8. */
     reasons?: string[];
+    /** What helps, in the node's words, where the vehicle does not say it. */
+    hint?: string;
   };
   /** The flight mode that was used, if the vehicle refused the command or does not have it. */
   mode?: string;

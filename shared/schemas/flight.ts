@@ -51,6 +51,10 @@ export const commandAnswer = {
           items: { type: 'string' },
           description: 'all its reasons, also earlier ones against arming',
         },
+        hint: {
+          type: 'string',
+          description: "what helps, in the node's words, where the vehicle does not say it",
+        },
       },
       additionalProperties: false,
     },

@@ -75,7 +75,35 @@ export const missionWrite = {
       additionalProperties: false,
     },
     plan,
-    { type: 'string', description: 'as text/plain: QGC WPL 110' },
+    {
+      type: 'object',
+      required: ['items', 'groundStation'],
+      properties: { items: { type: 'array', items: {} }, groundStation: { type: 'string' } },
+      description: 'a .mission file of an older QGroundControl',
+    },
+    {
+      type: 'string',
+      description: 'as text/plain: QGC WPL 110, or the points of a fence or of rally points',
+    },
+  ],
+} as const satisfies JsonSchema;
+
+/** A sentence, or a member that the vehicle holds otherwise than it was sent (shared/mission/warning.ts). */
+export const missionWarning = {
+  anyOf: [
+    { type: 'string' },
+    {
+      type: 'object',
+      required: ['part', 'index', 'member', 'sent', 'held'],
+      properties: {
+        part: { enum: MISSION_PARTS },
+        index: { type: 'integer', description: 'of the item, from 0' },
+        member: { enum: ['param1', 'param2', 'param3', 'param4', 'x', 'y', 'z', 'autocontinue'] },
+        sent: param,
+        held: param,
+      },
+      additionalProperties: false,
+    },
   ],
 } as const satisfies JsonSchema;
 
@@ -86,7 +114,7 @@ export const missionWritten = {
     items,
     count: { type: 'integer' },
     id,
-    warnings: { type: 'array', items: { type: 'string' } },
+    warnings: { type: 'array', items: missionWarning },
     parts: {
       type: 'object',
       description: 'how many items of each list were written, or would be',

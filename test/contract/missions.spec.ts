@@ -143,9 +143,10 @@ describe('mission, fence and rally points over HTTP', () => {
       index: 0,
     });
     expect((await send('PUT', '/api/mission', wpl, 'text/html')).status).to.equal(415);
-    const refused = await send('PUT', '/api/mission', { items: [TAKEOFF, { frame: 2, command: 600 }] });
+    const refused = await send('PUT', '/api/mission', { items: [TAKEOFF, { frame: 2, command: 530 }] });
     expect([refused.status, refused.body['code']]).to.deep.equal([409, 'E_MISSION_REJECTED']);
     expect(refused.body).to.include({ index: 1, result: 'UNSUPPORTED' });
+    expect(refused.body['detail']).to.include('item 1 (SET_CAMERA_MODE in frame 2)');
     // ArduPilot replaces item by item: the second is still the one before.
     expect(refused.body['held']).to.have.property('count', 2);
   });
@@ -187,6 +188,175 @@ describe('mission, fence and rally points over HTTP', () => {
     expect((await send('GET', '/api/mission?format=wpl')).text).to.equal(text);
   });
 
+  it('what ArduPilot fills in, packs or has no room for is a warning, and the answer is what it holds', async () => {
+    const place = { frame: 3, x: -35.3631, y: 149.1652, z: 20 };
+    const items = [
+      { ...TAKEOFF, param1: 15 },
+      { ...place, command: 19, param1: 10, param3: 0 }, // the direction: 1
+      { ...place, command: 31, param2: 30, param4: 4 }, // on or off
+      { ...place, command: 18, param1: 2.5, param3: 333 }, // a byte of turns, another of tens of m
+      { ...place, command: 82, param1: 1, param2: 7, param4: 90 },
+      { frame: 2, command: 177, param1: 1, param2: 2 },
+      { ...place, command: 21, param1: 300, param4: 0, z: 0.53, autocontinue: 0 },
+    ];
+    const { status, body, text } = await send('PUT', '/api/mission', { items });
+    expect(status, text).to.equal(200);
+    const otherwise = (index: number, member: string, sent: number, held: number) => ({
+      part: 'mission',
+      index,
+      member,
+      sent,
+      held,
+    });
+    expect(body['warnings']).to.deep.equal([
+      otherwise(1, 'param3', 0, 1),
+      otherwise(2, 'param4', 4, 1),
+      otherwise(3, 'param1', 2.5, 2),
+      otherwise(3, 'param3', 333, 330),
+      otherwise(4, 'param2', 7, 0),
+      otherwise(4, 'param4', 90, 0),
+      otherwise(6, 'param4', 0, 1),
+      otherwise(6, 'autocontinue', 0, 1),
+    ]);
+    const held = body['items'] as Body[];
+    expect([held[1]?.['param3'], held[3]?.['param3'], held[6]?.['z'], held[5]?.['param1']]).to.deep.equal([
+      1, 330, 0.53, 1,
+    ]);
+    expect((await send('GET', '/api/mission?refresh=1')).body['items']).to.deep.equal(held);
+    // What it holds goes up again without a warning.
+    const again = await send('PUT', '/api/mission', { items: held });
+    expect(again.body).to.deep.include({ warnings: [], items: held });
+    const rally = { frame: 3, command: 5100, x: -35.361, y: 149.161, z: 40.7 };
+    expect((await send('PUT', '/api/rally', { items: [rally] })).body['warnings']).to.deep.equal([
+      { part: 'rally', index: 0, member: 'z', sent: 40.7, held: 40 },
+    ]);
+  });
+
+  it('more than fifty members that are held otherwise: the first ones, and how many more', async () => {
+    const items = Array.from({ length: 60 }, () => ({ ...WAYPOINT, param4: 45 }));
+    const { body } = await send('PUT', '/api/mission', { items });
+    const warnings = body['warnings'] as unknown[];
+    expect(warnings).to.have.length(50);
+    expect(warnings.at(-1)).to.equal('There are 11 more warnings like these.');
+  });
+
+  it('QGC WPL 110: numbers with a gap are a warning, and a jump goes by them; comments; home in any frame', async () => {
+    const put = async (...lines: string[]) => {
+      const text = ['QGC WPL 110', ...lines.map((line) => line.replaceAll(' ', '\t'))].join('\r\n');
+      return send('PUT', '/api/mission?dry_run=1', text, 'text/plain');
+    };
+    const home = '0 1 0 16 0 0 0 0 -35.36 149.16 584 1';
+    const at = (number: number): string => `${number} 0 3 16 0 0 0 0 -35.363 149.16${number} 20 1`;
+    const jump = (number: number, to: number): string => `${number} 0 3 177 ${to} 3 0 0 0 0 0 1`;
+    const odd = 'The line of item 2 has the number 4 instead of 3';
+
+    const gap = await put('# drawn by hand', home, at(1), at(2), at(4), '', jump(12, 4), at(13));
+    expect(gap.status, gap.text).to.equal(200);
+    expect(gap.body['warnings']).to.have.length(1);
+    expect((gap.body['warnings'] as string[])[0]).to.match(new RegExp(`^${odd}`));
+    const items = gap.body['items'] as Body[];
+    expect(items.map(({ seq }) => seq)).to.deep.equal([0, 1, 2, 3, 4]);
+    expect(items[3]).to.include({ command: 177, param1: 2 });
+    expect(items[2]).to.include({ y: 149.164 });
+
+    // Two lines with one number: which one a jump means is not known.
+    expect((await put(home, at(1), at(2), at(2))).body).to.include({ count: 3 });
+    const wrong: [string[], number][] = [
+      [[home, at(1), at(2), at(2), jump(3, 2)], 3],
+      [[home, at(1), at(4), jump(5, 3)], 2],
+      [[home, at(1), jump(2, 0)], 1],
+    ];
+    for (const [lines, index] of wrong)
+      expect((await put(...lines)).body, lines.join('|')).to.include({ code: 'E_MISSION_ITEM', index });
+
+    const relative = await put('0 0 3 16 0 0 0 0 -35.36 149.16 0 1', at(1));
+    expect(relative.body).to.include({ count: 1 });
+    expect((relative.body['warnings'] as string[])[0]).to.match(/^Line 0 is home/);
+    // Without a home the first line is to be flown, whatever its number.
+    const homeless = await put('0 1 3 22 0 0 0 0 -35.36 149.16 15 1', at(1), jump(2, 0));
+    expect(homeless.body).to.deep.include({ count: 3, warnings: [] });
+    expect((homeless.body['items'] as Body[])[2]).to.include({ param1: 0 });
+    expect((await put()).body).to.include({ count: 0 });
+  });
+
+  it('a fence and rally points as older ground stations list them', async () => {
+    const corners = ['-35.36 149.16', '-35.36 149.17', '-35.37 149.17'];
+    const text = ['# return point first', '-35.363 149.165', ...corners, corners[0]].join('\n');
+    const fence = await send('PUT', '/api/fence', text, 'text/plain');
+    expect(fence.status, fence.text).to.equal(200);
+    const seen = (fence.body['items'] as Body[]).map(({ command, param1, x, y }) => [command, param1, x, y]);
+    expect(seen).to.deep.equal([
+      [5000, 0, -35.363, 149.165],
+      [5001, 3, -35.36, 149.16],
+      [5001, 3, -35.36, 149.17],
+      [5001, 3, -35.37, 149.17],
+    ]);
+    const open = await send(
+      'PUT',
+      '/api/fence?dry_run=1',
+      text.split('\n').slice(0, -1).join('\n'),
+      'text/plain',
+    );
+    expect(open.body).to.include({ count: 4 });
+    for (const wrong of ['-35.363 149.165\n-35.36 149.16 3', '-35.363 149.165\n-35.36 149.16', '1.2.3 4'])
+      expect((await send('PUT', '/api/fence', wrong, 'text/plain')).body).to.include({
+        code: 'E_MISSION_ITEM',
+      });
+
+    const rally = await send('PUT', '/api/rally', 'RALLY -35.361\t149.161\t60\t40\t0\t0\n', 'text/plain');
+    expect((rally.body['items'] as Body[])[0]).to.include({ command: 5100, frame: 3, x: -35.361, z: 60 });
+    expect((rally.body['warnings'] as string[])[0]).to.match(/^Break altitude/);
+    expect((await send('PUT', '/api/rally', 'RALLY -35 149 60\n', 'text/plain')).body).to.include({
+      index: 0,
+    });
+    const nowhere = { frame: 3, command: 5100, x: 0, y: 0, z: 10 };
+    expect((await send('PUT', '/api/rally', { items: [nowhere] })).body).to.include({
+      code: 'E_MISSION_ITEM',
+    });
+    // They are no mission.
+    expect((await send('PUT', '/api/mission', text, 'text/plain')).body).to.include({
+      code: 'E_BAD_REQUEST',
+    });
+  });
+
+  it('files of an older QGroundControl: a .mission, and items with coordinate; an old fence is not read as none', async () => {
+    const four = { param1: 0, param2: 0, param3: 0, param4: 0 };
+    const old = {
+      MAV_AUTOPILOT: 3,
+      complexItems: [],
+      groundStation: 'QGroundControl',
+      items: [
+        { autoContinue: true, command: 22, coordinate: [-35.363, 149.165, 15], frame: 3, id: 1, ...four },
+        {
+          autoContinue: true,
+          command: 177,
+          coordinate: [0, 0, 0],
+          frame: 2,
+          id: 2,
+          ...four,
+          param1: 1,
+          param2: 4,
+        },
+        { command: 16, coordinate: [-35.364, 149.165, 15], doJumpId: 3, frame: 3, params: [5, 0, 0, null] },
+      ],
+      plannedHomePosition: {},
+      version: '1.0',
+    };
+    const { status, body, text } = await send('PUT', '/api/mission', old);
+    expect(status, text).to.equal(200);
+    const items = body['items'] as Body[];
+    expect(items.map(({ command, param1, z }) => [command, param1, z])).to.deep.equal([
+      [22, 0, 15],
+      [177, 0, 0],
+      [16, 5, 15],
+    ]);
+    const survey = { ...old, complexItems: [{ type: 'survey' }] };
+    expect((await send('PUT', '/api/mission', survey)).body).to.include({ code: 'E_MISSION_ITEM' });
+    expect((await send('PUT', '/api/fence', old)).status).to.equal(422);
+    const plan = { ...PLAN, geoFence: { version: 1, polygon: [{ latitude: 1, longitude: 1 }] } };
+    expect((await send('PUT', '/api/fence', plan)).body).to.include({ code: 'E_INVALID_VALUE' });
+  });
+
   it('with Accept: text/event-stream it sends progress, then the result', async () => {
     const items = Array.from({ length: 400 }, (_, n) => ({ ...WAYPOINT, x: -35 - n / 1e5 }));
     const answer = await fetch(`${node.url}/api/mission`, {
@@ -216,6 +386,10 @@ describe('mission, fence and rally points over HTTP', () => {
     expect((await run('mission', 'put', wpl)).stdout).to.include('5 items');
     expect((await run('fence', 'get')).stdout).to.include('4 items');
     expect((await run('fence', 'clear')).stdout).to.equal('the vehicle holds no fence\n');
+    await writeFile(plan, JSON.stringify([{ ...WAYPOINT, frame: 9 }]));
+    await writeFile(plan, JSON.stringify([{ ...WAYPOINT, param4: 45 }]));
+    const warned = await run('mission', 'put', plan);
+    expect(warned).to.include({ code: 0, stderr: 'Item 0: param4 45 is held as 0.\n' });
     await writeFile(plan, JSON.stringify([{ ...WAYPOINT, frame: 9 }]));
     const bad = await run('mission', 'put', plan);
     expect(bad.code).to.equal(1);

@@ -104,9 +104,8 @@ describe('missions, fences and rally points through svc-link', () => {
         item(seq, 5001, { param1: 3, x: -35 - n / 1000, y: 149 + (n % 2) / 1000 }),
       );
       expect((await pair.write('fence', fence)).count).to.equal(3);
-      expect((await pair.write('rally', [item(0, 5100, { x: -35.1, y: 149.1, z: 40 })])).notes).to.deep.equal(
-        [],
-      );
+      const rally = await pair.write('rally', [item(0, 5100, { x: -35.1, y: 149.1, z: 40 })]);
+      expect(rally.warnings).to.deep.equal([]);
       expect((await pair.write('mission', survey(5))).count).to.equal(5);
       expect(await pair.read('fence')).to.include({ from: 'cache', count: 3 });
       expect(await pair.read('fence', true)).to.include({ from: 'vehicle', count: 3 });
@@ -129,6 +128,32 @@ describe('missions, fences and rally points through svc-link', () => {
       );
     });
   }
+
+  it('px4: the list before, told once more after the new one was taken, is not the answer', async () => {
+    await using pair = await Pair.start('--firmware', 'px4');
+    await pair.write('mission', survey(6));
+    await pair.sim.fault({ loseLists: 1 });
+    const items = [...survey(4), item(4, 16, { x: -35.3, y: 149.1, z: 9, param3: 1 })];
+    const { count, warnings } = await pair.write('mission', items);
+    expect(count).to.equal(5);
+    expect(warnings).to.deep.equal([{ part: 'mission', index: 4, member: 'param3', sent: 1, held: 0 }]);
+    // One that differs in parameters alone is told from it too.
+    const delay = (seconds: number) => [item(0, 93, { frame: 2, param1: seconds })];
+    await pair.write('mission', delay(7));
+    await pair.sim.fault({ loseLists: 1 });
+    expect((await pair.write('mission', delay(8))).warnings).to.deep.equal([]);
+    expect((await pair.read('mission', true)).items[0]).to.include({ param1: 8 });
+  });
+
+  it('ardupilot: a fence that it took and lost is written once more; twice, and it is refused', async () => {
+    await using pair = await Pair.start();
+    const circle = [item(0, 5003, { frame: 0, param1: 100, x: -35.36, y: 149.16 })];
+    await pair.sim.fault({ loseLists: 1 });
+    expect(await pair.write('fence', circle)).to.include({ count: 1 });
+    await pair.sim.fault({ loseLists: 2 });
+    const error = await failure(pair.write('fence', circle));
+    expect(error.extras).to.deep.include({ result: 'DIFFERENT', index: 0, held: { items: [], count: 0 } });
+  });
 
   it('one transfer at a time: the second is E_BUSY, the first goes on', async () => {
     await using pair = await Pair.start();

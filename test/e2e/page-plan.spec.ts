@@ -128,6 +128,31 @@ describe('the page of the plan', function () {
     await checkAxe(page);
   });
 
+  it('opens waypoints with a gap and the points of a fence, and says what the vehicle holds otherwise', async () => {
+    await says('Read from the vehicle');
+    const picker = (await page.$('input[type=file]')) as ElementHandle<HTMLInputElement>;
+    const fence = join(node.base, 'fence.txt');
+    await writeFile(fence, '-35.363 149.165\n-35.37 149.15\n-35.37 149.18\n-35.35 149.18\n-35.37 149.15\n');
+    await picker.uploadFile(fence);
+    await says('fence.txt: Fence 4.');
+    const gap = join(node.base, 'gap.waypoints');
+    const row = (number: number, command: number, wait: number): string =>
+      [number, 0, 3, command, wait, 0, 0, 0, -35.36, 149.16, 20, 1].join('\t');
+    await writeFile(
+      gap,
+      ['QGC WPL 110', '0 1 0 16 0 0 0 0 0 0 0 1', row(1, 22, 0), row(4, 19, 2.5)].join('\n'),
+    );
+    await picker.uploadFile(gap);
+    await says('The line of item 1 has the number 4 instead of 2');
+    await press('Upload');
+    await says('Item 1: param1 2.5 is held as 2.');
+    await says('Item 1: param3 0 is held as 1.');
+    expect((await held('mission')).map(({ command }) => command)).to.deep.equal([22, 19]);
+    expect(await held('fence')).to.have.length(4);
+    await says('The vehicle holds exactly this plan.');
+    await checkAxe(page);
+  });
+
   it('marks what differs from the vehicle, keeps it while another page is looked at, and discards it', async () => {
     await page.waitForSelector('.items');
     const before = await held('mission');

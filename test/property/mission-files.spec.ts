@@ -1,15 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ardupilotmega, common } from 'node-mavlink';
-import { compare, fromWire, toWire } from '../../front/link/missions/wire.ts';
+import { compare } from '../../front/link/missions/compare.ts';
+import { fromWire, toWire } from '../../front/link/missions/wire.ts';
 import { decodeMission, decodeMissionIds } from '../../shared/mavlink/decode-mission.ts';
 import { Frame } from '../../shared/mavlink/frame.ts';
 import { Payload } from '../../shared/mavlink/payload.ts';
 import { checkItems } from '../../shared/mission/check.ts';
 import { CMD, ITEM_COMMANDS, isPlace } from '../../shared/mission/commands.ts';
+import { itemsIn } from '../../shared/mission/document.ts';
 import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
 import { makePlan, readPlan } from '../../shared/mission/plan.ts';
-import { readWpl, writeWpl } from '../../shared/mission/wpl.ts';
+import { writeWpl } from '../../shared/mission/wpl.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
 
 const float = fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0); // no -0
@@ -88,11 +90,27 @@ const rally = fc
     ),
   );
 
+const NOWHERE = { lat: 0, lon: 0, alt_msl: 0 };
+const SAME = { wrong: null, otherwise: [] };
+const WAYPOINT: MissionItem = {
+  seq: 0,
+  frame: 3,
+  command: CMD.waypoint,
+  param1: 0,
+  param2: 0,
+  param3: 0,
+  param4: 0,
+  x: 1,
+  y: 1,
+  z: 10,
+  autocontinue: 1,
+};
+
 describe('mission files and the wire (properties)', () => {
   it('QGC WPL 110 out and in gives the same items', () => {
     fc.assert(
       fc.property(mission, (items) => {
-        expect(checkItems('mission', readWpl(writeWpl(items, null)))).to.deep.equal(items);
+        expect(itemsIn(writeWpl(items, null), 'mission')).to.deep.equal({ items, warnings: [] });
       }),
     );
   });
@@ -125,30 +143,82 @@ describe('mission files and the wire (properties)', () => {
         const first = firmware === 'ardupilot' ? 1 : 0;
         const wire = toWire(items, first, { lat: 1, lon: 2, alt_msl: 3 });
         expect(wire.length).to.equal(items.length === 0 ? 0 : items.length + first);
-        expect(compare('mission', wire, wire, first)).to.deep.equal({ wrong: null, notes: [] });
-        const close = fromWire(wire, first).map((item, n) => ({ ...item, ...shortened(item, items[n]) }));
+        const told = fromWire(wire, first);
+        expect(compare('mission', told, told)).to.deep.equal({ wrong: null, otherwise: [] });
+        const close = told.map((item, n) => ({ ...item, ...shortened(item, items[n]) }));
         expect(close).to.deep.equal(items);
       }),
     );
   });
 
-  it('a list that differs in place, height, command, or number is a difference, at its index', () => {
-    const items = checkItems(
-      'mission',
-      [1, 2, 3].map((n) => ({ command: 16, frame: 3, x: n, y: n, z: 10 })),
+  it('heights that are kept in whole centimetres and yaws that are kept in radians come back as they were sent', () => {
+    const cm = (value: number): number =>
+      Math.fround(Math.trunc(Math.fround(value * 100)) * Math.fround(0.01));
+    const radians = (value: number): number =>
+      Math.fround(Math.fround(value * (Math.PI / 180)) * (180 / Math.PI));
+    const height = fc.record({
+      z: fc.integer({ min: -1_000_000, max: 1_000_000 }),
+      yaw: fc.integer({ min: 0, max: 3599 }),
+    });
+    fc.assert(
+      fc.property(height, ({ z, yaw }) => {
+        const sent = { ...WAYPOINT, z: z / 100 + 0, param4: yaw / 10 };
+        const held = toWire([sent], 1, NOWHERE).map((item) => ({
+          ...item,
+          z: cm(item.z),
+          param4: radians(item.param4),
+        }));
+        expect(fromWire(held, 1)).to.deep.equal([sent]);
+      }),
     );
-    const wire = toWire(items, 1, { lat: 1, lon: 2, alt_msl: 3 });
-    const changed = (change: object) => wire.map((item) => (item.seq === 2 ? { ...item, ...change } : item));
-    for (const change of [{ x: 5 }, { z: 10.5 }, { command: 17 }, { frame: 0 }, { param1: 7 }])
-      expect(compare('mission', wire, changed(change), 1).wrong?.index, JSON.stringify(change)).to.equal(1);
-    for (const alike of [{ frame: 6 }, { z: 10.004 }, { param4: 360 }])
-      expect(compare('mission', wire, changed(alike), 1), JSON.stringify(alike)).to.deep.equal({
-        wrong: null,
-        notes: [],
-      });
-    expect(compare('mission', wire, wire.slice(0, 3), 1).wrong?.index).to.equal(2);
-    const yawed = wire.map((item) => ({ ...item, param4: 90 }));
-    expect(compare('mission', yawed, wire, 1).notes).to.have.length(3);
+  });
+
+  it('a list that differs in number, command, frame, place or height is another one, from its index on', () => {
+    const items = [0, 1, 2].map((seq) => ({ ...WAYPOINT, seq, x: seq, y: seq }));
+    const changed = (change: Partial<MissionItem>): readonly MissionItem[] =>
+      items.map((item) => (item.seq === 1 ? { ...item, ...change } : item));
+    for (const change of [{ x: 5 }, { y: 1.0000005 }, { z: 10.5 }, { command: 17 }, { frame: 0 }])
+      expect(compare('mission', items, changed(change)).wrong?.index, JSON.stringify(change)).to.equal(1);
+    for (const alike of [{ frame: 6 }, { z: 10.004 }, { param4: 360 }, { x: 1 + 1e-7 }])
+      expect(compare('mission', items, changed(alike)), JSON.stringify(alike)).to.deep.equal(SAME);
+    expect(compare('mission', items, items.slice(0, 2)).wrong?.index).to.equal(2);
+    expect(compare('mission', items, []).wrong?.index).to.equal(0);
+    const jump = { ...WAYPOINT, command: CMD.jump, frame: 2, param1: 0 };
+    expect(compare('mission', [jump], [{ ...jump, param1: 1 }]).wrong?.index).to.equal(0);
+    for (const command of [CMD.polygonInclusion, CMD.circleExclusion]) {
+      const corner = { ...WAYPOINT, command, frame: 0, param1: 4 };
+      expect(compare('fence', [corner], [{ ...corner, param1: 3 }]).wrong?.index).to.equal(0);
+      expect(compare('fence', [{ ...corner, frame: 3 }], [corner])).to.deep.equal(SAME);
+    }
+  });
+
+  it('another member that is held otherwise is named, with what was sent and what is held', () => {
+    const otherwise = (
+      sent: Partial<MissionItem>,
+      held: Partial<MissionItem>,
+      part: MissionPart = 'mission',
+    ) => compare(part, [{ ...WAYPOINT, ...sent }], [{ ...WAYPOINT, ...sent, ...held }]);
+    const named = (member: string, sent: number, held: number | null, part = 'mission') => ({
+      wrong: null,
+      otherwise: [{ part, index: 0, member, sent, held }],
+    });
+    expect(otherwise({ command: 19, param3: 0 }, { param3: 1 })).to.deep.equal(named('param3', 0, 1));
+    expect(otherwise({ param1: 2.5 }, { param1: 2 })).to.deep.equal(named('param1', 2.5, 2));
+    expect(otherwise({ param4: 90 }, { param4: 0 })).to.deep.equal(named('param4', 90, 0));
+    expect(otherwise({ param2: 3 }, { param2: null })).to.deep.equal(named('param2', 3, null));
+    expect(otherwise({ autocontinue: 0 }, { autocontinue: 1 })).to.deep.equal(named('autocontinue', 0, 1));
+    // A command without a place has numbers in x, y and z.
+    expect(otherwise({ command: 203, frame: 2, x: 7 }, { x: 0 })).to.deep.equal(named('x', 7, 0));
+    // ArduPilot keeps the height of a rally point in whole metres.
+    expect(otherwise({ command: 5100, z: 40.7 }, { z: 40 }, 'rally')).to.deep.equal(
+      named('z', 40.7, 40, 'rally'),
+    );
+    // NaN was the vehicle's to choose, and 450 degrees are 90 where it is a yaw.
+    expect(otherwise({ command: 21, param4: null }, { param4: 1 })).to.deep.equal(SAME);
+    expect(otherwise({ param4: 450 }, { param4: 90 })).to.deep.equal(SAME);
+    expect(otherwise({ command: 184, frame: 2, param4: 450 }, { param4: 90 }).otherwise).to.have.length(1);
+    // Fences and rally points do not go on to another.
+    expect(otherwise({ command: 5003, param1: 9 }, { autocontinue: 0 }, 'fence')).to.deep.equal(SAME);
   });
 
   it('the names of commands are those of MAVLink', () => {
@@ -230,13 +300,15 @@ describe('mission files and the wire (properties)', () => {
   });
 });
 
-/** A float32 is told by its shortest decimal number; the property's own are of any length. */
+/** A float32 is told by its shortest decimal number, or by one near it with few digits; the property's own are of any length. */
 function shortened(told: MissionItem, sent: MissionItem | undefined): Partial<MissionItem> {
   const names = ['param1', 'param2', 'param3', 'param4', 'z'] as const;
   return Object.fromEntries(
     names.map((name) => {
       const [a, b] = [told[name], sent?.[name] ?? null];
-      return [name, a !== null && b !== null && Math.fround(a) === Math.fround(b) ? b : a];
+      const close = a !== null && b !== null && Math.abs(a - b) <= Math.abs(b) * 2 ** -21;
+      const same = close || (a !== null && b !== null && Math.fround(a) === Math.fround(b));
+      return [name, same ? b : a];
     }),
   );
 }

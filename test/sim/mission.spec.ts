@@ -82,12 +82,43 @@ describe('sim mission', () => {
     const refused = client.text('Mode change to AUTO failed: initialisation failed');
     expect(await client.command(300)).to.equal(FAILED);
     await refused;
-    expect(await upload(client, [{ command: 16 }, { command: 84 }])).to.equal(
+    expect(await upload(client, [{ command: 16 }, { command: 530 }])).to.equal(
       common.MavMissionResult.UNSUPPORTED,
     );
     const other = client.next(common.MissionAck);
     client.send(common.MissionRequestList, { ...TARGET, missionType: common.MavMissionType.ALL });
     expect((await other).type).to.equal(common.MavMissionResult.UNSUPPORTED);
+  });
+
+  it('a jump goes back as often as it says, and what the vehicle has not is passed over', async () => {
+    await using sim = await SimProcess.start('--speedup', '40', '--no-mission');
+    const client = await sim.ready();
+    const y = Math.round(149.1652374 * 1e7);
+    const there = (north: number) => ({ x: Math.round((-35.3632621 + north * METRE) * 1e7), y, z: 10 });
+    const items = [
+      { command: 16, frame: 0 },
+      { command: 22, z: 10 },
+      { command: 16, ...there(10) },
+      { command: 183, param1: 9, param2: 1500 },
+      { command: 82, ...there(0) },
+      { command: 177, param1: 2, param2: 1 },
+      { command: 21 },
+    ];
+    expect(await upload(client, items)).to.equal(common.MavMissionResult.ACCEPTED);
+    await client.flyUp(10);
+    const reached: number[] = [];
+    const landed = client.next(common.MissionItemReached, ({ seq }) => {
+      reached.push(seq);
+      return seq === 6;
+    });
+    expect(await client.command(300)).to.equal(ACCEPTED);
+    await landed;
+    expect(reached).to.deep.equal([1, 2, 4, 2, 4, 6]);
+    // A target that is home, or no item.
+    for (const target of [0, 7])
+      expect(await upload(client, [{ command: 16 }, { command: 177, param1: target, param2: 1 }])).to.equal(
+        common.MavMissionResult.ERROR,
+      );
   });
 
   for (const firmware of ['ardupilot', 'px4']) {
@@ -105,7 +136,7 @@ describe('sim mission', () => {
         [5001, 3, 3e7],
         [5004, 25.5, 1],
       ]);
-      expect([back[0]?.frame, back[0]?.z]).to.deep.equal(firmware === 'px4' ? [6, 9] : [0, 0]);
+      expect([back[0]?.frame, back[0]?.z]).to.deep.equal(firmware === 'px4' ? [5, 9] : [0, 0]);
       expect((await download(client, 2)).map(({ z }) => z)).to.deep.equal([30]);
       expect(await download(client)).to.deep.equal([]);
       expect(await upload(client, [{ command: 31_010 }], 1)).to.equal(common.MavMissionResult.UNSUPPORTED);

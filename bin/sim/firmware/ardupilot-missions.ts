@@ -1,5 +1,5 @@
 import { MavSeverity } from '../flight/craft.ts';
-import { FRAMES, ITEM_NAMES, type MissionItem, NAV } from '../flight/mission.ts';
+import { FRAMES, type MissionItem, NAV } from '../flight/mission.ts';
 import { MavMissionResult } from '../mavlink/mavlink-values.ts';
 import { type MissionItemInt, MissionRequest } from '../mavlink/messages.ts';
 import {
@@ -12,6 +12,7 @@ import {
   target,
 } from '../mavlink/mission-link.ts';
 import { type ItemDialect, type ListType, toItem } from '../mavlink/mission-lists.ts';
+import { frameOf, mayBeNaN, packed, packingOf } from './ardupilot-packing.ts';
 
 const ASK_AGAIN_MS = 1000;
 const GIVE_UP_MS = 8000;
@@ -25,94 +26,71 @@ const FENCE = {
 const RALLY_POINT = 5100;
 const TIMEOUT_TEXTS = ['Mission upload timeout', 'Fence upload timeout', 'Rally upload timeout'] as const;
 
-/** The parameters that ArduCopter keeps of an item, by command; the others it tells as 0 (AP_Mission.cpp). */
-const KEPT: ReadonlyMap<number, string> = new Map([
-  [NAV.waypoint, '1'],
-  [NAV.loiterUnlimited, '3'],
-  [NAV.loiterTime, '13'],
-  [NAV.land, '1'],
-  [NAV.takeoff, '1'],
-  [NAV.delay, '1234'],
-  [NAV.changeSpeed, '123'],
-  [NAV.cameraDistance, '13'],
-  [NAV.imageStart, '1234'],
-  [NAV.imageStop, '1'],
-  [FENCE.inclusion, '1'],
-  [FENCE.exclusion, '1'],
-  [FENCE.circleIn, '1'],
-  [FENCE.circleOut, '1'],
-]);
-const NAN_YAW: ReadonlySet<number> = new Set([NAV.waypoint, NAV.loiterUnlimited, NAV.land, NAV.takeoff]);
-const PLACELESS: ReadonlySet<number> = new Set([
-  NAV.returnToLaunch,
-  NAV.delay,
-  NAV.changeSpeed,
-  NAV.cameraDistance,
-  NAV.imageStart,
-  NAV.imageStop,
-]);
+const ALT_MAX_M = 83_000;
 
-/** What ArduPilot 4.5 on a board with 32 KiB of storage takes (StorageManager.cpp). */
-export const ARDUPILOT_ITEMS: ItemDialect = {
-  max: [1306, 70, 46],
-  judge,
-  stored,
-};
-
-function judge(type: ListType, item: MissionItemInt): MavMissionResult | undefined {
-  const command: number = item.command;
-  const frame: number = item.frame;
-  const known = type === 0 ? ITEM_NAMES[command] !== undefined : listOf(command) === type;
-  const params = [item.param1, item.param2, item.param3, item.param4];
-  if (type === 0) {
-    const bad = params.findIndex((value, n) => !Number.isFinite(value) && !(n === 3 && NAN_YAW.has(command)));
-    if (bad >= 0) return (MavMissionResult.INVALID_PARAM1 + bad) as MavMissionResult;
-  }
-  if (!known) return MavMissionResult.UNSUPPORTED;
-  if (type === 1) {
-    if (!FRAMES.has(frame)) return MavMissionResult.UNSUPPORTED_FRAME;
-    const vertex = command === FENCE.inclusion || command === FENCE.exclusion;
-    return vertex && item.param1 > 255 ? MavMissionResult.INVALID_PARAM1 : undefined;
-  }
-  if (PLACELESS.has(command)) return undefined;
-  if (Math.abs(item.x) > 90e7) return MavMissionResult.INVALID_PARAM5_X;
-  if (Math.abs(item.y) > 180e7) return MavMissionResult.INVALID_PARAM6_Y;
-  if (!Number.isFinite(item.z) || (type === 2 && Math.abs(item.z) > 32_767))
-    return MavMissionResult.INVALID_PARAM7;
-  // MAV_FRAME_MISSION counts as mean sea level here.
-  return FRAMES.has(frame) || frame === 2 ? undefined : MavMissionResult.UNSUPPORTED_FRAME;
-}
-
-function listOf(command: number): ListType {
-  if (command === RALLY_POINT) return 2;
-  return command >= FENCE.returnPoint && command <= FENCE.circleOut ? 1 : 0;
-}
-
-function stored(type: ListType, item: MissionItem): MissionItem {
-  const kept = KEPT.get(item.command) ?? '';
-  const circle = item.command === FENCE.circleIn || item.command === FENCE.circleOut;
-  const keep = (n: string, value: number): number =>
-    kept.includes(n) && Number.isFinite(value)
-      ? circle || item.command === NAV.changeSpeed
-        ? value
-        : Math.trunc(value)
-      : 0;
-  const params = {
-    p1: keep('1', item.p1),
-    p2: keep('2', item.p2),
-    p3: keep('3', item.p3),
-    p4: keep('4', item.p4),
+/** What ArduPilot on a board with 32 KiB of storage takes (StorageManager.cpp). */
+export function ardupilotItems(isPlane: boolean): ItemDialect {
+  return {
+    max: [1306, 70, 46],
+    judge: (type, item, count) => {
+      if (type === 0) return judgeMission(item, count, isPlane);
+      return type === 1 ? judgeFence(item) : judgeRally(item);
+    },
+    stored: (type, item) => {
+      const packing = type === 0 ? packingOf(item.command, isPlane) : undefined;
+      return packing === undefined ? storedPoint(type, item) : packed(item, packing);
+    },
   };
-  const { command, lat, lon } = item;
-  if (type === 1) return { command, ...params, lat, lon, frame: 0, alt: 0 };
-  if (type === 2) return { command, ...params, lat, lon, frame: item.frame, alt: Math.trunc(item.alt) };
-  if (PLACELESS.has(command)) return { command, ...params, lat: 0, lon: 0, frame: 0, alt: 0 };
-  return { command, ...params, lat, lon, frame: frameOf(item.frame), alt: Math.trunc(item.alt * 100) / 100 };
 }
 
-function frameOf(frame: number): number {
-  if (frame === 3 || frame === 6) return 3;
-  return frame === 10 || frame === 11 ? 10 : 0;
+function judgeMission(item: MissionItemInt, count: number, isPlane: boolean): MavMissionResult | undefined {
+  const command: number = item.command;
+  const params = [item.param1, item.param2, item.param3, item.param4];
+  const bad = params.findIndex(
+    (value, n) => !Number.isFinite(value) && !(Number.isNaN(value) && mayBeNaN(command, n + 1)),
+  );
+  if (bad >= 0) return (MavMissionResult.INVALID_PARAM1 + bad) as MavMissionResult;
+  const packing = packingOf(command, isPlane);
+  if (packing === undefined) return MavMissionResult.UNSUPPORTED;
+  if (command === NAV.jump && (item.param1 < 1 || item.param1 >= count)) return MavMissionResult.ERROR;
+  if (!packing.isPlace) return undefined;
+  const misplaced = judgePlace(item);
+  if (misplaced !== undefined) return misplaced;
+  if (!(Math.abs(item.z) < ALT_MAX_M)) return MavMissionResult.INVALID_PARAM7;
+  // MAV_FRAME_MISSION counts as mean sea level here.
+  return FRAMES.has(item.frame) || (item.frame as number) === 2
+    ? undefined
+    : MavMissionResult.UNSUPPORTED_FRAME;
+}
+
+function judgeFence(item: MissionItemInt): MavMissionResult | undefined {
+  const command: number = item.command;
+  if (!FRAMES.has(item.frame)) return MavMissionResult.UNSUPPORTED_FRAME;
+  if (command < FENCE.returnPoint || command > FENCE.circleOut) return MavMissionResult.UNSUPPORTED;
+  const vertex = command === FENCE.inclusion || command === FENCE.exclusion;
+  return vertex && item.param1 > 255 ? MavMissionResult.INVALID_PARAM1 : undefined;
+}
+
+function judgeRally(item: MissionItemInt): MavMissionResult | undefined {
+  if ((item.command as number) !== RALLY_POINT) return MavMissionResult.UNSUPPORTED;
+  const misplaced = judgePlace(item);
+  if (misplaced !== undefined) return misplaced;
+  if (!(Math.abs(item.z) <= 32_767)) return MavMissionResult.INVALID_PARAM7;
+  return FRAMES.has(item.frame) ? undefined : MavMissionResult.UNSUPPORTED_FRAME;
+}
+
+function judgePlace({ x, y }: MissionItemInt): MavMissionResult | undefined {
+  if (Math.abs(x) > 90e7) return MavMissionResult.INVALID_PARAM5_X;
+  return Math.abs(y) > 180e7 ? MavMissionResult.INVALID_PARAM6_Y : undefined;
+}
+
+/** Of a fence or a rally point, which do not go on to another. */
+function storedPoint(type: ListType, { command, p1, lat, lon, alt, frame }: MissionItem): MissionItem {
+  const none = { command, p1: 0, p2: 0, p3: 0, p4: 0, autocontinue: 0, lat, lon };
+  if (type === 2) return { ...none, frame: frameOf(frame), alt: Math.trunc(alt) };
+  const shape = command === FENCE.returnPoint ? 0 : p1;
+  const vertex = command === FENCE.inclusion || command === FENCE.exclusion;
+  return { ...none, p1: vertex ? Math.trunc(shape) : shape, frame: 0, alt: 0 };
 }
 
 interface Upload {
@@ -244,7 +222,7 @@ export class ArdupilotMissions implements MissionLink {
     const { lists, dialect } = this.#options;
     const list = lists[upload.type];
     const isHome = message.seq < list.first; // it belongs to the vehicle
-    const refusal = isHome ? undefined : dialect.judge(upload.type, message);
+    const refusal = isHome ? undefined : dialect.judge(upload.type, message, upload.count);
     if (refusal !== undefined) {
       this.#uploads.delete(upload.type);
       this.#sender.ack(upload.peer, refusal, upload.type);
@@ -259,9 +237,11 @@ export class ArdupilotMissions implements MissionLink {
   }
 
   #complete({ peer, type, items }: Upload): void {
-    const { lists, craft, received } = this.#options;
+    const { lists, craft, faults, received } = this.#options;
     this.#uploads.delete(type);
-    lists[type].replace(items);
+    const isLost = faults.loseLists > 0;
+    if (isLost) faults.loseLists--;
+    lists[type].replace(isLost ? [] : items);
     this.#sender.storeTotal();
     if (type === 0 && received !== undefined) craft.text(MavSeverity.INFO, received);
     this.#sender.ack(peer, MavMissionResult.ACCEPTED, type);

@@ -2,11 +2,11 @@
 import { AutoMode } from '../flight/auto.ts';
 import type { Craft } from '../flight/craft.ts';
 import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
-import type { Mission } from '../flight/mission.ts';
+import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import { type FlightMode, holdMode, landMode, levelMode, type ModeId } from '../flight/modes.ts';
 import { returnMode } from '../flight/rtl.ts';
-import { ARDUPILOT_COMMANDS } from '../mavlink/commands.ts';
+import { ARDUPILOT_COMMANDS, startLanding } from '../mavlink/commands.ts';
 import { NAK } from '../mavlink/ftp.ts';
 import { MavAutopilot, MavResult, MavState, MavType } from '../mavlink/mavlink-values.ts';
 import { BY_VALUE } from '../mavlink/param-dialect.ts';
@@ -14,7 +14,7 @@ import type { StreamPlan } from '../mavlink/streams.ts';
 import { SENDERS } from '../mavlink/telemetry.ts';
 import type { TelemetryView } from '../mavlink/telemetry-view.ts';
 import { ArdupilotCalibration } from './ardupilot-calibration.ts';
-import { ARDUPILOT_ITEMS, ArdupilotMissions } from './ardupilot-missions.ts';
+import { ArdupilotMissions, ardupilotItems } from './ardupilot-missions.ts';
 import { paramRows, parseParamRows } from './ardupilot-param-table.ts';
 import type { Firmware } from './firmware.ts';
 import type { Words } from './words.ts';
@@ -163,14 +163,19 @@ export function ardupilot(name: VehicleFamily): Firmware {
     paramDialect: BY_VALUE,
     firstItem: 1,
     keepsMission: true,
-    missions: (options) => new ArdupilotMissions({ ...options, dialect: ARDUPILOT_ITEMS }),
+    missions: (options) => new ArdupilotMissions({ ...options, dialect: ardupilotItems(name === 'plane') }),
     calibration: (tools) => new ArdupilotCalibration(tools),
     streams: STREAMS,
     senders: new Map([...SENDERS].filter(([id]) => id !== ESTIMATOR_STATUS && id !== ALTITUDE)),
     commands: new Map([
       ...[...ARDUPILOT_COMMANDS].filter(([id]) => !family.without.includes(id)),
       // Only a plane that hovers takes off by command: this one has no such motors.
-      ...(name === 'plane' ? [[NAV_TAKEOFF, () => MavResult.FAILED] as const] : []),
+      ...(name === 'plane'
+        ? ([
+            [NAV_TAKEOFF, () => MavResult.FAILED],
+            [NAV.landStart, startLanding],
+          ] as const)
+        : []),
     ]),
     setMode: (customMode) => ({ ack: SET_MODE, params: [customMode] }),
     intFrame: undefined,

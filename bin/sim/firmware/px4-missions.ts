@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { MavSeverity } from '../flight/craft.ts';
-import { ITEM_NAMES, type MissionItem, NAV } from '../flight/mission.ts';
+import { type MissionItem, NAV } from '../flight/mission.ts';
 import { MavMissionResult } from '../mavlink/mavlink-values.ts';
 import { type MissionItemInt, MissionRequest, MissionRequestInt } from '../mavlink/messages.ts';
 import {
@@ -20,56 +20,99 @@ const GLOBAL: ReadonlySet<number> = new Set([0, 3, 5, 6]);
 const MISSION_FRAME = 2;
 const VERTICES: ReadonlySet<number> = new Set([5001, 5002]);
 const RALLY_POINT = 5100;
+const DO_SET_ROI = 201;
 
-/** The parameters that PX4 keeps of a command with a place (mavlink_mission.cpp); all of one without. */
-const KEPT: ReadonlyMap<number, string> = new Map([
-  [NAV.waypoint, '124'],
-  [NAV.loiterUnlimited, '34'],
-  [NAV.loiterTime, '123'],
-  [NAV.land, '24'],
-  [NAV.takeoff, '4'],
-  [5001, '1'],
-  [5002, '1'],
-  [5003, '1'],
-  [5004, '1'],
-]);
-const PLACED: ReadonlySet<number> = new Set([
-  NAV.waypoint,
-  NAV.loiterUnlimited,
-  NAV.loiterTime,
-  NAV.land,
-  NAV.takeoff,
-]);
+/**
+ * What PX4 keeps of a command with a place (mavlink_mission.cpp): its MAV_CMD, then param1 to param4. 0: told as 0. f: float32.
+ * u16: cut to a whole number. near: the nearest one. on: 0 or 1. yaw: radians, from 0 to 360 degrees.
+ */
+const PLACED: ReadonlyMap<number, readonly string[]> = new Map(
+  `
+16 f f 0 yaw
+17 0 0 f yaw
+19 f on f on
+21 0 u16 0 yaw
+22 0 0 0 yaw
+31 on f 0 on
+80 0 0 0 0
+84 0 0 0 yaw
+85 0 0 0 yaw
+195 0 0 0 0
+201 0 0 0 0
+212 0 0 0 0
+400 0 0 0 0
+4501 0 0 0 0
+5000 0 0 0 0
+5001 near 0 0 0
+5002 near 0 0 0
+5003 f 0 0 0
+5004 f 0 0 0
+5100 0 0 0 0
+`
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [command, ...ways] = line.split(' ');
+      return [Number(command), ways];
+    }),
+);
 
-/** What PX4 1.15 on a v6 board takes. */
+/** Its commands without one, of which it keeps all. */
+const PLACELESS: ReadonlySet<number> = new Set([
+  20, 80, 93, 112, 114, 177, 178, 179, 187, 189, 196, 197, 200, 201, 203, 204, 205, 206, 211, 212, 214, 260,
+  400, 530, 532, 534, 1000, 1001, 2000, 2001, 2003, 2500, 2501, 3000, 42600,
+]);
+/** NAV_ROI and DO_SET_ROI, both kept as the latter; with a place if param1 is MAV_ROI_LOCATION or NONE, else without. */
+const ROI: ReadonlySet<number> = new Set([80, 201]);
+const ROI_PLACED: ReadonlySet<number> = new Set([0, 3]);
+const ROI_PLACELESS: ReadonlySet<number> = new Set([0, 1, 2]);
+
+/** What PX4 1.17 on a v6 board takes. */
 export const PX4_ITEMS: ItemDialect = { max: [1000, 64, 32], judge, stored };
 
 function judge(type: ListType, item: MissionItemInt): MavMissionResult | undefined {
   const command: number = item.command;
   const frame: number = item.frame;
-  const fence = command >= 5000 && command <= 5004;
-  const known = ITEM_NAMES[command] !== undefined || fence || command === RALLY_POINT;
-  if (!GLOBAL.has(frame) && frame !== MISSION_FRAME) return MavMissionResult.UNSUPPORTED_FRAME;
-  const placed = PLACED.has(command) || fence || command === RALLY_POINT;
-  if (!known || placed !== GLOBAL.has(frame)) return MavMissionResult.UNSUPPORTED;
-  if (type === 0 && (fence || command === RALLY_POINT)) return MavMissionResult.ERROR;
+  const placed = GLOBAL.has(frame);
+  if (!placed && frame !== MISSION_FRAME) return MavMissionResult.UNSUPPORTED_FRAME;
+  if (!(placed ? PLACED.has(command) : PLACELESS.has(command))) return MavMissionResult.UNSUPPORTED;
+  if (ROI.has(command) && !(placed ? ROI_PLACED : ROI_PLACELESS).has(Math.trunc(item.param1)))
+    return MavMissionResult.INVALID_PARAM1;
+  const foreign = command === RALLY_POINT || (command > 5000 && command <= 5004);
+  if (type === 0 && foreign) return MavMissionResult.ERROR;
   if (type === 1 && VERTICES.has(command) && item.param1 < 2.5) return MavMissionResult.ERROR;
   return undefined;
 }
 
-function stored(_type: ListType, item: MissionItem): MissionItem {
-  if (item.frame === MISSION_FRAME) return item;
-  const kept = KEPT.get(item.command) ?? '';
-  const keep = (n: string, value: number): number => (kept.includes(n) ? value : 0);
-  const relative = item.frame === 3 || item.frame === 6;
-  return {
-    ...item,
-    frame: relative ? 6 : 5,
-    p1: keep('1', item.p1),
-    p2: keep('2', item.p2),
-    p3: keep('3', item.p3),
-    p4: keep('4', ((item.p4 % 360) + 360) % 360), // NaN stays NaN
-  };
+function stored(type: ListType, item: MissionItem): MissionItem {
+  const command = ROI.has(item.command) ? DO_SET_ROI : item.command;
+  if (command === NAV.jump) return { ...item, p1: keep('u16', item.p1), p2: keep('u16', item.p2) };
+  if (item.frame === MISSION_FRAME) return { ...item, command };
+  const ways = PLACED.get(item.command) ?? [];
+  const [p1 = 0, p2 = 0, p3 = 0, p4 = 0] = [item.p1, item.p2, item.p3, item.p4].map((value, n) =>
+    keep(ways[n] ?? '0', value),
+  );
+  // A fence's point has no frame of its own, and nothing but a mission's item goes on by itself.
+  const relative = type !== 1 && (item.frame === 3 || item.frame === 6);
+  const autocontinue = type === 1 ? 0 : item.autocontinue;
+  return { ...item, command, frame: relative ? 6 : 5, p1, p2, p3, p4, autocontinue };
+}
+
+function keep(way: string, value: number): number {
+  switch (way) {
+    case 'f':
+      return value;
+    case 'on':
+      return value > 0 ? 1 : 0;
+    case 'u16':
+      return Math.trunc(value) & 0xffff;
+    case 'near':
+      return Math.trunc(value + 0.5);
+    case 'yaw':
+      return ((value % 360) + 360) % 360; // NaN stays NaN
+    default:
+      return 0;
+  }
 }
 
 interface Transfer {
@@ -93,6 +136,8 @@ export class Px4Missions implements MissionLink {
   #done: Transfer | null = null;
   #isInt = false;
   readonly #ids: [number, number, number] = [0, 0, 0];
+  /** A list that is taken, and comes after the one before was told once more. */
+  #late: { readonly type: ListType; readonly items: readonly MissionItem[] } | null = null;
 
   constructor(options: MissionLinkOptions) {
     this.#options = options;
@@ -190,7 +235,7 @@ export class Px4Missions implements MissionLink {
     }
     open.heard = now;
     if (message.seq !== open.seq) return;
-    const refusal = this.#options.dialect.judge(open.type, message);
+    const refusal = this.#options.dialect.judge(open.type, message, open.count);
     if (refusal !== undefined) {
       this.#transfer = null;
       this.#options.craft.text(MavSeverity.CRITICAL, 'IGN MISSION_ITEM: Invalid item');
@@ -205,8 +250,12 @@ export class Px4Missions implements MissionLink {
     }
     this.#transfer = null;
     this.#done = open;
-    this.#replace(open.type, open.items);
-    this.#sender.ack(peer, MavMissionResult.ACCEPTED, type, this.#ids[open.type]);
+    const { faults } = this.#options;
+    if (faults.loseLists > 0) {
+      faults.loseLists--;
+      this.#late = open;
+    } else this.#replace(open.type, open.items);
+    this.#sender.ack(peer, MavMissionResult.ACCEPTED, type, idOf(open.items));
   }
 
   clear(peer: Peer, type: number): void {
@@ -220,7 +269,10 @@ export class Px4Missions implements MissionLink {
 
   ack(peer: Peer, type: number): void {
     const open = this.#transfer;
-    if (open?.kind === 'sending' && isPartner(open, peer) && open.type === type) this.#transfer = null;
+    if (open?.kind !== 'sending' || !isPartner(open, peer) || open.type !== type) return;
+    this.#transfer = null;
+    if (this.#late?.type === type) this.#replace(this.#late.type, this.#late.items);
+    this.#late = null;
   }
 
   reached(seq: number): void {

@@ -1,6 +1,6 @@
 import { type Craft, flyTo, IDLE, MavSeverity, sinkOver, speeds, stoppingPoint } from './craft.ts';
 import type { LocalPoint } from './geo.ts';
-import { fromFrame, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
+import { flownAs, fromFrame, ITEM_NAMES, type Mission, type MissionItem, NAV } from './mission.ts';
 import type { FlightMode, ModeId } from './modes.ts';
 import { ReturnHome } from './rtl.ts';
 import type { Demand } from './vehicle.ts';
@@ -34,6 +34,8 @@ export class AutoMode implements FlightMode {
   #waited = 0;
   #there = false;
   #speed: number | undefined;
+  /** How often each DO_JUMP has jumped. */
+  readonly #jumps = new Map<number, number>();
   #paused: LocalPoint | undefined;
 
   constructor(craft: Craft, mission: Mission, id: ModeId, habits: AutoHabits) {
@@ -64,6 +66,7 @@ export class AutoMode implements FlightMode {
     this.#started = NONE;
     const again = this.#craft.params.get('MIS_RESTART') === 1 || this.#mission.state === 'complete';
     if (again || this.#mission.current === 0) {
+      this.#jumps.clear();
       this.#mission.current = this.#mission.items.length === 0 ? 0 : this.#mission.first;
       this.#mission.state = 'not-started';
     }
@@ -109,6 +112,14 @@ export class AutoMode implements FlightMode {
     return demand;
   }
 
+  /** To the item before that which param1 names, so that it comes next; param2 times, without end if below 0. */
+  #jump({ p1: target, p2: times }: MissionItem): void {
+    const done = this.#jumps.get(this.#started) ?? 0;
+    if (times >= 0 && done >= times) return;
+    this.#jumps.set(this.#started, done + 1);
+    this.#mission.current = target - 1;
+  }
+
   #afterEnd(): Demand {
     if (!this.#craft.vehicle.landed) return flyTo(this.#craft, this.#place);
     this.#craft.disarm();
@@ -134,7 +145,7 @@ export class AutoMode implements FlightMode {
     const { vehicle } = this.#craft;
     const here = stoppingPoint(this.#craft);
     const place = fromFrame(vehicle.origin, vehicle.home, item.frame, item.lat, item.lon, item.alt);
-    switch (item.command) {
+    switch (flownAs(item)) {
       case NAV.takeoff:
         return { ...here, u: Math.max(place.u, vehicle.u) };
       case NAV.waypoint:
@@ -158,14 +169,14 @@ export class AutoMode implements FlightMode {
     const near =
       Math.hypot(this.#place.n - vehicle.n, this.#place.e - vehicle.e) < params.get('WPNAV_RADIUS') / 100 &&
       Math.abs(this.#place.u - vehicle.u) < 1;
-    switch (item.command) {
+    switch (flownAs(item)) {
       case NAV.takeoff:
         return [towards, Math.abs(this.#place.u - vehicle.u) < 0.5];
       case NAV.waypoint:
       case NAV.loiterTime: {
         if (near && !this.#there) {
           this.#there = true;
-          if (item.command === NAV.waypoint) {
+          if (flownAs(item) === NAV.waypoint) {
             this.#say(`Reached command #${this.#started}`);
           }
         }
@@ -186,12 +197,13 @@ export class AutoMode implements FlightMode {
       case NAV.changeSpeed:
         if (item.p2 > 0) this.#speed = item.p2;
         return [towards, true];
-      case NAV.cameraDistance:
-      case NAV.imageStart:
-      case NAV.imageStop:
+      case NAV.loiterUnlimited:
+        return [towards, false]; // until somebody takes over
+      case NAV.jump:
+        this.#jump(item);
         return [towards, true];
       default:
-        return [towards, false]; // LOITER_UNLIM: until somebody takes over
+        return [towards, true]; // a survey's camera, a servo: there is none
     }
   }
 }

@@ -12,6 +12,8 @@ export interface MissionItem {
   readonly lat: number;
   readonly lon: number;
   readonly alt: number;
+  /** 1: goes on to the next item by itself. */
+  readonly autocontinue: number;
 }
 
 export const NAV = {
@@ -22,13 +24,15 @@ export const NAV = {
   land: 21,
   takeoff: 22,
   delay: 93,
+  jump: 177,
   changeSpeed: 178,
+  landStart: 189,
   cameraDistance: 206,
   imageStart: 2000,
   imageStop: 2001,
 } as const;
 
-/** The items that the vehicle can fly, with the names that ArduPilot's texts give them. */
+/** Names of items in ArduPilot's texts. */
 export const ITEM_NAMES: Readonly<Record<number, string>> = {
   [NAV.waypoint]: 'WP',
   [NAV.loiterUnlimited]: 'LoitUnlim',
@@ -38,11 +42,27 @@ export const ITEM_NAMES: Readonly<Record<number, string>> = {
   [NAV.takeoff]: 'Takeoff',
   [NAV.delay]: 'Delay',
   [NAV.changeSpeed]: 'ChangeSpeed',
-  // A survey's: there is no camera, and they are done at once.
+  [NAV.jump]: 'Jump',
+  [NAV.landStart]: 'LandStart',
   [NAV.cameraDistance]: 'SetCamTriggDst',
   [NAV.imageStart]: 'ImageStartCapture',
   [NAV.imageStop]: 'ImageStopCapture',
 };
+
+/** What the point mass flies like something simpler: circles and a spline like a waypoint, a VTOL's ways like a copter's. */
+const FLOWN_AS: Readonly<Record<number, number>> = {
+  18: NAV.waypoint,
+  31: NAV.waypoint,
+  82: NAV.waypoint,
+  84: NAV.takeoff,
+  85: NAV.land,
+  94: NAV.land,
+};
+
+/** How it flies an item: a MAV_CMD of `NAV`. */
+export function flownAs({ command }: MissionItem): number {
+  return FLOWN_AS[command] ?? command;
+}
 
 /** The MAV_FRAMEs that positions are taken in: MSL, above home, above the terrain (which is flat), and their INT twins. */
 export const FRAMES: ReadonlySet<number> = new Set([0, 3, 5, 6, 10, 11]);
@@ -116,6 +136,7 @@ export function defaultMission(home: GeoPoint): MissionItem[] {
     p2: 0,
     p3: 0,
     p4: 0,
+    autocontinue: 1,
     lat: home.lat + north / 111_319,
     lon: home.lon + east / (111_319 * Math.cos((home.lat * Math.PI) / 180)),
     alt,

@@ -2,7 +2,7 @@ import type { Faults } from '../faults.ts';
 import type { Px4Events } from '../firmware/px4-events.ts';
 import type { Arming } from '../flight/arming.ts';
 import { type Craft, MavSeverity } from '../flight/craft.ts';
-import { FRAMES, fromFrame, type Mission } from '../flight/mission.ts';
+import { FRAMES, fromFrame, type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { Modes } from '../flight/modes.ts';
 import type { Answer, Calibration } from './calibration.ts';
@@ -175,6 +175,19 @@ function startMission({ craft, modes, mission, roles }: CommandDeck, { p1, p2 }:
   if (craft.vehicle.armed) craft.autoArmed = true;
   if (mission.state === 'complete' && mission.items.length > 0) mission.jump(mission.first);
   return ACCEPTED;
+}
+
+/** ArduPlane's DO_LAND_START: to the landing sequence of the mission; without a position it says not even why not. */
+export function startLanding({ craft, modes, mission, roles }: CommandDeck): MavResult {
+  if (!craft.positionOk()) return FAILED;
+  const index = mission.items.findIndex(({ command }) => command === NAV.landStart);
+  if (index === -1) {
+    craft.text(MavSeverity.WARNING, 'Unable to start landing sequence');
+    return FAILED;
+  }
+  mission.jump(mission.first + index);
+  craft.text(MavSeverity.INFO, 'Landing sequence start');
+  return accepted(modes.set(roles.auto.number));
 }
 
 function pauseContinue({ craft, modes, roles: { guided, auto } }: CommandDeck, { p1 }: Command): MavResult {

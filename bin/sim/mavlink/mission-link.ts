@@ -1,3 +1,4 @@
+import type { Faults } from '../faults.ts';
 import type { Craft } from '../flight/craft.ts';
 import { type MissionItem, NAV } from '../flight/mission.ts';
 import type { Channel } from './channel.ts';
@@ -14,6 +15,7 @@ export interface Peer {
 export interface MissionLinkOptions {
   readonly craft: Craft;
   readonly channel: Channel;
+  readonly faults: Pick<Faults, 'loseLists'>;
   readonly lists: readonly [mission: ItemList, fence: ItemList, rally: ItemList];
   readonly dialect: ItemDialect;
   /** What the vehicle says when it has taken a whole mission over. */
@@ -85,13 +87,13 @@ export class MissionSender {
       seq,
       frame: item.frame,
       command: item.command,
-      autocontinue: 1,
+      autocontinue: item.autocontinue,
       param1: item.p1,
       param2: item.p2,
       param3: item.p3,
       param4: item.p4,
-      x: item.lat * 1e7,
-      y: item.lon * 1e7,
+      x: Math.round(item.lat * 1e7),
+      y: Math.round(item.lon * 1e7),
       z: item.alt,
       missionType: type,
     });
@@ -109,5 +111,5 @@ export class MissionSender {
 }
 
 function homeItem({ vehicle }: Craft): MissionItem {
-  return { command: NAV.waypoint, frame: 0, p1: 0, p2: 0, p3: 0, p4: 0, ...vehicle.home };
+  return { command: NAV.waypoint, frame: 0, p1: 0, p2: 0, p3: 0, p4: 0, autocontinue: 1, ...vehicle.home };
 }

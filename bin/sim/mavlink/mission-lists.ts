@@ -9,8 +9,8 @@ export type ListType = 0 | 1 | 2;
 export interface ItemDialect {
   /** The most items of each list, home included. */
   readonly max: readonly [mission: number, fence: number, rally: number];
-  /** Undefined: taken. */
-  judge(type: ListType, item: MissionItemInt): MavMissionResult | undefined;
+  /** Undefined: taken. @param count of the list that is uploaded, home included */
+  judge(type: ListType, item: MissionItemInt, count: number): MavMissionResult | undefined;
   /** The item as it is stored, and told back. */
   stored(type: ListType, item: MissionItem): MissionItem;
 }
@@ -56,5 +56,6 @@ export function toItem(message: MissionItemInt): MissionItem {
     lat: message.x / 1e7,
     lon: message.y / 1e7,
     alt: message.z,
+    autocontinue: message.autocontinue,
   };
 }

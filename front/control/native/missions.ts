@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
-import { itemsIn } from '../../../shared/mission/document.ts';
+import { itemsIn, type Reading } from '../../../shared/mission/document.ts';
 import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
 import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
+import type { MissionWarning } from '../../../shared/mission/warning.ts';
 import { type Home, writeWpl } from '../../../shared/mission/wpl.ts';
 import { type Call, type HandlersOf, type OnProgress, Reply } from '../../../shared/routes/handler.ts';
 import type { missionRows } from '../../../shared/routes/mission.ts';
@@ -18,13 +19,13 @@ type Handlers = Omit<
   HandlersOf<typeof missionRows, 'front'>,
   'flight-logs.get' | 'flight-logs.id.get' | 'flight-logs.delete'
 >;
-type Lists = Readonly<Record<MissionPart, readonly MissionItem[]>>;
+type Lists = Readonly<Record<MissionPart, Reading>>;
 
 interface Written {
   readonly items: readonly MissionItem[];
   readonly count: number;
   readonly id: number | null;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly MissionWarning[];
   readonly parts: Partial<Record<MissionPart, number>>;
 }
 
@@ -69,19 +70,28 @@ class MissionRoutes {
     const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])] as MissionPart[];
     const lists = listsIn(body, part, wanted);
-    const warnings = wanted.flatMap((each) => warningsOf(lists[each]));
-    const counts = Object.fromEntries(wanted.map((each) => [each, lists[each].length]));
+    const warnings: MissionWarning[] = wanted.flatMap((each) => [
+      ...lists[each].warnings,
+      ...warningsOf(lists[each].items),
+    ]);
+    const counts = Object.fromEntries(wanted.map((each) => [each, lists[each].items.length]));
     const [main = part] = wanted.includes(part) ? [part] : wanted;
     if (dryRun === '1')
-      return { items: lists[main], count: lists[main].length, id: null, warnings, parts: counts };
-    if (wanted.includes('fence') && lists.fence.length === 0) checkMayClearFence(principal);
+      return {
+        items: lists[main].items,
+        count: lists[main].items.length,
+        id: null,
+        warnings,
+        parts: counts,
+      };
+    if (wanted.includes('fence') && lists.fence.items.length === 0) checkMayClearFence(principal);
     const written = await this.#writeAll(wanted, lists, progress);
     if (isPlan(body)) {
       const problem = await this.#kept.keep(body, written);
       if (problem !== null) warnings.push(problem);
     }
     const { items, count, id } = written.get(main) ?? { items: [], count: 0, id: null };
-    return { items, count, id, warnings: [...warnings, ...notesOf(written)], parts: counts };
+    return { items, count, id, warnings: [...warnings, ...warningsIn(written)], parts: counts };
   }
 
   async clear(part: MissionPart, progress: OnProgress): Promise<Written> {
@@ -98,7 +108,7 @@ class MissionRoutes {
     const written = new Map<MissionPart, MissionWritten>();
     for (const part of parts) {
       try {
-        written.set(part, await this.#write(part, lists[part], progress));
+        written.set(part, await this.#write(part, lists[part].items, progress));
       } catch (error) {
         if (!(error instanceof ApiError) || parts.length === 1) throw error;
         const extras = { ...error.extras, part, written: [...written.keys()] };
@@ -163,13 +173,14 @@ async function itemsOrNone(reading: Promise<MissionList>): Promise<readonly Miss
 
 /** The checked items of a body. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE, E_BAD_REQUEST */
 function listsIn(body: unknown, own: MissionPart, wanted: readonly MissionPart[]): Lists {
-  const lists = { mission: [], fence: [], rally: [] } as Record<MissionPart, readonly MissionItem[]>;
+  const none = { items: [], warnings: [] };
+  const lists: Record<MissionPart, Reading> = { mission: none, fence: none, rally: none };
   for (const part of wanted) {
-    const items = itemsIn(body, part);
-    if (items === undefined) throw partError(`The plan file has no ${part}.`);
+    const reading = itemsIn(body, part);
+    if (reading === undefined) throw partError(`The plan file has no ${part}.`);
     if (part !== own && !isPlan(body))
       throw partError(`Only a plan file has parts besides its own; these items are the ${own}.`);
-    lists[part] = items;
+    lists[part] = reading;
   }
   return lists;
 }
@@ -178,6 +189,6 @@ function partError(sentence: string): ApiError {
   return new ApiError('E_INVALID_VALUE', sentence, { errors: [{ path: '/parts', message: sentence }] });
 }
 
-function notesOf(written: ReadonlyMap<MissionPart, MissionWritten>): readonly string[] {
-  return [...written.values()].flatMap(({ notes }) => notes);
+function warningsIn(written: ReadonlyMap<MissionPart, MissionWritten>): readonly MissionWarning[] {
+  return [...written.values()].flatMap(({ warnings }) => warnings);
 }

@@ -1,6 +1,7 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type CommandName, checkArguments } from '../../../shared/flight/command-catalogue.ts';
 import { modeNumber } from '../../../shared/flight/modes.ts';
+import type { MissionItem } from '../../../shared/mission/item.ts';
 import type { CommandRequest, CommandResult } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
@@ -10,15 +11,18 @@ import type { Vehicle } from '../vehicle/vehicle.ts';
 import {
   type Exchange,
   RESULT_ACCEPTED,
+  RESULT_FAILED,
   RESULT_IN_PROGRESS,
   RESULT_UNSUPPORTED,
   resultName,
 } from './exchange.ts';
+import { landingHint } from './landing-hint.ts';
 import {
   flies,
   gotoProblem,
   holdModes,
   landing,
+  landsByMission,
   pausing,
   resuming,
   returning,
@@ -86,6 +90,8 @@ export interface CommandsOptions {
   readonly refusals: Refusals;
   readonly prearm: Prearm;
   readonly params: Params;
+  /** The items of the vehicle's mission, from the cache or read. */
+  readonly mission: () => Promise<readonly MissionItem[]>;
   /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
 }
@@ -151,6 +157,8 @@ export class Commands {
       const arming = ARMS.has(cmd) && this.#options.vehicle.armed !== true;
       const reasons = refused ? await watch.settled(arming) : watch.reasons(false);
       const answer = verdict(cmd, result, reasons);
+      if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
+        answer.ack.hint = await landingHint(clock, this.#options.mission());
       return note.mode === null || !answer.ack.accepted ? answer : { ...answer, mode: note.mode };
     } finally {
       watch.end();

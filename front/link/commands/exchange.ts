@@ -38,6 +38,7 @@ export const RESULT_ACCEPTED = 0;
 export const RESULT_TEMPORARILY_REJECTED = 1;
 export const RESULT_DENIED = 2;
 export const RESULT_UNSUPPORTED = 3;
+export const RESULT_FAILED = 4;
 export const RESULT_IN_PROGRESS = 5;
 export const RESULT_LONG_ONLY = 7;
 export const RESULT_INT_ONLY = 8;

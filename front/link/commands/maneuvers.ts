@@ -88,11 +88,15 @@ export function returning({ family }: Craft): Maneuver {
   }
 }
 
+/** ArduPlane knows no NAV_LAND outside of a mission: DO_LAND_START goes to the mission's landing. */
+export function landsByMission(craft: Craft): boolean {
+  return craft.family === 'plane' && !isVtol(craft);
+}
+
 export function landing(craft: Craft): Maneuver {
   switch (craft.family) {
     case 'plane':
-      // ArduPlane knows no NAV_LAND outside of a mission: DO_LAND_START goes to the mission's landing.
-      return isVtol(craft) ? mode('QLAND') : command(DO_LAND_START);
+      return landsByMission(craft) ? command(DO_LAND_START) : mode('QLAND');
     case 'rover':
       return cannot('land: a rover is on the ground already. Use stop.');
     case 'sub':

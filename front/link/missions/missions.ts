@@ -3,7 +3,9 @@ import type { MissionIds, MissionMessage, WireItem } from '../../../shared/mavli
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
-import type { MissionPart } from '../../../shared/mission/item.ts';
+import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
+import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import { bounded } from '../../../shared/mission/warning.ts';
 import type {
   MissionList,
   MissionReadRequest,
@@ -14,13 +16,14 @@ import type {
 import type { Clock } from '../clock.ts';
 import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { type Comparison, compare } from './compare.ts';
 import { Download, type DownloadEnd } from './download.ts';
 import { MissionCache } from './mission-cache.ts';
 import { type Held, heldOf, PART_NAMES, rejected, silent, unsupported } from './mission-errors.ts';
 import { MISSION_TYPE, MissionFrames, RESULT, resultName } from './mission-frames.ts';
 import type { Transfer, TransferOptions } from './transfer.ts';
 import { Upload, type UploadEnd } from './upload.ts';
-import { compare, fromWire, toWire } from './wire.ts';
+import { fromWire, toWire } from './wire.ts';
 
 /** MAV_PROTOCOL_CAPABILITY of the lists besides the mission, which every vehicle has. */
 const CAPABILITY: Readonly<Record<MissionPart, number>> = { mission: 0, fence: 16_384, rally: 32_768 };
@@ -30,6 +33,10 @@ const ARDUPILOT_WINDOW = 6;
 const READS = 3;
 const BUSY_TRIES = 7;
 const BUSY_WAIT_MS = 1000;
+/** PX4 has told the list before for up to half a second after it had taken the new one (its links share the lists). */
+const STALE_READS = 3;
+/** ArduPilot has lost a fence that it had just taken (a circle alone: one in fifty, at the second try none). */
+const WRITES_IN_ALL = 2;
 /** The messages that begin a write, and where mission_type is in them. */
 const WRITES: ReadonlyMap<number, number> = new Map([
   [MSG.MISSION_COUNT, 4],
@@ -60,6 +67,8 @@ export class Missions {
   readonly #reads = new Map<MissionPart, Promise<MissionList>>();
   /** Another station has written since the transfer began. */
   #disturbed = false;
+  /** How often another station has written the list that was being transferred. */
+  #foreignWrites = 0;
   readonly #payload = new Payload();
   /** Grows with each session: what began in an earlier one is over. */
   #session = 0;
@@ -117,7 +126,9 @@ export class Missions {
     for (const [part, type] of Object.entries(MISSION_TYPE) as [MissionPart, number][]) {
       if (missionType !== type && missionType !== ALL) continue;
       this.#cache.drop(part);
-      if (this.#running?.part === part) this.#disturbed = true;
+      if (this.#running?.part !== part) continue;
+      this.#disturbed = true;
+      this.#foreignWrites++;
     }
   }
 
@@ -159,6 +170,22 @@ export class Missions {
     const { vehicle } = this.#options;
     const first = this.#first(part);
     const wire = toWire(items, first, vehicle.telemetry.home);
+    const sent = fromWire(wire, first);
+    for (let attempt = 1; ; attempt++) {
+      const before = this.#foreignWrites;
+      const opaqueId = await this.#send(part, wire, token);
+      const { list, wrong, otherwise } = await this.#compared(part, sent, opaqueId, token);
+      if (wrong === null) return { ...list, warnings: bounded(otherwise) };
+      const isLost = list.count !== sent.length && this.#foreignWrites === before;
+      if (isLost && attempt < WRITES_IN_ALL) continue;
+      const sentence = `The vehicle does not hold what was sent, from item ${wrong.index} on: ${wrong.what}. Another ground station may have written too.`;
+      throw rejected(sentence, wrong.index, 'DIFFERENT', heldOf(list));
+    }
+  }
+
+  /** Uploads a list. @returns the vehicle's own id of it; 0 if it tells none */
+  async #send(part: MissionPart, wire: readonly WireItem[], token: string): Promise<number> {
+    const first = this.#first(part);
     this.#cache.drop(part);
     const { end, seq } = await this.#upload(part, wire, token);
     if (end === 'silent') throw silent(part, seq === null ? null : seq - first);
@@ -172,33 +199,42 @@ export class Missions {
         throw new ApiError('E_BUSY', `The vehicle is in a transfer with another ground station (${name}).`, {
           held,
         });
-      const which = index === null ? `the ${PART_NAMES[part]}` : `item ${index}`;
+      const { command, frame } = wire[end.seq ?? -1] ?? { command: 0, frame: 0 };
+      const which =
+        index === null
+          ? `the ${PART_NAMES[part]}`
+          : `item ${index} (${ITEM_COMMANDS.get(command)?.name ?? `command ${command}`} in frame ${frame})`;
       throw rejected(`The vehicle refused ${which} with ${name}.`, index, name, held);
     }
-    return this.#compared(part, wire, first, token);
+    return end.opaqueId;
   }
 
-  /** Reads back what was written. */
+  /** Reads back what was written. @param opaqueId the vehicle's own id of it; 0 if it told none */
   async #compared(
     part: MissionPart,
-    wire: readonly WireItem[],
-    first: 0 | 1,
+    sent: readonly MissionItem[],
+    opaqueId: number,
     token: string,
-  ): Promise<MissionWritten> {
-    this.#disturbed = false;
-    let read: WireList;
+  ): Promise<Comparison & { readonly list: MissionList }> {
+    for (let again = STALE_READS; ; again--) {
+      const read = await this.#readWritten(part, token);
+      const list = this.#keep(part, read.wire, read.opaqueId);
+      const { wrong, otherwise } = compare(part, sent, list.items);
+      const isSame = wrong === null && otherwise.length === 0;
+      const isStale = read.opaqueId !== 0 && read.opaqueId !== opaqueId && !isSame;
+      if (!isStale || again === 0) return { list, wrong, otherwise };
+      await this.#pause();
+    }
+  }
+
+  async #readWritten(part: MissionPart, token: string): Promise<WireList> {
     try {
-      read = await this.#readWire(part, token, 'reading back');
+      return await this.#readWire(part, token, 'reading back');
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const sentence = `The vehicle took the ${PART_NAMES[part]}, but it could not be read back: ${error.message}`;
       throw new ApiError(error.code, sentence, { index: null, held: null });
     }
-    const { wrong, notes } = compare(part, wire, read.wire, first);
-    const list = this.#keep(part, read.wire, read.opaqueId);
-    if (wrong === null) return { ...list, notes };
-    const sentence = `The vehicle does not hold what was sent, from item ${wrong.index} on: ${wrong.what}. Another ground station may have written too.`;
-    throw rejected(sentence, wrong.index, 'DIFFERENT', heldOf(list));
   }
 
   async #upload(

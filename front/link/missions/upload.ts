@@ -3,7 +3,8 @@ import { RESULT } from './mission-frames.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 
 export type UploadEnd =
-  | { readonly kind: 'done' }
+  /** `opaqueId`: the vehicle's own id of the list from now on; 0 if it told none. */
+  | { readonly kind: 'done'; readonly opaqueId: number }
   /** The vehicle is in another transfer, or was when it ended ours. */
   | { readonly kind: 'busy'; readonly result: number }
   /** `seq`: the item on the wire that it did not take; null: none of them. */
@@ -42,7 +43,7 @@ export class Upload extends Transfer<UploadEnd> {
 
   onMessage(message: MissionMessage): void {
     if (message.kind === 'request') this.#onRequest(message.seq);
-    else if (message.kind === 'ack') this.#onAck(message.result);
+    else if (message.kind === 'ack') this.#onAck(message.result, message.opaqueId);
   }
 
   #onRequest(seq: number): void {
@@ -59,11 +60,11 @@ export class Upload extends Transfer<UploadEnd> {
     this.ask(this.options.frames.item(item));
   }
 
-  #onAck(result: number): void {
+  #onAck(result: number, opaqueId: number): void {
     const last = this.#seq === this.#items.length - 1;
     switch (result) {
       case RESULT.accepted:
-        if (last) this.end({ kind: 'done' }); // else it is of something earlier
+        if (last) this.end({ kind: 'done', opaqueId }); // else it is of something earlier
         return;
       case RESULT.invalidSequence: {
         // ArduPilot has this item already, and its request of the next one was lost: it would ask again only after a second.
@@ -80,7 +81,7 @@ export class Upload extends Transfer<UploadEnd> {
       case RESULT.error:
         if (this.#seq === -1) this.end({ kind: 'busy', result });
         // ArduPilot to a last item that comes again: it has ended the transfer, and its acknowledgement was lost.
-        else if (last && this.tries > 0) this.end({ kind: 'done' });
+        else if (last && this.tries > 0) this.end({ kind: 'done', opaqueId });
         else this.end({ kind: 'refused', result, seq: this.seq });
         return;
       default:

@@ -1,6 +1,6 @@
 import type { WireItem } from '../../../shared/mavlink/decode-mission.ts';
-import { CMD, FRAME_MISSION, isInDegrees, isPlace } from '../../../shared/mission/commands.ts';
-import { ITEM_PARAMS, type MissionItem, type MissionPart } from '../../../shared/mission/item.ts';
+import { CMD, FRAME_MISSION, isInDegrees, isPlace, YAWED } from '../../../shared/mission/commands.ts';
+import type { MissionItem } from '../../../shared/mission/item.ts';
 
 const DEG_E7 = 1e7;
 
@@ -40,9 +40,21 @@ function itemToWire(item: MissionItem, first: 0 | 1): WireItem {
     param4: Math.fround(item.param4 ?? Number.NaN),
     x: Math.round(item.x * scale),
     y: Math.round(item.y * scale),
-    z: Math.fround(item.z),
+    z: first === 1 && scale === DEG_E7 ? forCentimetres(item.z) : Math.fround(item.z),
     autocontinue: item.autocontinue,
   };
+}
+
+/** ArduPilot's LOCATION_ALT_MAX_M. */
+const MOST_CM = 8_300_000;
+
+/** ArduPilot cuts a height to whole cm: the float32 of 0.53 m would be 52 of them, the next one is 53. */
+function forCentimetres(z: number): number {
+  const nearest = Math.fround(z);
+  const cm = Math.round(z * 100);
+  const isWhole = Math.abs(cm) < MOST_CM && Math.abs(z * 100 - cm) <= Math.abs(cm) * 1e-6;
+  if (!isWhole || Math.trunc(Math.fround(nearest * 100)) === cm) return nearest;
+  return Math.fround(nearest * (1 + 2 ** -23));
 }
 
 /** PX4 takes a command without a place in MAV_FRAME_MISSION only, and ArduPilot tells it back as frame 0. */
@@ -60,115 +72,39 @@ function itemFromWire(item: WireItem, first: 0 | 1): MissionItem {
     param1: param(item.param1 - jump),
     param2: param(item.param2),
     param3: param(item.param3),
-    param4: param(item.param4),
+    param4: YAWED.has(item.command) ? yaw(item.param4) : param(item.param4),
     x: item.x / scale,
     y: item.y / scale,
-    z: short(item.z),
+    z: Number.isFinite(item.z) ? hundredths(item.z) : 0,
     autocontinue: item.autocontinue,
   };
 }
 
 function param(value: number): number | null {
-  return Number.isFinite(value) ? short(value) : null;
+  return Number.isFinite(value) ? hundredths(value) : null;
+}
+
+/** PX4 keeps radians. */
+function yaw(value: number): number | null {
+  return Number.isFinite(value) ? near(value, 1000, 2 ** -21) : null;
+}
+
+/** ArduPilot keeps heights and some lengths in whole cm, and tells 2811 of them as the float32 below 28.11. */
+function hundredths(value: number): number {
+  return near(value, 100, 2 ** -23);
+}
+
+/** A whole number of parts of one that is this float32 but for the rounding of its sender; else `short`. */
+function near(value: number, parts: number, tolerance: number): number {
+  const whole = Math.round(value * parts) / parts;
+  return Math.abs(whole - value) <= Math.abs(value) * tolerance ? whole : short(value);
 }
 
 /** The shortest decimal number that is this float32: 0.1 instead of 0.10000000149011612. */
 function short(value: number): number {
-  if (!Number.isFinite(value)) return 0;
   for (let digits = 6; digits < 9; digits++) {
     const rounded = Number(value.toPrecision(digits));
     if (Math.fround(rounded) === value) return rounded;
   }
   return value;
-}
-
-/** Frames that differ in name only: the INT twins of MAV_FRAME. */
-const TWINS: Readonly<Record<number, number>> = { 5: 0, 6: 3, 11: 10 };
-
-/** Where ArduPilot keeps heights in cm, and rally points' in m. */
-const HEIGHT_STEP_M: Readonly<Record<MissionPart, number>> = { mission: 0.011, fence: Infinity, rally: 1 };
-
-/** What must be held as it was sent, because a zero there is another mission. */
-const STRICT: ReadonlySet<number> = new Set([
-  CMD.jump,
-  CMD.changeSpeed,
-  CMD.polygonInclusion,
-  CMD.polygonExclusion,
-  CMD.circleInclusion,
-  CMD.circleExclusion,
-]);
-
-export interface Comparison {
-  /** The first item that is another one, counted as the API does, and what differs. */
-  readonly wrong: { readonly index: number; readonly what: string } | null;
-  /** What the firmware does not keep, in words. */
-  readonly notes: readonly string[];
-}
-
-const MAX_NOTES = 50;
-
-/**
- * Compares what was sent with what the vehicle holds. Each firmware stores an item in its own form, and tells it back so: ArduPilot
- * gives heights in cm, whole numbers for most parameters, frame 0 and no place for commands that have none, and nothing for
- * parameters that it has no room for (a yaw at a waypoint); PX4 gives yaws from 0 to 360 and INT frames. Those are no
- * differences, but a parameter that is not kept is a note. Command, place, height and any other value must be the same.
- * @param first how many items of the vehicle's list come before those to fly; ArduPilot's home is not compared
- */
-export function compare(
-  part: MissionPart,
-  sent: readonly WireItem[],
-  held: readonly WireItem[],
-  first: 0 | 1,
-): Comparison {
-  const notes: string[] = [];
-  const count = Math.max(sent.length, held.length);
-  for (let seq = first; seq < count; seq++) {
-    const index = seq - first;
-    const [ours, theirs] = [sent[seq], held[seq]];
-    if (ours === undefined || theirs === undefined) {
-      const what = `${sent.length - first} items were sent, and it holds ${Math.max(0, held.length - first)}`;
-      return { wrong: { index, what }, notes };
-    }
-    const what =
-      placeDifference(part, ours, theirs) ??
-      paramDifference(ours, theirs, (name) => {
-        if (notes.length < MAX_NOTES) notes.push(`Item ${index}: the vehicle does not keep ${name}.`);
-      });
-    if (what !== null) return { wrong: { index, what }, notes };
-  }
-  return { wrong: null, notes };
-}
-
-function placeDifference(part: MissionPart, ours: WireItem, theirs: WireItem): string | null {
-  if (ours.command !== theirs.command) return `command ${theirs.command} instead of ${ours.command}`;
-  if (!isInDegrees(ours.frame, ours.command)) return null;
-  // Neither firmware keeps the frame of a fence's vertex.
-  if (part !== 'fence' && (TWINS[ours.frame] ?? ours.frame) !== (TWINS[theirs.frame] ?? theirs.frame))
-    return `frame ${theirs.frame} instead of ${ours.frame}`;
-  if (Math.abs(ours.x - theirs.x) > 1 || Math.abs(ours.y - theirs.y) > 1) return 'another place';
-  const step = Math.max(HEIGHT_STEP_M[part], Math.abs(ours.z) * 1e-6);
-  return Math.abs(ours.z - theirs.z) >= step ? `height ${theirs.z} instead of ${ours.z}` : null;
-}
-
-function paramDifference(ours: WireItem, theirs: WireItem, dropped: (name: string) => void): string | null {
-  const names = isInDegrees(ours.frame, ours.command)
-    ? ITEM_PARAMS
-    : ([...ITEM_PARAMS, 'x', 'y', 'z'] as const);
-  for (const name of names) {
-    const [a, b] = [ours[name], theirs[name]];
-    if (isSame(a, b, name === 'param4')) continue;
-    const nothing = b === 0 || Number.isNaN(b);
-    if (!nothing || STRICT.has(ours.command)) return `${name} ${b} instead of ${a}`;
-    if (!Number.isNaN(a)) dropped(`${name} (${a})`);
-  }
-  return null;
-}
-
-/** @param isAngle compared on the circle */
-function isSame(a: number, b: number, isAngle: boolean): boolean {
-  if (Number.isNaN(a) && Number.isNaN(b)) return true;
-  const off = Math.abs(a - b);
-  if (off <= Math.max(1e-4, Math.abs(a) * 1e-5) || Math.trunc(a) === b) return true;
-  const turned = off % 360;
-  return isAngle && Math.min(turned, 360 - turned) < 0.01;
 }

@@ -107,8 +107,14 @@ async function run(orders: readonly Order[], isWanted: () => boolean): Promise<s
   return null;
 }
 
-function wordsOf({ result_name: result, statustext, reasons = [] }: Answer<'command.post'>['ack']): string {
-  const words = reasons.length > 0 ? reasons : statustext === undefined ? [] : [statustext];
+function wordsOf({
+  result_name: result,
+  statustext,
+  reasons = [],
+  hint,
+}: Answer<'command.post'>['ack']): string {
+  const said = reasons.length > 0 ? reasons : statustext === undefined ? [] : [statustext];
+  const words = hint === undefined ? said : [...said, hint];
   return t.fly.vehicleRefused(result ?? '', [...new Set(words)].join('; '));
 }
 

@@ -1,6 +1,6 @@
-import { itemsIn } from '../../../../../shared/mission/document.ts';
+import { itemsIn, partOfText } from '../../../../../shared/mission/document.ts';
 import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
-import { isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
+import { isOldPlan, isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
 import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
 import { Refused } from '../../api/client.ts';
 import { t } from '../../strings.ts';
@@ -11,25 +11,32 @@ import type { Sketch } from './sketch.ts';
 
 const MAX_BYTES = 8 * 1024 * 1024;
 
+interface FileLists {
+  readonly lists: Partial<Record<Part, Items>>;
+  readonly warnings: readonly string[];
+}
+
 /**
- * The lists in a file of QGroundControl (`.plan`) or in a `QGC WPL 110` text. A plan's survey gives the items that the file expands
- * it to. @throws Refused with what is wrong in it
+ * The lists in a file of QGroundControl (`.plan`), or the one in a text. A plan's survey gives the items that the file expands it to.
+ * @throws Refused with what is wrong in it
  */
-export async function listsIn(file: File): Promise<Partial<Record<Part, Items>>> {
+export async function listsIn(file: File): Promise<FileLists> {
   if (file.size > MAX_BYTES) throw refusal(t.plan.tooLarge);
   const text = await file.text().catch(() => {
     throw refusal(t.plan.unreadable);
   });
   try {
-    if (!text.trimStart().startsWith('{')) return { mission: itemsIn(text, 'mission') ?? [] };
-    const document: unknown = JSON.parse(text);
-    if (!isPlan(document)) throw refusal(t.plan.noPlan);
-    return Object.fromEntries(
-      MISSION_PARTS.flatMap((part) => {
-        const items = itemsIn(document, part);
-        return items === undefined ? [] : [[part, items]];
-      }),
-    );
+    const isText = !text.trimStart().startsWith('{');
+    const document: unknown = isText ? text : JSON.parse(text);
+    if (!isText && !isPlan(document) && !isOldPlan(document)) throw refusal(t.plan.noPlan);
+    const readings = (isText ? [partOfText(text)] : MISSION_PARTS).flatMap((part) => {
+      const reading = itemsIn(document, part);
+      return reading === undefined ? [] : [{ part, ...reading }];
+    });
+    return {
+      lists: Object.fromEntries(readings.map(({ part, items }) => [part, items])),
+      warnings: readings.flatMap(({ warnings }) => warnings),
+    };
   } catch (error) {
     if (error instanceof Refused) throw error;
     throw refusal(error instanceof SyntaxError ? t.plan.noPlan : (error as Error).message);

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { checkItems, warningsOf } from '../../../../../shared/mission/check.ts';
 import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
+import { warningText } from '../../../../../shared/mission/warning.ts';
 import { call, type Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
@@ -63,7 +64,7 @@ export class Sketch {
       }
     }),
   );
-  readonly warnings = computed(() => warningsOf(this.lists.value.mission));
+  readonly warnings = computed(() => warningsOf(this.lists.value.mission).map(warningText));
 
   change(items: Items, part: Part = this.part.value): void {
     this.#past.value = [...this.#past.value.slice(1 - MAX_UNDO), { part, items: this.lists.value[part] }];

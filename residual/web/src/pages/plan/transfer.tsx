@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
+import { warningText } from '../../../../../shared/mission/warning.ts';
 import type { Home } from '../../../../../shared/mission/wpl.ts';
 import { call, Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
@@ -34,6 +35,8 @@ export function Transfer({
   const [question, setQuestion] = useState<{ parts: readonly Part[]; warnings: readonly string[] } | null>(
     null,
   );
+  /** What the newest upload was warned of. */
+  const [otherwise, setOtherwise] = useState<readonly string[]>([]);
   const picker = useRef<HTMLInputElement>(null);
   const part = sketch.part.value;
   const pending = sketch.pending.value;
@@ -49,6 +52,7 @@ export function Transfer({
 
   /** @throws Refused at the first part that is not taken; those before it are written. */
   const write = async (parts: readonly Part[]): Promise<void> => {
+    setOtherwise([]);
     for (const each of parts) {
       const name = t.plan.parts[each];
       const label = t.plan.uploading(name);
@@ -58,7 +62,8 @@ export function Transfer({
         call(PUT[each], { body, onProgress: progress(label) }),
       );
       sketch.heldIs(each, items, true);
-      say([t.plan.uploaded(name, count), ...warnings].join(' '), 'good');
+      setOtherwise((before) => [...before, ...warnings.map(warningText)]);
+      say(t.plan.uploaded(name, count), 'good');
     }
   };
   const send = async (parts: readonly Part[]): Promise<void> => {
@@ -77,14 +82,14 @@ export function Transfer({
         const checked = await refusing(sketch, each, async () =>
           call(PUT[each], { query: { dry_run: '1' }, body: { items: [...sketch.lists.value[each]] } }),
         );
-        warnings.push(...checked.warnings);
+        warnings.push(...checked.warnings.map(warningText));
       }
       if (warnings.length > 0) setQuestion({ parts, warnings });
       else await write(parts);
     });
   const open = async (file: File): Promise<void> =>
     act(async () => {
-      const lists = await listsIn(file);
+      const { lists, warnings } = await listsIn(file);
       for (const each of MISSION_PARTS) {
         const items = lists[each];
         if (items !== undefined) sketch.change(items, each);
@@ -94,7 +99,10 @@ export function Transfer({
       const counts = MISSION_PARTS.flatMap((each) =>
         lists[each] === undefined ? [] : [t.plan.count(t.plan.parts[each], lists[each].length)],
       );
-      say(t.plan.opened(file.name, counts.join(', ')), 'good');
+      say(
+        [t.plan.opened(file.name, counts.join(', ')), ...warnings].join(' '),
+        warnings.length > 0 ? 'warn' : 'good',
+      );
     });
 
   const why =
@@ -114,6 +122,16 @@ export function Transfer({
       )}
       {underway === null ? null : <Progress {...underway} />}
       <ErrorNote error={error} />
+      {otherwise.length === 0 ? null : (
+        <Note tone="warn">
+          <h3>{t.plan.uploadedWith}</h3>
+          <ul>
+            {otherwise.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Note>
+      )}
       <div class="row">
         <Button kind="primary" row={PUT[part]} explain busy={busy} why={why} onClick={() => void upload()}>
           {t.plan.upload}
