@@ -320,7 +320,6 @@ describe('decide: nothing that is added makes more of a request', () => {
     ['wfb.tx-power.put', ['radio.tx_power_dbm']],
     ['network.hotspot.put', ['network.setup_hotspot']],
     ['services.name.restart.post', ['mavlink.source', 'mavlink.endpoints', 'features.flight']],
-    ['peripherals.id.action.post', ['mavlink.source']],
   ];
   it('what a row refuses while armed no config key does, and the other way round', () => {
     for (const [id, keys] of TWINS) {
