@@ -5,9 +5,9 @@ import type { MissionItem } from '../flight/mission.ts';
  * mission_cmd_to_mavlink_int). One line a command that a mission may have: its MAV_CMD, `@` where it keeps the place, then what
  * becomes of param1, param2 and so on, to 7. What is not in its line is told as 0.
  *
- * u8 i8 u16 i16: cut to a whole number, which wraps. f: float32. h: float16. on: 0 or 1. sign: 1 or -1. r16: a radius, whole m, its
- * sign kept. cm: whole cm, 16 bits. odd: its lowest bit. to2: always 2, MAV_MOUNT_MODE_MAVLINK_TARGETING. aN: i16 if no more than N. time: u16,
- * bounded.
+ * u8 i8 u16 i16: cut to a whole number, which wraps. byte: u8 that stops at 255. f: float32. h: float16. on: 0 or 1. sign: 1 or -1.
+ * r16: a radius, whole m, its sign kept. turns, radius: of a circle, a byte each. cm: whole cm, 16 bits. odd: its lowest bit. to2:
+ * always 2, MAV_MOUNT_MODE_MAVLINK_TARGETING. aN: i16 if no more than N. time: u16, bounded.
  */
 const TABLE = `
 16 @ u16
