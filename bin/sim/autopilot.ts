@@ -73,6 +73,7 @@ const IDLE_MS = 250;
 const MAX_SPEEDUP = 100;
 const STALL_MS = 250; // a longer stall of the process is not caught up
 const FENCE_STATUS = 162;
+const MISSION_CURRENT = 42;
 const PREARM_REPORT_MS = 30_000;
 const PREARM_AGAIN_MS = 4000;
 const REBOOT_MS = 50; // lets the ack of the reboot command out
@@ -107,6 +108,7 @@ export class Autopilot implements Craft {
   #behind = 0; // simulated seconds not stepped yet
   #idle = 0; // simulated seconds armed without thrust
   #hadPosition = false;
+  #toldCurrent = 0;
   #preArmReported: number;
   /** The checks before arming have passed; they have failed since, and that is said soon. */
   #passed = false;
@@ -181,7 +183,14 @@ export class Autopilot implements Craft {
       streams: this.#streams,
       calibration: this.#calibration,
       acks: new Acks(this.#channel, faults, tools.timers),
-      paramLink: new ParamLink(this, firmware.paramDialect, this.#channel, faults, random, options.paramRate),
+      paramLink: new ParamLink(
+        this.params,
+        firmware.paramDialect,
+        this.#channel,
+        faults,
+        random,
+        options.paramRate,
+      ),
       missionLink: firmware.missions({
         craft: this,
         channel: this.#channel,
@@ -191,7 +200,11 @@ export class Autopilot implements Craft {
       }),
       logLink: new LogLink(this, this.#channel, firmware.logs, options.logs),
       ftp: options.ftp
-        ? new FtpServer(this.#channel, (path) => this.#open(path), firmware.ftpNotOpen)
+        ? new FtpServer(
+            this.#channel,
+            { folder: firmware.paramFile ? '@PARAM' : 'etc', open: (path) => this.#open(path) },
+            firmware.ftpNotOpen,
+          )
         : undefined,
       failsafes: this.#failsafes,
       now: () => tools.now(),
@@ -322,6 +335,10 @@ export class Autopilot implements Craft {
   }
 
   #reports(now: number): void {
+    if (this.#mission.current !== this.#toldCurrent) {
+      this.#toldCurrent = this.#mission.current;
+      this.#streams.sendNow(MISSION_CURRENT);
+    }
     const position = this.positionOk();
     if (position && !this.#hadPosition) {
       for (const text of this.#firmware.words.positionFound) this.text(MavSeverity.INFO, text);

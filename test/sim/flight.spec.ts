@@ -139,7 +139,7 @@ describe('sim flight', () => {
     await client.armed(false);
   });
 
-  it('refuses what ArduCopter refuses: unknown modes, other mode kinds, places that are none, unknown commands', async () => {
+  it('refuses what ArduCopter refuses: unknown modes, other mode kinds, places that are none, unknown commands and items', async () => {
     await using sim = await SimProcess.start();
     const client = await sim.ready();
     const noMode = client.text('No such mode 99');
@@ -147,6 +147,8 @@ describe('sim flight', () => {
     await noMode;
     expect(await client.command(176, 0, 4)).to.equal(DENIED);
     expect(await client.commandInt(192, [0, 0, 10], [-1, 1])).to.equal(DENIED);
+    expect(await client.command(192, -1, 1, 0, 0, HOME.lat, HOME.lon, 10)).to.equal(UNSUPPORTED); // COMMAND_INT alone
+    expect(await client.command(224, 77)).to.equal(DENIED);
     expect(await client.command(34, 30, 5)).to.equal(UNSUPPORTED);
     const ack = client.ack(11);
     const baseMode: number = 1;

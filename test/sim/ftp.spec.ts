@@ -4,7 +4,20 @@ import { plainCrc32 } from './plain-crc32.ts';
 import { SimClient } from './sim-client.ts';
 import { SimProcess } from './sim-process.ts';
 
-const OP = { terminate: 1, reset: 2, open: 4, read: 5, write: 7, crc: 14, burst: 15, ack: 128, nack: 129 };
+const OP = {
+  terminate: 1,
+  reset: 2,
+  list: 3,
+  open: 4,
+  read: 5,
+  create: 6,
+  write: 7,
+  remove: 8,
+  crc: 14,
+  burst: 15,
+  ack: 128,
+  nack: 129,
+};
 const NAK = { fail: 1, invalidSession: 4, noSessions: 5, endOfFile: 6, unknownCommand: 7, fileNotFound: 10 };
 const PARAMS = '@PARAM/param.pck?withdefaults=0';
 const READ = 80;
@@ -210,7 +223,8 @@ describe('sim MAVLink FTP', () => {
     };
     expect(await code({ opcode: OP.open, path: '/APM/LOGS/1.BIN' })).to.equal(NAK.fileNotFound);
     expect(await code({ opcode: OP.read, size: READ })).to.equal(NAK.fileNotFound);
-    expect(await code({ opcode: OP.write })).to.equal(NAK.unknownCommand);
+    expect(await code({ opcode: OP.write })).to.equal(NAK.invalidSession);
+    expect(await code({ opcode: 99 })).to.equal(NAK.unknownCommand);
     expect(await code({ opcode: OP.open, path: PARAMS })).to.equal(undefined);
     expect(await code({ opcode: OP.open, path: PARAMS })).to.equal(NAK.fail);
     expect(await code({ opcode: OP.read, size: READ, session: 9 })).to.equal(NAK.invalidSession);
@@ -221,6 +235,37 @@ describe('sim MAVLink FTP', () => {
     expect(data[0]).to.equal(NAK.noSessions);
     expect(await code({ opcode: OP.reset })).to.equal(undefined);
     expect(await code({ opcode: OP.read, size: READ })).to.equal(NAK.fileNotFound);
+  });
+
+  it('takes a file, lists it, gives it back, and forgets it, armed or not', async () => {
+    await using sim = await SimProcess.start();
+    const client = await sim.connect();
+    await client.command(400, 1, 21196);
+    const ftp = new FtpClient(client);
+    const names = async (offset: number): Promise<string[]> => {
+      const { data } = await ftp.ask({ opcode: OP.list, path: '/', offset });
+      return data.toString('latin1').split('\0').filter(Boolean);
+    };
+    expect((await ftp.ask({ opcode: OP.create, path: '/one.lua' })).opcode).to.equal(OP.ack);
+    for (const [offset, path] of [
+      [0, 'abc'],
+      [3, 'defg'],
+    ] as const) {
+      expect((await ftp.ask({ opcode: OP.write, offset, path })).opcode).to.equal(OP.ack);
+    }
+    await ftp.ask({ opcode: OP.terminate });
+    expect(await names(0)).to.deep.equal(['D@PARAM', 'Fone.lua\t7']);
+    expect(await names(1)).to.deep.equal(['Fone.lua\t7']);
+    expect((await ftp.ask({ opcode: OP.list, path: '/', offset: 2 })).data[0]).to.equal(NAK.endOfFile);
+    expect((await ftp.ask({ opcode: OP.list, path: '/none' })).data[0]).to.equal(NAK.fileNotFound);
+    await ftp.ask({ opcode: OP.open, path: 'one.lua' });
+    expect((await ftp.ask({ opcode: OP.read, size: READ })).data.toString('latin1')).to.equal('abcdefg');
+    expect((await ftp.ask({ opcode: OP.write, path: 'x' })).data[0]).to.equal(NAK.invalidSession);
+    await ftp.ask({ opcode: OP.terminate });
+    expect((await ftp.ask({ opcode: OP.remove, path: '/one.lua' })).opcode).to.equal(OP.ack);
+    expect(await names(0)).to.deep.equal(['D@PARAM']);
+    await ftp.ask({ opcode: OP.create, path: '/big' });
+    expect((await ftp.ask({ opcode: OP.write, offset: 1_000_000, path: 'x' })).data[0]).to.equal(NAK.fail);
   });
 
   it('is not there with --no-ftp, and not with parameters on PX4', async () => {

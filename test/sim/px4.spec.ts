@@ -70,6 +70,10 @@ describe('sim PX4', () => {
     expect((await last).intervalUs).to.equal(20_000);
     expect(await client.command(511, 164, 20_000)).to.equal(FAILED); // SIMSTATE is ArduPilot's
     expect(await client.command(512, 164)).to.equal(DENIED);
+    const { MSG_ID } = common.MissionCurrent; // comes by itself, and is no stream
+    expect(await client.command(511, MSG_ID, 20_000)).to.equal(FAILED);
+    expect(await client.command(512, MSG_ID)).to.equal(DENIED);
+    await client.next(common.MissionCurrent);
   });
 
   it('declares bytewise parameters and what else it has, and a unique id', async () => {
@@ -121,15 +125,20 @@ describe('sim PX4', () => {
     await client.armed(false);
   });
 
-  it('takes off to the lowest height where the altitude was not meant above sea level', async () => {
+  it('stays on the ground where the altitude was not meant above sea level, and takes MIS_TAKEOFF_ALT where there is none', async () => {
     await using sim = await SimProcess.start('--firmware', 'px4', '--speedup', '20');
     const client = await sim.ready();
     expect(await client.command(400, 1)).to.equal(ACCEPTED);
-    const warned = client.text('Using minimum takeoff altitude: 2.50 m');
+    const warned = client.text('Already higher than takeoff altitude');
+    expect(await client.command(22, 0, 0, 0, NaN, NaN, NaN, 30)).to.equal(ACCEPTED);
+    await warned;
+    await client.armed(false); // COM_DISARM_PRFLT
+    expect(await client.command(400, 1)).to.equal(ACCEPTED);
+    const told = client.text('Using default takeoff altitude: 2.5 m');
     client.order(511, common.ExtendedSysState.MSG_ID, 20_000);
     const rising = client.next(common.ExtendedSysState, ({ landedState }) => landedState === TAKEOFF);
-    expect(await client.command(22, 0, 0, 0, NaN, NaN, NaN, 30)).to.equal(ACCEPTED);
-    await Promise.all([warned, rising]);
+    expect(await client.command(22, 0, 0, 0, NaN, NaN, NaN, NaN)).to.equal(ACCEPTED);
+    await Promise.all([told, rising]);
     await client.height(2.5, 0.5);
     await inMode(client, auto(AUTO.loiter));
   });

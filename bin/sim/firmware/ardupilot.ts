@@ -97,7 +97,9 @@ const GIT_HASH = '2a3dc4b7';
 // What is implemented: PARAM_FLOAT 2, MISSION_INT 4, COMMAND_INT 8, SET_POSITION_TARGET_GLOBAL_INT 256, MAVLINK2 8192,
 // MISSION_FENCE 16384, MISSION_RALLY 32768.
 const CAPABILITIES = 2 | 4 | 8 | 256 | 8192 | 16_384 | 32_768;
-const RELATIVE_ALT = 3;
+const [AMSL, RELATIVE_ALT] = [0, 3];
+const DO_SET_HOME = 179;
+const DO_REPOSITION = 192;
 const SET_MODE = 11; // ArduPilot acknowledges the message under the message's own number
 const ESTIMATOR_STATUS = 230;
 const ALTITUDE = 141;
@@ -115,6 +117,7 @@ const STREAMS: StreamPlan = {
     { stream: 12, param: 'SR0_EXTRA3', messages: [2, 147, 192, 191, 193] },
   ],
   hz: new Map(),
+  fixed: new Set(),
 };
 
 // Texts of ArduPilot 4.5.
@@ -179,7 +182,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     ]),
     setMode: (customMode) => ({ ack: SET_MODE, params: [customMode] }),
     intFrame: undefined,
-    longFrame: RELATIVE_ALT,
+    longFrame,
     ftpNotOpen: NAK.fileNotFound,
     paramFile: true,
     logs: 'ardupilot',
@@ -197,6 +200,12 @@ export function ardupilot(name: VehicleFamily): Firmware {
       healthy: view.params.get('ARMING_CHECK') !== 0 && (view.vehicle.armed || view.preArmOk()),
     }),
   };
+}
+
+/** GCS_MAVLINK::mav_frame_for_command_long */
+function longFrame(command: number): number | undefined {
+  if (command === DO_REPOSITION) return undefined;
+  return command === DO_SET_HOME ? AMSL : RELATIVE_ALT;
 }
 
 function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {

@@ -91,7 +91,9 @@ function runChecks({ report }: CommandDeck): MavResult {
 }
 
 function requestMessage({ streams, events }: CommandDeck, { p1 }: Command): MavResult {
-  if (p1 !== COMPONENT_METADATA || events === undefined) return streams.sendNow(p1) ? ACCEPTED : DENIED;
+  if (p1 !== COMPONENT_METADATA || events === undefined) {
+    return streams.interval(p1) !== undefined && streams.sendNow(p1) ? ACCEPTED : DENIED;
+  }
   events.metadata();
   return ACCEPTED;
 }
@@ -108,20 +110,20 @@ function setMode({ modes, roles }: CommandDeck, { from, p1, p2, p3 }: Command): 
   return modes.set(number, from !== GROUND_STATION) ? ACCEPTED : TEMPORARILY_REJECTED;
 }
 
-// The altitude is above sea level; NaN means MIS_TAKEOFF_ALT above here. It may be told before arming.
+// The altitude is above sea level; NaN means MIS_TAKEOFF_ALT above here. It may be told before arming. One below the vehicle, such
+// as an altitude above home, does not bring it down, nor off the ground.
 function takeOff(deck: CommandDeck, { alt }: Command): MavResult {
   const { craft, roles } = deck;
   const result = go(deck, roles.takeoff.number);
   if (result !== ACCEPTED) return result;
   const { vehicle, params } = craft;
-  const lowest = vehicle.height + (vehicle.landed ? params.get('MIS_TAKEOFF_ALT') : 0);
-  const asked = Number.isFinite(alt) ? alt - vehicle.home.alt : lowest;
-  if (asked < lowest) {
-    // What an altitude above home in place of one above the sea comes to.
-    const text = `Using minimum takeoff altitude: ${lowest.toFixed(2)} m`;
-    craft.text(MavSeverity.CRITICAL, vehicle.landed ? text : 'Already higher than takeoff altitude');
+  const byDefault = params.get('MIS_TAKEOFF_ALT');
+  if (!Number.isFinite(alt)) {
+    craft.text(MavSeverity.INFO, `Using default takeoff altitude: ${byDefault.toFixed(1)} m`);
   }
-  roles.takeoff.takeOff(Math.max(asked, lowest));
+  const asked = Number.isFinite(alt) ? alt - vehicle.home.alt : vehicle.height + byDefault;
+  if (asked < vehicle.height) craft.text(MavSeverity.CRITICAL, 'Already higher than takeoff altitude');
+  roles.takeoff.takeOff(Math.max(asked, vehicle.height));
   return ACCEPTED;
 }
 

@@ -134,7 +134,7 @@ export class Px4Missions implements MissionLink {
   #transfer: Transfer | null = null;
   /** The partner's newest transfer, to acknowledge its last item again. */
   #done: Transfer | null = null;
-  #isInt = false;
+  #isInt = true;
   readonly #ids: [number, number, number] = [0, 0, 0];
   /** A list that is taken, and comes after the one before was told once more. */
   #late: { readonly type: ListType; readonly items: readonly MissionItem[] } | null = null;

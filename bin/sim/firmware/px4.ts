@@ -50,6 +50,7 @@ const STREAMS: StreamPlan = {
     [245, 1], // EXTENDED_SYS_STATE
     [246, 10], // ADSB_VEHICLE: as they are heard
   ]),
+  fixed: new Set([42]),
 };
 
 const WORDS: Words = {
@@ -107,7 +108,7 @@ export function px4(): Firmware {
     commands: PX4_COMMANDS,
     setMode: (custom) => ({ ack: DO_SET_MODE, params: [(custom >>> 16) & 0xff, custom >>> 24] }),
     intFrame: GLOBAL_INT,
-    longFrame: AMSL,
+    longFrame: () => AMSL,
     ftpNotOpen: NAK.invalidSession,
     paramFile: false,
     logs: 'px4',

@@ -57,8 +57,8 @@ export interface CommandDialect {
   setMode(customMode: number): { readonly ack: number; readonly params: readonly number[] };
   /** The only MAV_FRAME that a COMMAND_INT may have, whatever the command; undefined: each command looks for itself. */
   readonly intFrame: number | undefined;
-  /** The MAV_FRAME that a COMMAND_LONG's altitude is in. */
-  readonly longFrame: number;
+  /** The MAV_FRAME that a COMMAND_LONG's altitude is in; undefined: that command comes as COMMAND_INT alone. */
+  longFrame(command: number): number | undefined;
   /** Whether the banner comes with a parameter list. */
   readonly bannerWithParams: boolean;
 }
@@ -256,7 +256,7 @@ export function getHome({ craft, streams }: CommandDeck): MavResult {
 }
 
 function setMissionCurrent({ mission, streams }: CommandDeck, { p1 }: Command): MavResult {
-  if (!mission.jump(p1)) return FAILED;
+  if (!mission.jump(p1)) return DENIED;
   streams.sendNow(MISSION_CURRENT);
   return ACCEPTED;
 }

@@ -7,8 +7,13 @@ const OP = {
   none: 0,
   terminate: 1,
   reset: 2,
+  list: 3,
   open: 4,
   read: 5,
+  create: 6,
+  write: 7,
+  remove: 8,
+  openToWrite: 11,
   crc: 14,
   burst: 15,
   ack: 128,
@@ -31,9 +36,16 @@ const DATA = 239;
 const PAYLOAD = 251;
 const IDLE_MS = 3000; // a session that has been silent for so long may be taken by another
 const BURST_READS = 2000;
+/** Bytes of one uploaded file, and how many of them there are. */
+const MAX_UPLOAD = 1_000_000;
+const MAX_UPLOADS = 16;
 
-/** Opens a file by its name. */
-export type OpenFile = (path: string) => SimFile | 'invalid' | undefined;
+/** What of its own the vehicle has. */
+export interface OwnFiles {
+  /** The folder in `/` that they are in. */
+  readonly folder: string;
+  open(path: string): SimFile | 'invalid' | undefined;
+}
 
 /** A file of the vehicle that is open. */
 export interface SimFile {
@@ -63,25 +75,28 @@ interface Session {
   readonly id: number;
   readonly peer: Peer;
   readonly file: SimFile;
+  /** The name of the upload that it writes. */
+  readonly writes: string | undefined;
   heard: number;
 }
 
 /**
- * The server of MAVLink FTP (https://mavlink.io/en/services/ftp.html), read only, with one session at a time whose id
- * the client chooses, as in ArduPilot 4.5.
+ * The server of MAVLink FTP (https://mavlink.io/en/services/ftp.html), with one session at a time whose id the client
+ * chooses, as in ArduPilot 4.5. A vehicle takes files at any time, armed or not; they lie in `/`, as on a card.
  */
 export class FtpServer {
   readonly #channel: Channel;
-  readonly #open: OpenFile;
+  readonly #own: OwnFiles;
+  readonly #uploads = new Map<string, Buffer>();
   readonly #notOpen: number;
   #session: Session | undefined;
   #last: { readonly peer: Peer; readonly seq: number; readonly payload: Buffer } | undefined;
 
   /** @param notOpen the code for a read without an open file */
-  constructor(channel: Channel, open: OpenFile, notOpen: number) {
+  constructor(channel: Channel, own: OwnFiles, notOpen: number) {
     this.#notOpen = notOpen;
     this.#channel = channel;
-    this.#open = open;
+    this.#own = own;
   }
 
   reset(): void {
@@ -113,8 +128,16 @@ export class FtpServer {
       case OP.reset:
         if (this.#session !== undefined && same(this.#session.peer, peer)) this.#session = undefined;
         return ack();
+      case OP.list:
+        return this.#list(request);
       case OP.open:
+      case OP.create:
+      case OP.openToWrite:
         return this.#openFile(peer, request, now);
+      case OP.write:
+        return this.#write(peer, request);
+      case OP.remove:
+        return this.#uploads.delete(nameOf(request)) ? ack() : nak(NAK.fileNotFound);
       case OP.read:
         return this.#read(peer, request, request.offset, request.size);
       case OP.crc:
@@ -132,13 +155,49 @@ export class FtpServer {
       if (!same(session.peer, peer)) return nak(NAK.noSessions);
       return nak(session.id === request.session ? NAK.fail : NAK.invalidSession);
     }
+    if (request.opcode !== OP.open) {
+      const known = this.#uploads.has(nameOf(request));
+      if (!known && this.#uploads.size >= MAX_UPLOADS) return nak(NAK.fail);
+      if (!known || request.opcode === OP.create) this.#uploads.set(nameOf(request), Buffer.alloc(0));
+    }
     const file = this.#open(path);
     if (file === undefined) return nak(NAK.fileNotFound);
     if (file === 'invalid') return nak(NAK.failErrno, EINVAL);
-    this.#session = { id: request.session, peer, file, heard: now };
+    const writes = request.opcode === OP.open ? undefined : nameOf(request);
+    this.#session = { id: request.session, peer, file, writes, heard: now };
     const size = Buffer.alloc(4);
     size.writeUInt32LE(file.sizeEstimate);
     return ack(size);
+  }
+
+  #open(path: string): SimFile | 'invalid' | undefined {
+    const bytes = this.#uploads.get(path.replace(/^\//, ''));
+    if (bytes === undefined) return this.#own.open(path);
+    return { sizeEstimate: bytes.length, read: (offset, size) => bytes.subarray(offset, offset + size) };
+  }
+
+  #list(request: Request): Reply {
+    if (nameOf(request) !== '') return nak(NAK.fileNotFound);
+    const files = [...this.#uploads].map(([name, bytes]) => `F${name}\t${bytes.length}`);
+    let data = '';
+    for (const entry of [`D${this.#own.folder}`, ...files].slice(request.offset)) {
+      if (data.length + entry.length + 1 > DATA) break;
+      data += `${entry}\0`;
+    }
+    return data === '' ? nak(NAK.endOfFile) : ack(Buffer.from(data, 'latin1'));
+  }
+
+  #write(peer: Peer, request: Request): Reply {
+    const { offset, size, data } = request;
+    const name = this.#mine(peer, request) ? this.#session?.writes : undefined;
+    if (name === undefined) return nak(NAK.invalidSession);
+    if (offset + size > MAX_UPLOAD) return nak(NAK.fail);
+    const before = this.#uploads.get(name) ?? Buffer.alloc(0);
+    const after = Buffer.alloc(Math.max(before.length, offset + size));
+    before.copy(after);
+    data.copy(after, offset, 0, size);
+    this.#uploads.set(name, after);
+    return ack();
   }
 
   #read(peer: Peer, request: Request, offset: number, size: number): Reply {
@@ -220,6 +279,10 @@ function same(a: Peer, b: Peer): boolean {
 
 function text({ data, size }: Request): string {
   return data.toString('latin1', 0, size).split('\0', 1)[0] ?? '';
+}
+
+function nameOf(request: Request): string {
+  return text(request).replace(/^\//, '');
 }
 
 function readRequest(payload: Buffer): Request {

@@ -72,18 +72,25 @@ const RECEIVERS: ReadonlyMap<number, Receiver> = new Map<number, Receiver>([
     paramLink.list(now());
     if (firmware.bannerWithParams) banner();
   }),
-  on(ParamRequestRead, ({ paramLink }, { paramId, paramIndex }) => paramLink.read(paramId, paramIndex)),
-  on(ParamSet, ({ paramLink }, { paramId, paramType }, { payload }) => {
+  on(ParamRequestRead, ({ paramLink }, { paramId, paramIndex }, peer) =>
+    paramLink.read(peer, paramId, paramIndex),
+  ),
+  on(ParamSet, ({ paramLink }, { paramId, paramType }, peer) => {
     // A float would not bring all bits through: PX4's integers look like NaN now and then.
     const bits = Buffer.alloc(4);
-    payload.copy(bits, 0, 0, 4);
-    paramLink.set(paramId, bits, paramType);
+    peer.payload.copy(bits, 0, 0, 4);
+    paramLink.set(peer, paramId, bits, paramType);
   }),
   on(RequestDataStream, ({ streams }, { reqStreamId, reqMessageRate, startStop }) =>
     streams.request(reqStreamId, reqMessageRate, startStop === 1),
   ),
   on(CommandLong, (deck, m, peer) => {
-    const place = { lat: param(m, 5), lon: param(m, 6), alt: param(m, 7), frame: deck.firmware.longFrame };
+    const frame = deck.firmware.longFrame(m.command);
+    if (frame === undefined) {
+      deck.acks.send(m.command, MavResult.UNSUPPORTED, peer);
+      return;
+    }
+    const place = { lat: param(m, 5), lon: param(m, 6), alt: param(m, 7), frame };
     carryOut(deck, { ...command(m, peer), ...place }, peer);
   }),
   on(CommandInt, (deck, m, peer) => {

@@ -57,6 +57,18 @@ export const ParamValue = message<common.ParamValue>(
   'PARAM_VALUE 22 220',
   'paramValue:f32 paramCount:u16 paramIndex:u16 paramId:c8[16] paramType:u8',
 );
+/** Newer than the library. */
+export interface ParamErrorFields {
+  readonly paramIndex: number;
+  readonly targetSystem: number;
+  readonly targetComponent: number;
+  readonly paramId: string;
+  readonly error: number;
+}
+export const ParamError = message<ParamErrorFields>(
+  'PARAM_ERROR 345 209',
+  'paramIndex:i16 targetSystem:u8 targetComponent:u8 paramId:c8[16] error:u8',
+);
 export const ParamSet = message<common.ParamSet>(
   'PARAM_SET 23 168',
   'paramValue:f32 targetSystem:u8 targetComponent:u8 paramId:c8[16] paramType:u8',

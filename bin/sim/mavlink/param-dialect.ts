@@ -9,9 +9,8 @@ export interface ParamDialect {
   read(bits: Buffer, type: number): number;
   /** Answers to a name and to a PARAM_SET carry the parameter's index. */
   readonly indexed: boolean;
-  /** What is said to a PARAM_SET of an unknown name or of another type than the parameter's; undefined: nothing. */
-  unknown(name: string): string | undefined;
-  mismatch(name: string): string | undefined;
+  /** What cannot be read or set is answered by PARAM_ERROR (PX4 since October 2025); else by nothing. */
+  readonly errors: boolean;
   /** A PARAM_SET with another type than the parameter's is refused. */
   readonly typed: boolean;
   /** The value of the pseudo parameter _HASH_CHECK; absent: there is none. */
@@ -24,8 +23,7 @@ export const BY_VALUE: ParamDialect = {
   read: (bits) => bits.readFloatLE(0),
   indexed: false,
   typed: false,
-  unknown: () => undefined,
-  mismatch: () => undefined,
+  errors: false,
 };
 
 /**
@@ -37,8 +35,7 @@ export const BYTEWISE: ParamDialect = {
   read: (bits, type) => (type === REAL32 ? bits.readFloatLE(0) : bits.readInt32LE(0)),
   indexed: true,
   typed: true,
-  unknown: (name) => `unknown param: ${name}`,
-  mismatch: (name) => `param types mismatch param: ${name}`,
+  errors: true,
   hash: hashCheck,
 };
 

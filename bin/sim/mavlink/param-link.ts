@@ -1,20 +1,22 @@
 import type { Faults } from '../faults.ts';
-import type { Craft } from '../flight/craft.ts';
 import { clamp } from '../flight/geo.ts';
 import type { Random } from '../random.ts';
 import type { Channel } from './channel.ts';
-import { MavSeverity } from './mavlink-values.ts';
-import { ParamValue } from './messages.ts';
+import { ParamError, ParamValue } from './messages.ts';
+import { type Peer, target } from './mission-link.ts';
 import type { ParamDialect } from './param-dialect.ts';
 import type { Param, Params } from './params.ts';
 
 const NO_INDEX = 0xffff;
 const HASH_CHECK = '_HASH_CHECK';
 const UINT32 = 5;
+/** MAV_PARAM_TYPE of what PX4 takes: INT32, REAL32. */
+const TYPES: ReadonlySet<number> = new Set([6, 9]);
+/** MAV_PARAM_ERROR */
+const ERROR = { doesNotExist: 1, readOnly: 5, typeUnsupported: 6, typeMismatch: 7 } as const;
 
 /** The parameter protocol in the dialect of the firmware. */
 export class ParamLink {
-  readonly #craft: Craft;
   readonly #params: Params;
   readonly #dialect: ParamDialect;
   readonly #channel: Channel;
@@ -27,15 +29,14 @@ export class ParamLink {
 
   /** @param perSecond PARAM_VALUEs a second of a list download */
   constructor(
-    craft: Craft,
+    params: Params,
     dialect: ParamDialect,
     channel: Channel,
     faults: Faults,
     random: Random,
     perSecond: number,
   ) {
-    this.#craft = craft;
-    this.#params = craft.params;
+    this.#params = params;
     this.#dialect = dialect;
     this.#channel = channel;
     this.#faults = faults;
@@ -60,29 +61,31 @@ export class ParamLink {
     return this.#next !== undefined;
   }
 
-  /** PARAM_REQUEST_READ. An unknown name or index is not answered, as in ArduPilot. */
-  read(name: string, index: number): void {
+  /** PARAM_REQUEST_READ. */
+  read(peer: Peer, name: string, index: number): void {
     if (index < 0 && name === HASH_CHECK) {
       this.#sendHash();
       return;
     }
     const param = index >= 0 ? this.#params.visible()[index] : this.#params.find(name);
     if (param !== undefined) this.#send(param, index >= 0 ? index : this.#indexOf(param));
+    else this.#refuse(peer, ERROR.doesNotExist, index >= 0 ? '' : name, index);
   }
 
   /** PARAM_SET. Answered with the value that is stored now. @param bits the four bytes of param_value */
-  set(name: string, bits: Buffer, type: number): void {
+  set(peer: Peer, name: string, bits: Buffer, type: number): void {
     if (name === HASH_CHECK && this.#dialect.hash !== undefined) {
       this.#next = undefined; // the ground station has the list already
+      this.#refuse(peer, ERROR.readOnly, name);
       return;
     }
     const param = this.#params.find(name);
     if (param === undefined) {
-      this.#say(this.#dialect.unknown(name));
+      this.#refuse(peer, ERROR.doesNotExist, name);
       return;
     }
     if (this.#dialect.typed && type !== param.type) {
-      this.#say(this.#dialect.mismatch(name));
+      this.#refuse(peer, TYPES.has(type) ? ERROR.typeMismatch : ERROR.typeUnsupported, name);
       return;
     }
     const value = this.#dialect.read(bits, type);
@@ -121,8 +124,8 @@ export class ParamLink {
     return this.#dialect.indexed ? this.#params.visible().indexOf(param) : NO_INDEX;
   }
 
-  #say(text: string | undefined): void {
-    if (text !== undefined) this.#craft.text(MavSeverity.INFO, text);
+  #refuse(peer: Peer, error: number, paramId: string, paramIndex = -1): void {
+    if (this.#dialect.errors) this.#channel.send(ParamError, { ...target(peer), paramIndex, paramId, error });
   }
 
   #sendHash(): void {

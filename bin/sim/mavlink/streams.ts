@@ -18,6 +18,8 @@ export interface StreamPlan {
   readonly groups: readonly StreamGroup[];
   /** Fixed rates in Hz by message id, until SET_MESSAGE_INTERVAL says otherwise. */
   readonly hz: ReadonlyMap<number, number>;
+  /** Sent at the rate in `hz` and at each change, and known to no command about messages: they are no streams in PX4. */
+  readonly fixed: ReadonlySet<number>;
 }
 
 const HEARTBEAT = 0;
@@ -73,7 +75,7 @@ export class Streams {
 
   /** @param intervalUs microseconds; -1 off, 0 back to the default @returns false for a message that is not known */
   setInterval(id: number, intervalUs: number): boolean {
-    if (!this.#senders.has(id) || !Number.isFinite(intervalUs)) return false;
+    if (!this.#knows(id) || !Number.isFinite(intervalUs)) return false;
     if (intervalUs === 0) this.#intervals.delete(id);
     else this.#intervals.set(id, intervalUs < 0 ? -1 : Math.max(1000 / MAX_HZ, intervalUs / 1000));
     return true;
@@ -81,7 +83,7 @@ export class Streams {
 
   /** Microseconds between two, -1 off; undefined for a message that is not known. */
   interval(id: number): number | undefined {
-    if (!this.#senders.has(id)) return undefined;
+    if (!this.#knows(id)) return undefined;
     const ms = this.#everyMs(id);
     return ms === undefined ? -1 : Math.round(ms * 1000);
   }
@@ -110,6 +112,10 @@ export class Streams {
       next = Math.min(next, wait);
     }
     return next;
+  }
+
+  #knows(id: number): boolean {
+    return this.#senders.has(id) && !this.#plan.fixed.has(id);
   }
 
   #everyMs(id: number): number | undefined {
