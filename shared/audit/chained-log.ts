@@ -310,7 +310,7 @@ export class ChainedLog {
     // The head first: then its beginning exists even if the process dies between two renames. Only the oldest file of a full set
     // is dropped.
     const stay = this.#howManyStay();
-    this.#from = this.#oldest(stay);
+    if (existsSync(`${path}.${stay}`)) this.#from = this.#oldest(stay);
     this.#writeHead();
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;

@@ -485,9 +485,14 @@ describe('the connector in a fleet', function () {
       silent?.answers.set('GET /api/status', 'silent');
       const connected = await start(['read']);
       const began = performance.now();
-      const { value } = await callTool(connected, 'fleet_status');
-      const took = performance.now() - began;
-      const nodes = value['nodes'] as readonly Record<string, unknown>[];
+      const nodes: Record<string, unknown>[] = [];
+      let took = 0;
+      for (let args: Record<string, unknown> | null = {}; args !== null; ) {
+        const { value } = await callTool(connected, 'fleet_status', args);
+        if (took === 0) took = performance.now() - began; // the rest is kept
+        nodes.push(...(value['nodes'] as Record<string, unknown>[]));
+        args = value['next_cursor'] === undefined ? null : { cursor: value['next_cursor'] };
+      }
       expect(nodes).to.have.length(200);
       expect(nodes.filter(({ from }) => from === 'node')).to.have.length(198);
       const away = nodes.filter(({ from }) => from === 'hub');
