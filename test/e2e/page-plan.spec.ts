@@ -80,7 +80,9 @@ describe('the page of the plan', function () {
   });
 
   const held = async (part: string): Promise<readonly MissionItem[]> => {
-    const response = await fetch(`${node.url}/api/${part}?refresh=1`, { headers: { 'x-svc-key': KEY } });
+    const read = async () => fetch(`${node.url}/api/${part}?refresh=1`, { headers: { 'x-svc-key': KEY } });
+    let response = await read();
+    while (response.status === 409) response = await read(); // the page reads it at this moment
     const { items } = (await response.json()) as { items: readonly MissionItem[] };
     return items;
   };
