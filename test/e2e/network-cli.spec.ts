@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { MockNetworkManager } from '../support/network/network-manager.ts';
 import { ROOT, TestNode } from '../support/node.ts';
@@ -33,17 +35,22 @@ describe('svc network', function () {
   it('joins with the passphrase from stdin, says why a wrong one fails, leaves and forgets', async () => {
     const { etc, run, state } = node.paths;
     const env = { ...process.env, SVC_ETC_DIR: etc, SVC_RUN_DIR: run, SVC_STATE_DIR: state };
-    const joined = (input: string): { status: number | null; stdout: string; stderr: string } =>
-      spawnSync(process.execPath, [join(ROOT, 'bin/svc.js'), 'network', 'join', 'HomeNet', '--force'], {
-        env,
-        input,
-        encoding: 'utf8',
-        timeout: 50_000,
-      });
-    const wrong = joined('wrong horse\n');
+    // Not awaited in one piece: NetworkManager's mock writes to a pipe that this process reads.
+    const joined = async (input: string): Promise<{ status: unknown; stdout: string; stderr: string }> => {
+      const args = [join(ROOT, 'bin/svc.js'), 'network', 'join', 'HomeNet', '--force'];
+      const child = spawn(process.execPath, args, { env, timeout: 50_000 });
+      child.stdin.end(input);
+      const [stdout, stderr, [status]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'exit'),
+      ]);
+      return { status, stdout, stderr };
+    };
+    const wrong = await joined('wrong horse\n');
     expect(wrong.status).to.equal(1);
     expect(wrong.stderr.replaceAll(/[\s›]+/g, ' ')).to.include('Secrets were required');
-    const right = joined('correct horse\n');
+    const right = await joined('correct horse\n');
     expect(right.stdout + right.stderr).to.equal('Joined HomeNet.\n');
     expect((await svc(node.paths, 'network', 'leave', '--force')).stdout).to.equal('Left HomeNet.\n');
     expect((await svc(node.paths, 'network', 'forget', 'HomeNet')).stdout).to.include('is forgotten');
