@@ -106,7 +106,8 @@ export async function drive(
 
 const CAMERA =
   'video:\n  source: test\n  radio: ""\n  hero: {width: 320, height: 180, fps: 5, bitrate_kbps: 200}\n';
-const SIM = ['--speedup', '20', '--param-rate', '4000'] as const;
+// Logs slowly enough that no datagram is lost: a PX4 serves the newest request alone, so that MAVProxy fills a gap a second.
+const SIM = ['--speedup', '20', '--param-rate', '4000', '--log-rate', '100000'] as const;
 
 /** The same client at the vehicle itself, and at an endpoint of a node before such a vehicle, both at the same time. */
 export async function sideBySide(
