@@ -5,7 +5,9 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import { isWeakJwk } from '../auth/weak-key.ts';
-import { plainText } from '../plain-text.ts';
+import { SHOWN_NAME } from '../schemas/shown-name.ts';
+
+const SHOWN = new RegExp(SHOWN_NAME, 'u');
 
 /** Where the flight controller is (`mavlink.source`, docs/contract.md 6). */
 export type MavlinkSource =
@@ -195,7 +197,7 @@ export const FORMATS = {
   'shown-name': {
     forms:
       'one line without characters that control a terminal, turn the direction of text or cannot be seen',
-    fits: (text: string) => plainText(text) === text,
+    fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },
 } as const;

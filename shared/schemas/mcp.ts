@@ -1,10 +1,10 @@
 import { SCOPES } from '../auth/scopes.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { shownName } from './shown-name.ts';
 
 const tokenId = { type: 'string', description: 'mct_ and 24 hex digits' } as const;
 const label = {
-  type: 'string',
-  format: 'shown-name',
+  ...shownName,
   maxLength: 64,
   description: 'what a person calls it',
 } as const;

@@ -1,4 +1,5 @@
 import type { JsonSchema } from './json-schema.ts';
+import { shownName } from './shown-name.ts';
 
 export const pairingInfo = {
   type: 'object',
@@ -28,8 +29,7 @@ export const claimRequest = {
   required: ['user_id'],
   properties: {
     user_id: {
-      type: 'string',
-      format: 'shown-name',
+      ...shownName,
       minLength: 1,
       maxLength: 128,
       description: 'who pairs, as the operator names himself',

@@ -1,5 +1,6 @@
 import { MAX_SLOTS } from '../rpc/radio-unit.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { shownName } from './shown-name.ts';
 
 const publicKey = {
   type: 'string',
@@ -45,7 +46,7 @@ export const radioPairRequest = {
       maximum: MAX_SLOTS - 1,
       description: 'which of its drones this one is; 0 unless given',
     },
-    ground_name: { type: 'string', format: 'shown-name', maxLength: 64 },
+    ground_name: { ...shownName, maxLength: 64 },
     public_key: publicKey,
   },
   additionalProperties: false,

@@ -28,15 +28,27 @@ describe('flying from the page', function () {
   });
   afterEach(async () => page?.close());
 
-  const says = async (text: string): Promise<void> => {
-    await page.waitForFunction((wanted) => document.body.innerText.includes(wanted), { polling: 100 }, text);
+  const says = async (text: string, timeout = 30_000): Promise<void> => {
+    await page.waitForFunction(
+      (wanted) => document.body.innerText.includes(wanted),
+      { polling: 100, timeout },
+      text,
+    );
   };
-  /** Presses a button until the page says that the command is under way. */
+  /** Presses a button until the page says that the command is under way; again where what is above it grew and moved it away. */
   const hold = async (name: string): Promise<void> => {
-    await page.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).hover();
-    await page.mouse.down();
-    await says(`${name}: `);
-    await page.mouse.up();
+    for (let press = 1; ; press++) {
+      await page.locator(`::-p-aria([name="${name}"][role="button"])`).setTimeout(10_000).hover();
+      await page.mouse.down();
+      try {
+        await says(`${name}: `, 5000);
+        return;
+      } catch (error) {
+        if (press === 3) throw error;
+      } finally {
+        await page.mouse.up();
+      }
+    }
   };
   const telemetry = async (): Promise<Record<string, unknown>> => (await node.json('/api/telemetry')).body;
   const command = async (cmd: string, ...args: string[]): Promise<void> => {
