@@ -69,6 +69,7 @@ import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
 import { AdaptiveVideo, limitsOf } from './radio/adaptive-video.ts';
+import { ChangeFile } from './radio/change-file.ts';
 import { ChannelChange } from './radio/channel-change.ts';
 import { DRONE_OVER_HTTP } from './radio/drone-api.ts';
 import { stationsOf } from './radio/iw.ts';
@@ -206,6 +207,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
     profile,
     config: config.radio,
     bound: radios,
+    otherEnd: {
+      silentMs: (device) =>
+        ground ? (relayClient?.health(device).silentMs ?? null) : (relayListener?.silentMs ?? null),
+      changeProblem: () => channelChange.problem,
+    },
     paths,
     helper,
     sysDir,
@@ -409,10 +415,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
     : null;
   const channelChange = new ChannelChange({
     radio,
-    radios,
+    bound: () => radio.linked,
     relay: relayClient,
     groundSilentMs: () => relayListener?.silentMs ?? null,
-    file: paths.radioChange,
+    store: new ChangeFile(paths.radioChange),
     revertMs: config.radio.channel_revert_s * 1000,
     log,
   });
