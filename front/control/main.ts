@@ -29,6 +29,7 @@ import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts'
 import { videoStatusRow } from '../../shared/routes/video.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
 import { helperAt } from '../../shared/rpc/helper-client.ts';
+import { MAX_SLOTS } from '../../shared/rpc/radio-unit.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
@@ -259,6 +260,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     deviceId: id,
     name: config.agent.name,
     drone: DRONE_OVER_HTTP,
+    drones: config.radio.mode === 'external' ? 1 : MAX_SLOTS,
     now: Date.now,
     log,
   });
