@@ -340,7 +340,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
     operators: config.fleet.operators,
     scopes: config.fleet.scopes,
     enrolment,
-    status: () => ({ ...statusOf(core), ...listed(vehicle.state?.telemetry ?? null, Date.now()) }),
+    status: () => ({
+      ...statusOf(core),
+      ...listed(vehicle.state?.telemetry ?? null, Date.now()),
+      audit_head: audit.proved,
+    }),
     telemetry: () => (vehicle.state === null ? null : telemetryOf(vehicle.state)),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
     now: Date.now,
