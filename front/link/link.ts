@@ -94,7 +94,7 @@ export interface LinkOptions {
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
   readonly wasArmed?: boolean;
-  /** Gets what `wasArmed` of the next process is to be, whenever it changes. */
+  /** Gets what `wasArmed` of the next process is to be, once a vehicle was heard and whenever it changes. */
   readonly onArmedMemory?: (armed: boolean) => void;
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
@@ -137,7 +137,7 @@ export class Link {
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
   #timer: Timer | null = null;
-  #remembered = false;
+  #remembered: boolean | null = null;
   #rxBytes = 0;
 
   constructor(options: LinkOptions) {

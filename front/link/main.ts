@@ -6,7 +6,7 @@ import {
   parseMavlinkSource,
   started,
 } from '../../shared/config/addresses.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -69,8 +69,8 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
 async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-link', log);
+  const { config } = inForce;
   const probe = new Encoder();
   const source = await sourceOf(config, paths, log);
   const from = started('mavlink.source', source, parseMavlinkSource);
@@ -184,7 +184,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     named('feed', feed),
     ...endpoints.map((endpoint) => named(endpoint.status.name, endpoint)),
   ];
-  return { services, info: () => ({ source }) };
+  return { services, info: () => ({ source }), config: inForce };
 }
 
 const log = createLogger('svc-link', process.env['SVC_LOG_LEVEL']);

@@ -671,6 +671,7 @@ export const en = {
         `for ${time} · ${memory} · ${restarts} restarts · process ${pid}`,
       restart: 'Restart',
       restartOne: (name: string) => `Restart ${name}`,
+      waiting: (keys: string) => `Keeps ${keys} as when the vehicle armed. Restart it once disarmed.`,
       restarting: (name: string) => `${name} restarts …`,
       restarted: (name: string, before: string, after: string) =>
         `${name} has restarted: process ${before} has ended, process ${after} runs.`,
