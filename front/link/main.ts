@@ -104,6 +104,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
+    maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],
     wasArmed,
     onArmedMemory: keepArmed,

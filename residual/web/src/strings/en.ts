@@ -183,6 +183,12 @@ export const en = {
     gotoHeight: 'Height above home, m',
     gotoNow: 'Go there',
     gotoFar: (metres: string) => `${metres} m from the vehicle`,
+    tooFar: (metres: string | null, bound: string, limit: string | null) => {
+      const away = metres === null ? 'how far away it is, is not known' : `${metres} m from the vehicle`;
+      if (bound === 'max_goto_m') return `not sent: ${away}, and commands go ${limit ?? ''} m at most.`;
+      return `not sent: ${away}, and outside of the vehicle's fence${limit === null ? '' : ` (${limit} m)`}.`;
+    },
+    goFar: (lat: string, lon: string) => `Go to ${lat}, ${lon} all the same`,
     more: 'Mode, mission and more …',
     mode: 'Flight mode',
     modeSet: 'Change mode',
