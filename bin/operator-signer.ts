@@ -7,6 +7,7 @@ import { type ParamsOf, type Server, serverOf } from '../shared/rpc/contract.ts'
 import { OPERATOR } from '../shared/rpc/operator.ts';
 
 export type SignRequest = ParamsOf<typeof OPERATOR, 'sign'>;
+export type ShownCall = ParamsOf<typeof OPERATOR, 'show'>;
 
 export interface OperatorSignerOptions {
   readonly files: OperatorFiles;
@@ -14,6 +15,8 @@ export interface OperatorSignerOptions {
   readonly how: 'hold' | 'confirm';
   /** Whether this request is signed. @throws ApiError with the reason why not */
   readonly allow: (request: SignRequest, scope: 'flight' | 'destructive') => Promise<void>;
+  /** Of who stands by: shows a call that is let through for it. */
+  readonly show?: (call: ShownCall) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -23,6 +26,7 @@ export function operatorSigner({
   path,
   how,
   allow,
+  show,
   onError,
 }: OperatorSignerOptions): Server<typeof OPERATOR> {
   return serverOf(OPERATOR, {
@@ -45,6 +49,11 @@ export function operatorSigner({
           kid,
         );
         return { jws };
+      },
+      show: (call) => {
+        if (show === undefined) throw new ApiError('E_SCOPE', 'Nobody stands by here.');
+        show(call);
+        return {};
       },
     },
   });

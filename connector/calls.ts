@@ -4,7 +4,7 @@ import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
 import { affectsFlight, type Gate } from './gate/gate.ts';
 import type { RateLimiter } from './gate/rate-limit.ts';
-import { Pages } from './pages.ts';
+import { askedOf, Pages } from './pages.ts';
 import type { NodeClient, NodeRequest } from './planes/node-client.ts';
 import type { Offers } from './planes/offers.ts';
 import type { Plane } from './planes/plane.ts';
@@ -162,7 +162,7 @@ export class Calls {
     if (verdict.kind === 'ask') return { kind: 'ask', question: verdict.question, node: node.target.id };
     // Of an answer that was given: nothing is asked.
     if (reads && Pages.isOurs(args['cursor']))
-      return { kind: 'answer', answer: this.#options.pages.next(args['cursor'], tool, principal) };
+      return { kind: 'answer', answer: this.#options.pages.next(args['cursor'], askedOf(tool), principal) };
     const { grant } = verdict;
     course.confirmedBy = grant.by;
     if (grant.by !== null) course.decision = 'confirmed';
@@ -182,7 +182,7 @@ export class Calls {
       ...answer,
       value: plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value'])),
     };
-    return { kind: 'answer', answer: this.#options.pages.first(shown, tool, principal, reads) };
+    return { kind: 'answer', answer: this.#options.pages.first(shown, askedOf(tool), principal, reads) };
   }
 
   #nodeFor(tool: Tool, args: Arguments, principal: Principal, plane: Plane): NodeClient {

@@ -30,7 +30,14 @@ export const DENIALS = {
   node_not_allowed: [4403, 'There is no such node here, or the caller may not reach it.'],
   unknown_tool: [4404, 'There is no such tool.'],
   not_found: [4404, 'The node has nothing with that name.'],
-  invalid_arguments: [4422, 'The arguments do not fit the schema of the tool.'],
+  invalid_arguments: [
+    4422,
+    'The arguments do not fit the schema of the tool, or the node does not take them.',
+  ],
+  too_far: [
+    4423,
+    "The place is further away than the node lets a command go, or beyond the vehicle's fence: see distance_m, bound and limit_m. Tell the user; call again with allow_far: true only if they ask for just that.",
+  ],
   not_supported: [5010, 'This node does not support that.'],
   audit_unavailable: [5011, 'The audit cannot be written, so nothing is changed.'],
   rest_down: [5031, 'The node does not answer.'],
@@ -40,7 +47,10 @@ export const DENIALS = {
 
 export type Reason = keyof typeof DENIALS;
 
-/** A refusal or a failure of one call. `detail` goes to the client as it is: no secrets. */
+/**
+ * A refusal or a failure of one call. `detail` goes to the client as it is: no secrets. The message is ours; what a node says, which
+ * may hold words of the vehicle or of an extension, is `detail.said`.
+ */
 export class Denial extends Error {
   readonly reason: Reason;
   readonly svcCode: number;

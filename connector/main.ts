@@ -16,7 +16,7 @@ import { FlightSafety, isSimulated } from './gate/flight-safety.ts';
 import { Gate } from './gate/gate.ts';
 import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
-import { Pages } from './pages.ts';
+import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
 import { adopt, browse, ownerId } from './planes/discovery.ts';
 import { FleetPlane } from './planes/fleet-plane.ts';
@@ -156,6 +156,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     plane,
     contributed: () => contributions.all,
     rate: new RateLimiter(RESOURCE_RATE, steady),
+    pages: new Pages(steady, bytesOfText),
     audit,
     log,
     confirm: async (principal) => bearer.confirm(principal),

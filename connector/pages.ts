@@ -15,12 +15,20 @@ const KEPT_MS = 10 * 60_000;
 const PREFIX = 'more-';
 
 type Value = ToolAnswer['value'];
+
+/** What was asked, and how more or less of it is. */
+export interface AskedFor {
+  readonly name: string;
+  readonly next: (cursor: string) => string;
+  readonly narrow: string;
+}
 type Path = readonly string[];
 
 /** What of an answer has not been shown yet. */
 interface Rest {
   readonly owner: string;
-  readonly tool: string;
+  /** Name of what was asked. */
+  readonly asked: string;
   readonly value: Value;
   readonly path: Path;
   readonly shown: number;
@@ -33,12 +41,14 @@ interface Rest {
  */
 export class Pages {
   readonly #now: () => number;
+  readonly #bytes: (value: unknown) => number;
   /** By cursor, oldest first. */
   readonly #rests = new Map<string, Rest>();
 
-  /** @param now steady, ms */
-  constructor(now: () => number) {
+  /** @param now steady, ms. @param bytes of a value as it is sent */
+  constructor(now: () => number, bytes: (value: unknown) => number = bytesOfResult) {
     this.#now = now;
+    this.#bytes = bytes;
   }
 
   /** Whether this cursor is one of ours; a tool may have its own. */
@@ -47,18 +57,18 @@ export class Pages {
   }
 
   /** The answer, or as much of it as fits. @param reads a call that writes is not made again for its answer, so there is no cursor */
-  first(answer: ToolAnswer, tool: Tool, principal: Principal, reads: boolean): ToolAnswer {
+  first(answer: ToolAnswer, asked: AskedFor, principal: Principal, reads: boolean): ToolAnswer {
     const { value } = answer;
-    const size = bytesOf(value);
+    const size = this.#bytes(value);
     if (size <= MAX_BYTES - ROOM_BYTES) return answer;
     const path = longest(value);
     const kept = reads && size <= MAX_KEPT_BYTES;
-    const page = path === null ? null : this.#page(value, path, 0, tool, kept ? ownerOf(principal) : null);
+    const page = path === null ? null : this.#page(value, path, 0, asked, kept ? ownerOf(principal) : null);
     if (page !== null) return { ...answer, value: page };
     const scalars = Object.entries(value).filter(
-      ([, member]) => typeof member !== 'object' && bytesOf(member) < ROOM_BYTES,
+      ([, member]) => typeof member !== 'object' && this.#bytes(member) < ROOM_BYTES,
     );
-    const said = `The answer has ${kB(size)} kB, more than fits, and cannot be given in parts. ${howToNarrow(tool)}`;
+    const said = `The answer has ${kB(size)} kB, more than fits, and cannot be given in parts. ${asked.narrow}`;
     return {
       ...answer,
       value: { ...Object.fromEntries(scalars.slice(0, 16)), narrow: said },
@@ -67,34 +77,36 @@ export class Pages {
   }
 
   /** @throws Denial invalid_arguments for a cursor that is of another call, or too old */
-  next(cursor: string, tool: Tool, principal: Principal): ToolAnswer {
+  next(cursor: string, asked: AskedFor, principal: Principal): ToolAnswer {
     const rest = this.#rests.get(cursor);
     const isGood =
-      rest?.owner === ownerOf(principal) && rest.tool === tool.name && this.#now() - rest.at <= KEPT_MS;
+      rest?.owner === ownerOf(principal) && rest.asked === asked.name && this.#now() - rest.at <= KEPT_MS;
     if (rest === undefined || !isGood)
       throw new Denial('invalid_arguments', 'This cursor is not known, or no longer. Call again without it.');
-    const page = this.#page(rest.value, rest.path, rest.shown, tool, rest.owner);
+    const page = this.#page(rest.value, rest.path, rest.shown, asked, rest.owner);
     if (page === null)
-      throw new Denial('not_supported', `The next entry is too long to be shown. ${howToNarrow(tool)}`);
+      throw new Denial('not_supported', `The next entry is too long to be shown. ${asked.narrow}`);
     return { value: page };
   }
 
   /** @returns null where not even one more entry fits. @param owner null: the rest is not kept */
-  #page(value: Value, path: Path, from: number, tool: Tool, owner: string | null): Value | null {
+  #page(value: Value, path: Path, from: number, asked: AskedFor, owner: string | null): Value | null {
     const list = listAt(value, path);
-    let size = bytesOf(replaced(value, path, [])) + ROOM_BYTES;
+    let size = this.#bytes(replaced(value, path, [])) + ROOM_BYTES;
     let to = from;
     for (; to < list.length; to++) {
-      size += bytesOf(list[to]) + 1;
+      size += this.#bytes(list[to]) + 1;
       if (size > MAX_BYTES) break;
     }
     if (to === from) return null;
     const shown = replaced(value, path, list.slice(from, to));
     if (to === list.length) return shown;
     const cursor =
-      owner === null ? null : this.#keep({ owner, tool: tool.name, value, path, shown: to, at: this.#now() });
-    const goOn = cursor === null ? '' : ` Call again with cursor "${cursor}" for the next.`;
-    const said = `${path.join('.')} has ${list.length} entries; these are ${from + 1} to ${to}.${goOn} ${howToNarrow(tool)}`;
+      owner === null
+        ? null
+        : this.#keep({ owner, asked: asked.name, value, path, shown: to, at: this.#now() });
+    const goOn = cursor === null ? '' : ` ${asked.next(cursor)}`;
+    const said = `${path.join('.')} has ${list.length} entries; these are ${from + 1} to ${to}.${goOn} ${asked.narrow}`;
     return { ...shown, narrow: said, ...(cursor === null ? {} : { next_cursor: cursor }) };
   }
 
@@ -113,17 +125,27 @@ function ownerOf({ deviceId, id }: Principal): string {
   return `${deviceId ?? ''} ${id}`;
 }
 
-function howToNarrow({ input }: Tool): string {
-  const names = Object.keys(input.properties).filter((name) => name !== 'cursor');
-  return names.length === 0
-    ? 'Ask for a part of it with another tool.'
-    : `To get less, narrow it with ${names.join(', ')}.`;
+export function askedOf({ name, input }: Tool): AskedFor {
+  const names = Object.keys(input.properties).filter((each) => each !== 'cursor');
+  return {
+    name,
+    next: (cursor) => `Call again with cursor "${cursor}" for the next.`,
+    narrow:
+      names.length === 0
+        ? 'Ask for a part of it with another tool.'
+        : `To get less, narrow it with ${names.join(', ')}.`,
+  };
 }
 
-/** As it is sent: as structure, and once more as the text of it. */
-function bytesOf(value: unknown): number {
+/** Of the result of a tool: as structure, and once more as the text of it. */
+function bytesOfResult(value: unknown): number {
   const text = JSON.stringify(value) ?? '';
-  return Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(text));
+  return Buffer.byteLength(text) + bytesOfText(value);
+}
+
+/** Of a value that is sent as text alone. */
+export function bytesOfText(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(JSON.stringify(value) ?? ''));
 }
 
 function kB(bytes: number): number {
@@ -135,7 +157,7 @@ function longest(value: Value): Path | null {
   let found: { readonly path: Path; readonly size: number } | null = null;
   const look = (each: unknown, path: Path): void => {
     if (Array.isArray(each)) {
-      const size = bytesOf(each);
+      const size = bytesOfText(each);
       if (found === null || size > found.size) found = { path, size };
     } else if (typeof each === 'object' && each !== null && path.length < MAX_DEPTH)
       for (const [name, member] of Object.entries(each)) look(member, [...path, name]);

@@ -1,5 +1,5 @@
 import type { Offered } from './planes/contributions.ts';
-import { contributedName } from './tools/contributed.ts';
+import { contributedName, inItsWords } from './tools/contributed.ts';
 import { asRecord } from './tools/tool.ts';
 
 /** Prompts that a person can start with. */
@@ -66,6 +66,7 @@ export const PROMPTS: readonly Prompt[] = [
 
 const MAX_TEXT = 8192;
 const MAX_PROMPTS = 64;
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Prompts of extensions: `{name, title, description, arguments: [{name, description, required}], template}`; `{name}` in the
@@ -75,16 +76,18 @@ export function contributedPrompts(all: readonly Offered[]): readonly Prompt[] {
   const prompts = all.flatMap(({ id, prompts: declared }) =>
     declared.flatMap((entry) => {
       const { name, title, description, template } = entry;
-      if (typeof name !== 'string' || typeof template !== 'string' || template.length > MAX_TEXT) return [];
+      if (typeof name !== 'string' || !NAME.test(name)) return [];
+      if (typeof template !== 'string' || template.length > MAX_TEXT) return [];
       const prompt: Prompt = {
         name: contributedName(id, name),
-        title: textOf(title) ?? name,
-        description: `${textOf(description) ?? name} (extension ${id})`,
+        title: `${name} (${id})`,
+        description: `Prompt ${name} of the extension ${id}. ${inItsWords(title, description)}`,
         arguments: argumentsOf(entry['arguments']),
         text: (args) =>
-          template.replaceAll(/\{([A-Za-z0-9_]{1,64})\}/g, (whole, argument: string) =>
-            Object.hasOwn(args, argument) ? (args[argument] ?? '') : whole,
-          ),
+          `In the words of the extension ${id}:\n${template.replaceAll(
+            /\{([A-Za-z0-9_]{1,64})\}/g,
+            (whole, argument: string) => (Object.hasOwn(args, argument) ? (args[argument] ?? '') : whole),
+          )}`,
       };
       return [prompt];
     }),
@@ -96,14 +99,10 @@ function argumentsOf(declared: unknown): Prompt['arguments'] {
   return (Array.isArray(declared) ? declared : [])
     .map(asRecord)
     .flatMap(({ name, description, required }) =>
-      typeof name === 'string'
-        ? [{ name, description: textOf(description) ?? name, required: required === true }]
+      typeof name === 'string' && NAME.test(name)
+        ? [{ name, description: inItsWords(description), required: required === true }]
         : [],
     );
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 512) : null;
 }
 
 /** @returns a sentence if there is no such prompt, or an argument is missing */

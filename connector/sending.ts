@@ -18,6 +18,7 @@ export interface SendingOptions {
  */
 export class Sending {
   readonly #options: SendingOptions;
+  #beginning: Promise<void> | null = null;
   #begun = false;
   #done = false;
   #settled = false;
@@ -35,7 +36,8 @@ export class Sending {
   async ask(request: NodeRequest): Promise<unknown> {
     const { node, principal, signal, grant } = this.#options;
     if (request.method === 'GET') return node.json(request, principal, signal);
-    this.#begin();
+    this.#beginning ??= this.#begin();
+    await this.#beginning;
     try {
       const answer = await node.json(
         { ...request, clientId: grant.clientId, code: grant.code },
@@ -58,12 +60,11 @@ export class Sending {
     this.#options.grant.settle(this.#done);
   }
 
-  #begin(): void {
+  async #begin(): Promise<void> {
     const { signal, grant, announce } = this.#options;
-    if (this.#begun) return;
     if (signal.aborted) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
     announce();
-    grant.take();
+    await grant.take();
     this.#begun = true;
   }
 }

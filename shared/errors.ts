@@ -63,6 +63,7 @@ export const ERRORS = {
   E_TOO_LARGE: [413, 'The request body is larger than this route accepts.'],
   E_MEDIA_TYPE: [415, 'This route does not accept a body of this type.'],
   E_MISSION_ITEM: [422, 'An item cannot be flown as it is. Correct it and send the list again.'],
+  E_TOO_FAR: [422, 'The place is too far away. Repeat with allow_far: true if that is meant.'],
   E_MODEL: [422, 'This model cannot be used here.'],
   E_RANGE_NOT_SATISFIABLE: [416, 'The file is shorter than the range asked for.'],
   E_RANGE: [422, 'The value is outside its documented range. Repeat with force if you are sure.'],

@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core';
+import { ApiError } from '../../shared/errors.ts';
 import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
@@ -32,6 +33,10 @@ export default class CmdCommand extends NodeCommand {
       summary: 'takeoff, goto, land, rtl: end when it is done, or will not be',
       default: false,
     }),
+    'allow-far': Flags.boolean({
+      summary: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
+      default: false,
+    }),
   };
 
   async run(): Promise<Verdict> {
@@ -39,7 +44,7 @@ export default class CmdCommand extends NodeCommand {
     const given = (argv as readonly string[])
       .slice(1)
       .map((text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text));
-    const body = { cmd: args.name, args: given };
+    const body = { cmd: args.name, args: given, ...(flags['allow-far'] ? { allow_far: true } : {}) };
     const verdict = (
       flags.wait
         ? await this.work({
@@ -64,5 +69,12 @@ export default class CmdCommand extends NodeCommand {
       if (ack.hint !== undefined) this.log(ack.hint);
     }
     return verdict;
+  }
+
+  /** How to go on is a flag here. */
+  protected override async catch(error: Error): Promise<unknown> {
+    if (!(error instanceof ApiError) || error.code !== 'E_TOO_FAR') return super.catch(error);
+    const sentence = error.message.replace('allow_far: true', '--allow-far');
+    return super.catch(new ApiError(error.code, sentence, error.extras));
   }
 }

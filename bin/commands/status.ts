@@ -51,12 +51,15 @@ export default class StatusCommand extends NodeCommand {
     for (const { detail } of node.link_problems ?? []) this.log(`problem    ${detail}`);
     if (node.config?.problem) this.log(`config     BROKEN: ${node.config.problem}`);
     this.log('');
-    for (const { name, state, pid, restarts, last_exit: exit, last_words: words } of processes) {
+    for (const each of processes) {
+      const { name, state, pid, restarts, last_exit: exit, last_words: words } = each;
       this.log(
         `${name.padEnd(16)} ${state.padEnd(9)} pid ${String(pid ?? '-').padEnd(8)} restarts ${restarts}`,
       );
       if (state !== 'running' && exit !== null)
         this.log(`    ended with ${exit}: ${words.at(-1) ?? 'no last words'}`);
+      if (each.restart_required.length > 0)
+        this.log(`    restart it once disarmed, for ${each.restart_required.join(', ')}`);
     }
   }
 }

@@ -110,6 +110,15 @@ function processes(list: unknown): readonly Check[] {
           `Repair the cause, then: svc services restart ${String(name)}`,
         ),
       ];
+    const waiting = each['restart_required'];
+    if (Array.isArray(waiting) && waiting.length > 0)
+      return [
+        warn(
+          title,
+          `It keeps ${waiting.join(', ')} as when the vehicle armed.`,
+          `Once disarmed: svc services restart ${String(name)}`,
+        ),
+      ];
     if (state !== 'running') return [warn(title, `It is ${String(state)}.`, 'Look again in a few seconds.')];
     return Number(restarts) > 3
       ? [

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Backoff } from '../../shared/async/backoff.ts';
 import { every } from '../../shared/async/every.ts';
+import type { KeyValues } from '../../shared/config/in-force.ts';
 import { ApiError } from '../../shared/errors.ts';
-import type { FromChild, Init, ToChild } from '../../shared/process/child.ts';
+import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
 import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
 import { LineSplitter } from '../../shared/rpc/lines.ts';
 import type { ChildState, ChildStatus, Restarted } from '../../shared/rpc/supervisor.ts';
+import { ARMED_MS } from './armed-config.ts';
 import { busyness, startLimit } from './start-limit.ts';
 
 /** One process of the node: started, watched, restarted, parked, stopped (docs/contract.md 1). */
@@ -41,6 +43,8 @@ export const WATCH_LIMITS: WatchLimits = { pingMs: 5000, hungMs: 15_000, memoryM
 export interface ChildHooks {
   readonly onLine: (line: string) => void;
   readonly onState: (state: ChildState) => void;
+  /** svc-link alone: whether its vehicle is armed, on every change. */
+  readonly onArmed: (armed: boolean) => void;
 }
 
 // Small young generations: these processes keep little and must fit beside a video encoder on a 1 GB board.
@@ -57,8 +61,6 @@ const LIMITS = {
   failuresToPark: 5,
   failureWindowMs: 60_000,
   parkedRetryMs: 30_000,
-  /** How long an armed vehicle is remembered after it was disarmed (docs/contract.md 6). */
-  armedMs: 5000,
   killMs: 10_000,
   restartMs: 20_000,
   /** From the end of a process to the end of its stderr. */
@@ -80,6 +82,7 @@ export class SupervisedChild {
   readonly #backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
   #state: ChildState = 'stopped';
   #info: Readonly<Record<string, unknown>> = {};
+  #config: ReportedConfig | null = null;
   /** What the process keeps over its own end; null before it said anything. */
   #kept: { readonly armed: boolean; readonly at: number } | null = null;
   #process: ChildProcess | null = null;
@@ -114,6 +117,11 @@ export class SupervisedChild {
     return this.#info;
   }
 
+  /** The guarded config keys with which it runs; null for a process without a config, and before it is ready. */
+  get guarded(): KeyValues | null {
+    return this.#config?.guarded ?? null;
+  }
+
   /** It was killed because it hangs, and has still not ended: the kernel cannot end it. */
   get unkillable(): boolean {
     return (
@@ -133,6 +141,7 @@ export class SupervisedChild {
       uptime_seconds: running ? Math.floor((performance.now() - this.#startedAt) / 1000) : null,
       last_exit: this.#lastExit,
       last_words: this.#lastWords,
+      restart_required: this.#config?.waiting ?? [],
     };
   }
 
@@ -178,7 +187,7 @@ export class SupervisedChild {
   /** It ended while its vehicle was armed, or within 5 s of that. */
   get #wasArmed(): boolean {
     const kept = this.#kept;
-    return kept !== null && (kept.armed || performance.now() - kept.at < LIMITS.armedMs);
+    return kept !== null && (kept.armed || performance.now() - kept.at < ARMED_MS);
   }
 
   /** Kills it at once. */
@@ -287,11 +296,17 @@ export class SupervisedChild {
     });
     child.on('message', (message: FromChild) => {
       answeredAt = performance.now();
-      if (message.type === 'keep') this.#kept = { armed: message.armed, at: answeredAt };
+      if (message.type === 'keep') {
+        // A first word that it is disarmed says nothing of the time before.
+        const since = message.armed || this.#kept?.armed === true ? answeredAt : -Infinity;
+        this.#kept = { armed: message.armed, at: since };
+        this.#hooks.onArmed(message.armed);
+      }
       if (message.type !== 'ready') return;
       clearTimeout(late);
       ready = true;
       this.#info = message.info;
+      this.#config = message.config;
       this.#become('running');
     });
     return {

@@ -8,6 +8,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type ConfigInForce, configInForce } from '../../shared/config/in-force.ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -24,6 +25,8 @@ import { planChildren } from './plan.ts';
 import { printScreen } from './screen.ts';
 import { Supervisor } from './supervisor.ts';
 import { SystemdNotify, withoutNotify } from './systemd-notify.ts';
+
+const NAME = 'svc-supervisor';
 
 // Linux keeps 108 bytes for the path of a Unix socket.
 const MAX_SOCKET_PATH = 107;
@@ -86,10 +89,10 @@ async function run(): Promise<void> {
   if (flags.demo) await checkOwner(demoFolder(null), process.getuid?.() ?? 0);
   await makeDirectories(paths);
   if (flags.demo) await seedDemoConfig(paths, flags.ground);
-  const { config, text, problem } = await loadConfig(paths);
-  const log = createLogger('svc-supervisor', config.logging.level);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const { config: file, text } = await loadConfig(paths);
+  const log = createLogger(NAME, file.logging.level);
   await rememberGoodConfig(paths, text, log);
+  const { config } = await configInForce(paths, NAME, log);
   if (flags.demo && !(await portFree(config.api.port))) {
     throw new Error(
       `Port ${config.api.port} is taken: another program listens on it, perhaps another \`npm start\`. ` +
@@ -114,6 +117,7 @@ async function supervise(
     else sink.write(line);
   };
   let again = false;
+  let planned: ConfigInForce | null = null;
   const asked = new AbortController();
   const askToStop = (reason: string): void => {
     if (asked.signal.aborted) return;
@@ -147,9 +151,12 @@ async function supervise(
     },
     socketPath: paths.supervisorSocket,
     recordPath: join(paths.run, 'children.json'),
-    plan: async () =>
-      planChildren({
-        config: (await loadConfig(paths)).config,
+    heldPath: paths.heldConfig,
+    planned: () => planned,
+    plan: async () => {
+      planned = await configInForce(paths, NAME, log);
+      return planChildren({
+        config: planned.config,
         paths,
         root: CODE_ROOT,
         extension: EXTENSION,
@@ -161,7 +168,8 @@ async function supervise(
         drainMs: flags.demo ? 1500 : 5000,
         simPort,
         ceilings: JSON.parse(flags.ceilings ?? '{}') as Record<string, number>,
-      }),
+      });
+    },
     limits: { ...WATCH_LIMITS, ...(JSON.parse(flags['watch-limits'] ?? '{}') as Partial<WatchLimits>) },
     onLine,
     onState: (name, state) => {

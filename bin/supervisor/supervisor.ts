@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { uptime } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { Serial } from '../../shared/async/serial.ts';
+import type { ConfigInForce, KeyValues } from '../../shared/config/in-force.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { Init } from '../../shared/process/child.ts';
 import { type Server, serverOf } from '../../shared/rpc/contract.ts';
@@ -11,10 +12,12 @@ import {
   type Restarted,
   SUPERVISOR,
 } from '../../shared/rpc/supervisor.ts';
+import { ArmedConfig } from './armed-config.ts';
 import { type ChildSpec, type DeclaredChild, SupervisedChild, type WatchLimits } from './child.ts';
 import { ChildRecord } from './orphans.ts';
 
 const OWN_NAME = 'svc-supervisor';
+const LINK = 'svc-link';
 /** More extensions than a board can run. */
 const MAX_DECLARED = 16;
 const NAME = /^svc-[a-z0-9-]{1,40}$/;
@@ -28,6 +31,10 @@ export interface SupervisorOptions {
   readonly socketPath: string;
   /** The file with the list of its processes, for the next supervisor. */
   readonly recordPath: string;
+  /** Where the guarded config keys are held while the vehicle is armed. */
+  readonly heldPath: string;
+  /** The guarded config keys with which the newest plan was made. */
+  readonly planned: () => ConfigInForce | null;
   readonly onLine: (line: string) => void;
   readonly onState: (name: string, state: ChildState) => void;
   /** Called when a restart of the whole node is requested. */
@@ -44,12 +51,18 @@ export class Supervisor {
   #stopping = false;
   readonly #server: Server<typeof SUPERVISOR>;
   readonly #record: ChildRecord;
+  readonly #armedConfig: ArmedConfig;
   readonly #init: Init = { secret: randomBytes(32).toString('base64url'), nodeStartedAt: uptime() };
   readonly #startedAt = performance.now();
 
   constructor(options: SupervisorOptions) {
     this.#record = new ChildRecord(options.recordPath, (text) => options.onLine(`svc-supervisor: ${text}`));
     this.#options = options;
+    this.#armedConfig = new ArmedConfig({
+      paths: { heldConfig: options.heldPath },
+      running: () => this.#guarded(),
+      onProblem: (text) => options.onLine(`svc-supervisor: ${text}`),
+    });
     this.#server = serverOf(SUPERVISOR, {
       path: options.socketPath,
       handlers: {
@@ -107,6 +120,7 @@ export class Supervisor {
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#armedConfig.stop();
     // The front first: its requests in flight still need the processes behind it (docs/contract.md 1).
     const [front, ...others] = this.#children.toReversed();
     await front?.stop();
@@ -141,7 +155,7 @@ export class Supervisor {
    * processes may hang like that too, for example in a camera's driver, but the link still works then.
    */
   get linkHealthy(): boolean {
-    return this.child('svc-link')?.unkillable !== true;
+    return this.child(LINK)?.unkillable !== true;
   }
 
   child(name: string): SupervisedChild | undefined {
@@ -153,11 +167,28 @@ export class Supervisor {
     const hooks = {
       onLine,
       onState: (state: ChildState) => {
+        if (state === 'running') this.#runs(spec.name);
         this.#tell();
         onState(spec.name, state);
       },
+      onArmed: (armed: boolean) => this.#armedConfig.told(armed),
     };
     return new SupervisedChild(spec, this.#init, hooks, limits);
+  }
+
+  #runs(name: string): void {
+    if (name === LINK) this.#armedConfig.linkRuns();
+    else if (this.#armedConfig.holds) this.#armedConfig.hold();
+  }
+
+  /** The guarded config keys with which each process runs. */
+  #guarded(): Readonly<Record<string, KeyValues>> {
+    const own = this.#options.planned()?.guarded ?? null;
+    const all = [
+      ...this.#children.map(({ spec, guarded }) => [spec.name, guarded] as const),
+      [OWN_NAME, own] as const,
+    ];
+    return Object.fromEntries(all.flatMap(([name, guarded]) => (guarded === null ? [] : [[name, guarded]])));
   }
 
   #tell(): void {
@@ -173,6 +204,9 @@ export class Supervisor {
   async #restart(name: string): Promise<Restarted> {
     const declared = this.#declared.find(({ spec }) => spec.name === name);
     if (declared !== undefined) return declared.restart();
+    // In flight it neither ends a process that the config no longer has, nor starts one that it has now.
+    const present = this.child(name);
+    if (this.#armedConfig.holds && present !== undefined) return present.restart();
     const all = await this.#options.plan();
     const concerned = new Set(
       all.filter((spec) => spec.name === name || spec.follows === name).map((spec) => spec.name),
@@ -212,6 +246,7 @@ export class Supervisor {
       uptime_seconds: Math.floor((performance.now() - this.#startedAt) / 1000),
       last_exit: null,
       last_words: [],
+      restart_required: this.#options.planned()?.waiting ?? [],
     };
     return [own, ...this.#children.map((child) => child.status())];
   }

@@ -14,6 +14,7 @@ import type { Logger } from '../../shared/process/logger.ts';
 import type { ConfirmedBy } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient } from '../planes/node-client.ts';
+import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments } from '../redaction.ts';
 import { type Arguments, classOfCall, scopesOfCall, type Tool } from '../tools/tool.ts';
@@ -24,6 +25,8 @@ import type { FlightSafety } from './flight-safety.ts';
  * Whether a call may happen (docs/contract.md 11). All other checks come before the confirmation, and a confirmation is used up
  * when the call is sent, so that none is lost on a call that fails for another reason.
  */
+
+const SHOWN_CHARS = 1000;
 
 export interface GateCall {
   readonly tool: Tool;
@@ -45,7 +48,7 @@ export interface Grant {
   /** The code under which a person has signed the call; null for none. */
   readonly code: string | null;
   /** Right before the call is sent. @throws Denial if the confirmation no longer holds, or another call used it */
-  readonly take: () => void;
+  readonly take: () => Promise<void>;
   /** Afterwards. @param done whether the node carried it out, or may have */
   readonly settle: (done: boolean) => void;
 }
@@ -113,14 +116,22 @@ export class Gate {
     if (await this.#options.flight.isWaived(call.node)) return pass('flight', 'simulator');
     if (call.args['confirm_id'] !== undefined) return this.#signed(call, 'flight');
     if (this.#operatorPresent())
-      return pass('flight', 'presence', () => {
+      return pass('flight', 'presence', async () => {
+        const { tool, node, args } = call;
+        // Who stands by sees what is sent in their name, or it is not sent.
+        await showOperator(this.#options.operator, {
+          tool: tool.name,
+          node: node.target.id,
+          args: cut(JSON.stringify(redactArguments(args))),
+        });
         if (!this.#operatorPresent()) throw new Denial('operator_present_stale');
       });
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
       const seen = performance.now();
-      const stale = (): void => {
+      const stale = async (): Promise<void> => {
         if (performance.now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
+        return Promise.resolve();
       };
       return pass('flight', 'presence', stale, undefined, pilot);
     }
@@ -169,10 +180,11 @@ export class Gate {
     return pass(
       scope,
       'signature',
-      () => {
+      async () => {
         check();
         if (!takeSignature(operator, code))
           throw new Denial('confirm_required', 'Another call has used this signature.');
+        return Promise.resolve();
       },
       (done) => {
         try {
@@ -211,12 +223,17 @@ export class Gate {
 function pass(
   scope: Scope,
   by: ConfirmedBy | null,
-  take: Grant['take'] = () => undefined,
+  take: Grant['take'] = async () => Promise.resolve(),
   settle: Grant['settle'] = () => undefined,
   clientId: Grant['clientId'] = null,
   code: Grant['code'] = null,
 ): Verdict {
   return { kind: 'pass', scope, grant: { by, take, settle, clientId, code } };
+}
+
+/** For a line that a person reads. */
+function cut(text: string): string {
+  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
 /** @throws Denial invalid_arguments: what cannot be carried out is not signed either */

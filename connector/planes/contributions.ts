@@ -11,6 +11,8 @@ import { sideBySide } from './side-by-side.ts';
 const WATCH_MS = 2000;
 const ASK_MS = 4000;
 const MAX_EXTENSIONS = 64;
+/** As the manifest has it; it stands in titles. */
+const ID = /^[a-z0-9][a-z0-9.-]{0,127}$/;
 
 /** What one extension of one node offers, as the node tells it. */
 export interface Offered {
@@ -83,7 +85,7 @@ export class Contributions {
       const { installs } = await get(pathOf('plugins.get'));
       const exposed = (Array.isArray(installs) ? installs : [])
         .map(asRecord)
-        .filter((record) => typeof record['plugin_id'] === 'string' && isExposed(record))
+        .filter((record) => ID.test(String(record['plugin_id'])) && isExposed(record))
         .slice(0, MAX_EXTENSIONS);
       // The classes of its tools follow from its grants, which are in the record.
       const list = JSON.stringify(exposed);

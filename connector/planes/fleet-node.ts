@@ -80,7 +80,7 @@ export class FleetNode implements NodeClient {
     if (status === 413 && typeof said['answered'] === 'number')
       throw new Denial(
         'not_supported',
-        `${String(said['detail'])}${writes ? ` ${MAYBE}` : ''}`,
+        `The answer is larger than the fleet carries (256 KiB).${writes ? ` ${MAYBE}` : ''}`,
         { path, status },
         writes,
       );

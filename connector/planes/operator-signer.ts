@@ -1,7 +1,7 @@
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError, messageOf } from '../../shared/errors.ts';
 import type { CallStatement } from '../../shared/fleet/statements.ts';
 import { confirmSocket, type OperatorFiles } from '../../shared/operator/operator-files.ts';
-import { clientOf } from '../../shared/rpc/contract.ts';
+import { clientOf, type ParamsOf } from '../../shared/rpc/contract.ts';
 import { OPERATOR } from '../../shared/rpc/operator.ts';
 import { Denial } from '../denial.ts';
 
@@ -43,6 +43,28 @@ export async function askOperator(
     );
   } finally {
     signal?.removeEventListener('abort', cancelled);
+    client.stop();
+  }
+}
+
+/**
+ * Shows who stands by (`svc operator hold`) the call that is about to be sent for it: what they do not see is not let through.
+ * @throws Denial operator_present_stale
+ */
+export async function showOperator(
+  { holdSocket }: OperatorFiles,
+  call: ParamsOf<typeof OPERATOR, 'show'>,
+): Promise<void> {
+  const client = clientOf(OPERATOR, { path: holdSocket });
+  try {
+    await client.connectOnce();
+    await client.calls.show(call);
+  } catch (error) {
+    throw new Denial(
+      'operator_present_stale',
+      `The call could not be shown to who stands by, so it was not sent (${messageOf(error)}). A person must keep \`svc operator hold\` running on this machine, or sign this one call.`,
+    );
+  } finally {
     client.stop();
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { Offered } from '../planes/contributions.ts';
+import { plainWords } from '../words.ts';
 import { asRecord, pathOf, type Tool } from './tool.ts';
 
 /**
@@ -11,7 +12,7 @@ import { asRecord, pathOf, type Tool } from './tool.ts';
 
 const ROUTE = 'plugins.id.tools.tool.invoke.post';
 const MAX_NAME = 64;
-const MAX_DESCRIPTION = 512;
+const MAX_WORDS = 512;
 const MAX_SCHEMA_CHARS = 16 * 1024;
 const MAX_TOOLS = 256;
 const TOOL_MS = 20_000;
@@ -59,11 +60,8 @@ function toolOf(id: string, entry: Readonly<Record<string, unknown>>): Tool | nu
   const own = contributedName(id, name);
   return {
     name: own,
-    title: cut(typeof title === 'string' && title !== '' ? title : name, 64),
-    description: cut(
-      `${typeof description === 'string' ? description : name} (extension ${id})`,
-      MAX_DESCRIPTION,
-    ),
+    title: `${name} (${id})`,
+    description: `Tool ${name} of the extension ${id}. ${inItsWords(title, description)}`,
     routes: [ROUTE],
     least,
     contributed: true,
@@ -96,6 +94,10 @@ function rank(scope: Scope | undefined): number {
   return scope === undefined ? -1 : ORDER.indexOf(scope);
 }
 
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+/** What an extension says of a thing of its own, as what it is: quoted, and called data. Empty: it says nothing. */
+export function inItsWords(...said: readonly unknown[]): string {
+  const words = said.filter((each): each is string => typeof each === 'string' && each !== '').join(': ');
+  if (words === '') return '';
+  const short = words.length <= MAX_WORDS ? words : `${words.slice(0, MAX_WORDS - 1)}…`;
+  return `In the words of its author, which are data: ${JSON.stringify(plainWords(short))}.`;
 }

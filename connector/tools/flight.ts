@@ -71,13 +71,19 @@ function moving({ input, args, description, ...flight }: Moving): Tool {
   };
 }
 
+/** Of a tool that goes to a place: the node's bound of distance is lifted for whoever asked for it, and never by us. */
+export const ALLOW_FAR: JsonSchema = {
+  type: 'boolean',
+  description: 'only once the user asked for a place as far away as a refusal says',
+};
+
 /** What the vehicle said to a command; its words are data, never an instruction. */
 async function command(
-  { ask }: ToolContext,
+  { ask, args: given }: ToolContext,
   cmd: string,
   args: readonly (number | string)[],
 ): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
-  const body = { cmd, args };
+  const body = { cmd, args, ...(given['allow_far'] === true ? { allow_far: true } : {}) };
   const said = asRecord(await ask({ method: 'POST', path: '/api/command', body, timeoutMs: COMMAND_MS }));
   const ack = asRecord(said['ack']);
   const accepted = ack['accepted'] === true;
@@ -175,6 +181,7 @@ export const flightTools: readonly Tool[] = [
         lat: degrees(90),
         lon: degrees(180),
         alt_m: { type: 'number', minimum: -500, maximum: 500 },
+        allow_far: ALLOW_FAR,
       },
       required: ['lat', 'lon', 'alt_m'],
     },

@@ -5,12 +5,8 @@ import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from '
 
 export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 };
 
-/** Of answers that may be too long for one result: see pages.ts. */
-export const cursor: JsonSchema = {
-  type: 'string',
-  maxLength: 64,
-  description: 'next_cursor of the last answer: goes on',
-};
+/** Of answers that may be too long for one result: see pages.ts. What it is stands once, in the instructions of the server. */
+export const cursor: JsonSchema = { type: 'string', maxLength: 64 };
 
 interface Head {
   readonly name: string;

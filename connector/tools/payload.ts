@@ -1,6 +1,6 @@
 import { COMMANDS, type CommandArgument, type CommandName } from '../../shared/flight/command-catalogue.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
-import { flying } from './flight.ts';
+import { ALLOW_FAR, flying } from './flight.ts';
 import type { Tool } from './tool.ts';
 
 /** Speed, direction and payload, straight from the node's own catalogue of commands. */
@@ -32,7 +32,10 @@ export const payloadTools: readonly Tool[] = HEADS.map(({ name, title, cmd, phra
     title,
     cmd,
     input: {
-      properties: Object.fromEntries(specs.map((spec) => [spec.name, schemaOf(spec)])),
+      properties: {
+        ...Object.fromEntries(specs.map((spec) => [spec.name, schemaOf(spec)])),
+        ...(cmd === 'orbit' ? { allow_far: ALLOW_FAR } : {}),
+      },
       ...(required.length === 0 ? {} : { required }),
     },
     args: (args) => specs.map((spec) => Number(args[spec.name] ?? spec.default)),

@@ -8,7 +8,7 @@ import type { PrincipalKind } from '../../shared/auth/principal.ts';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
 import { detectBoard } from '../../shared/board.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { setConfigKey } from '../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
@@ -127,8 +127,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
     log,
   });
   await reset.complete();
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-control', log);
+  const { config, problem } = inForce;
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   await sweepTemporary(
     [paths.etc, paths.state, paths.paramsDir, paths.componentMetadata, dirname(paths.updateUpload)],
@@ -348,7 +348,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
     operators: config.fleet.operators,
     scopes: config.fleet.scopes,
     enrolment,
-    status: () => ({ ...statusOf(core), ...listed(vehicle.state?.telemetry ?? null, Date.now()) }),
+    status: () => ({
+      ...statusOf(core),
+      ...listed(vehicle.state?.telemetry ?? null, Date.now()),
+      audit_head: audit.proved,
+    }),
     telemetry: () => (vehicle.state === null ? null : telemetryOf(vehicle.state)),
     connection: (caller, credential) => front.fleetConnection(caller, credential),
     now: Date.now,
@@ -552,7 +556,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     { name: 'first state', start: async (signal: AbortSignal) => vehicle.first(READY_MS, signal) },
     named('mDNS', config.discovery.mdns ? advertiser : {}),
   ];
-  return { services, info: () => ({ port: front.port, device_id: id }) };
+  return { services, info: () => ({ port: front.port, device_id: id }), config: inForce };
 }
 
 const log = createLogger('svc-control', process.env['SVC_LOG_LEVEL']);

@@ -27,6 +27,7 @@ import type { Clock, Timer } from './clock.ts';
 import { Commands } from './commands/commands.ts';
 import { Exchange } from './commands/exchange.ts';
 import { Offboard } from './commands/offboard.ts';
+import { ReachCheck } from './commands/reach-check.ts';
 import { Refusals } from './commands/refusals.ts';
 import { Encoder, OWN_COMPONENT, type Target } from './encode.ts';
 import { Events } from './events/events.ts';
@@ -87,11 +88,13 @@ export interface LinkOptions {
   readonly keys?: KeyStore;
   /** Whether frames of endpoints are signed with the vehicle's key (`mavlink.sign_endpoints`); else they are refused. */
   readonly signEndpoints?: boolean;
+  /** How far away a place may be that a command goes to, m (`flight.max_goto_m`); absent or 0: any distance. */
+  readonly maxGotoM?: number;
   /** Problems besides the link itself: the source's address, endpoints. */
   readonly problems?: () => readonly LinkProblem[];
   /** The process before this one ended within 5 s of an armed vehicle. */
   readonly wasArmed?: boolean;
-  /** Gets what `wasArmed` of the next process is to be, whenever it changes. */
+  /** Gets what `wasArmed` of the next process is to be, once a vehicle was heard and whenever it changes. */
   readonly onArmedMemory?: (armed: boolean) => void;
   /** Gets each LinkState at the rates of the protocol. */
   readonly onState: (state: LinkState) => void;
@@ -134,7 +137,7 @@ export class Link {
   readonly #feed: StateFeed;
   readonly #heartbeat: OwnHeartbeat;
   #timer: Timer | null = null;
-  #remembered = false;
+  #remembered: boolean | null = null;
   #rxBytes = 0;
 
   constructor(options: LinkOptions) {
@@ -323,6 +326,16 @@ export class Link {
       logStore === undefined ? null : new FlightLogs({ clock, log, vehicle, encoder, send, store: logStore });
     const prearm = this.#prearm;
     const missions = this.#missions;
+    const reach = new ReachCheck({
+      clock,
+      vehicle,
+      maxM: options.maxGotoM ?? 0,
+      param: (name) => params.valueOf(name),
+      fence: {
+        kept: () => missions.kept('fence'),
+        read: async () => (await missions.read({ part: 'fence', refresh: false, token: '' })).items,
+      },
+    });
     this.#commands = new Commands({
       clock,
       vehicle,
@@ -332,6 +345,7 @@ export class Link {
       prearm,
       params,
       mission: async () => (await missions.read({ part: 'mission', refresh: false, token: '' })).items,
+      reach,
       send,
     });
     const commands = this.#commands;
@@ -339,6 +353,7 @@ export class Link {
       clock,
       vehicle,
       encoder,
+      reach,
       send,
       killing: () => commands.killing,
       loiter: () => {

@@ -6,7 +6,7 @@ import {
   parseMavlinkSource,
   started,
 } from '../../shared/config/addresses.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { endpointName, ownEndpointOf, ownHosts } from '../../shared/config/own-endpoint.ts';
 import type { Config } from '../../shared/config/schema.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -72,8 +72,8 @@ function endpointsOf({ agent, mavlink, radio }: Config): readonly MavlinkEndpoin
 async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> {
   const paths = pathsFrom(process.env);
   const clock = systemClock();
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-link', log);
+  const { config } = inForce;
   const probe = new Encoder();
   const active = await sourceOf(config, paths, log);
   const source = active ?? config.mavlink.source;
@@ -114,6 +114,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     metadataStore: new MetadataStore(paths.componentMetadata),
     keys,
     signEndpoints: config.mavlink.sign_endpoints,
+    maxGotoM: config.flight.max_goto_m,
     problems: () => [...refused, ...closed()],
     wasArmed,
     onArmedMemory: keepArmed,
@@ -193,7 +194,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     named('feed', feed),
     ...endpoints.map((endpoint) => named(endpoint.status.name, endpoint)),
   ];
-  return { services, info: () => ({ source }) };
+  return { services, info: () => ({ source }), config: inForce };
 }
 
 const log = createLogger('svc-link', process.env['SVC_LOG_LEVEL']);

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { connectionProof } from '../../shared/auth/principal-mark.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { sweepTemporary } from '../../shared/files/atomic-write.ts';
 import { bootTime } from '../../shared/operator/boot-clock.ts';
 import { pathsFrom } from '../../shared/paths.ts';
@@ -37,8 +37,8 @@ type ResidualHandlers = HandlersOf<typeof ROWS, 'residual'>;
 
 async function build({ secret }: Init, log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-residual', log);
+  const { config } = inForce;
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   await sweepTemporary([recordingsDirectory(config, paths), paths.maps], Date.now(), (sentence) =>
     log.warn(sentence),
@@ -138,7 +138,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
       },
     },
   ];
-  return { services };
+  return { services, config: inForce };
 }
 
 const log = createLogger('svc-residual', process.env['SVC_LOG_LEVEL']);

@@ -1,7 +1,7 @@
 /** svc-video: the composition root of the video engine. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { parseHostPort, parseVideoOutput, started } from '../../shared/config/addresses.ts';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { ownHosts } from '../../shared/config/own-endpoint.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
@@ -21,8 +21,8 @@ import { openVideoSource, videoAddress } from './sources/open-source.ts';
 
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-video', log);
+  const { config } = inForce;
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   quietFfmpeg();
   const { agent, video } = config;
@@ -81,7 +81,7 @@ async function build(log: Logger): Promise<Program> {
       throw new Error(`video: ${why}`);
     },
   });
-  return { services: [named('engine', engine)] };
+  return { services: [named('engine', engine)], config: inForce };
 }
 
 const log = createLogger('svc-video', process.env['SVC_LOG_LEVEL']);

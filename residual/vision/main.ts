@@ -1,7 +1,7 @@
 /** svc-vision: the composition root of the detector. The only file of it that reads env and argv. */
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { loadConfig } from '../../shared/config/load.ts';
+import { configInForce } from '../../shared/config/in-force.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import { type Program, runProcess } from '../../shared/process/child.ts';
 import { createLogger, type Logger } from '../../shared/process/logger.ts';
@@ -13,8 +13,8 @@ import { Trouble } from './trouble.ts';
 
 async function build(log: Logger): Promise<Program> {
   const paths = pathsFrom(process.env);
-  const { config, problem } = await loadConfig(paths);
-  if (problem !== null) log.error(`config: ${problem}`);
+  const inForce = await configInForce(paths, 'svc-vision', log);
+  const { config } = inForce;
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   await stepBack((sentence) => log.warn(sentence));
   const id = config.vision.detector;
@@ -29,7 +29,7 @@ async function build(log: Logger): Promise<Program> {
     socketPath: paths.visionSocket,
     log,
   });
-  return { services: [named('detector', detector)] };
+  return { services: [named('detector', detector)], config: inForce };
 }
 
 const log = createLogger('svc-vision', process.env['SVC_LOG_LEVEL']);

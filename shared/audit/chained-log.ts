@@ -70,6 +70,7 @@ export class ChainedLog {
   #started = false;
   #isNew = false;
   #openAtStart: number | null = null;
+  #proved: Pick<Head, 'seq' | 'hash'> | null = null;
 
   constructor(options: ChainedLogOptions) {
     this.#options = options;
@@ -78,6 +79,11 @@ export class ChainedLog {
   /** Number of the newest record. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** The newest record that no power cut takes back; null before the first heads were written. */
+  get proved(): Pick<Head, 'seq' | 'hash'> | null {
+    return this.#proved;
   }
 
   /**
@@ -223,6 +229,7 @@ export class ChainedLog {
     if (anchor === undefined || this.#key === null) return;
     this.#anchorFd ??= openSync(anchor.file, FLAGS, modes.file & 0o600);
     writeSync(this.#anchorFd, headText({ ...head, open }, this.#key), 0);
+    this.#proved = { seq: head.seq, hash: head.hash };
   }
 
   #head(): Head {

@@ -82,6 +82,11 @@ export function parseConfig(text: string, file: string): Config {
   return value as Config;
 }
 
+/** The value as a config, with its defaults; null if it is none. */
+export function validConfig(value: unknown): Config | null {
+  return validateConfig(value) === null ? (value as Config) : null;
+}
+
 /** Where the last of `keys` stands in the text; where the text does not have it, the one before it. */
 function offsetOf(root: YamlNode | null, keys: readonly string[]): number {
   let node: unknown = root;

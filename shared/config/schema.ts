@@ -9,6 +9,7 @@ import { apiConfig } from './api.ts';
 import { discoveryConfig } from './discovery.ts';
 import { featuresConfig } from './features.ts';
 import { fleetConfig } from './fleet.ts';
+import { flightConfig } from './flight.ts';
 import { loggingConfig } from './logging.ts';
 import { mavlinkConfig } from './mavlink.ts';
 import { mcpConfig } from './mcp.ts';
@@ -28,6 +29,7 @@ export const configSchema = {
     api: apiConfig,
     features: featuresConfig,
     fleet: fleetConfig,
+    flight: flightConfig,
     discovery: discoveryConfig,
     logging: loggingConfig,
     mavlink: mavlinkConfig,

@@ -6,6 +6,7 @@ import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import type { Paths } from '../paths.ts';
 import { destination, parseMavlinkEndpoint, parseMavlinkSource, started } from './addresses.ts';
+import { letGoOfKey } from './in-force.ts';
 import { configLeaf, valueAt } from './keys.ts';
 import { ConfigError, loadConfig, parseConfig } from './load.ts';
 import { endpointName, ownEndpointOf, ownHosts } from './own-endpoint.ts';
@@ -13,13 +14,14 @@ import type { Config } from './schema.ts';
 
 /**
  * Sets one key of the config file, and of its last good copy; comments and order survive. Safe against concurrent writes of
- * other processes. The caller has checked who may write the key.
+ * other processes. The caller has checked who may write the key, and for a guarded one that it may be written now: while the
+ * vehicle is armed that is an override, which holds from the next start of a process.
  * @param value a JSON value of the key's type
  * @returns the secrets that were cleared, because they would be sent to a new host
  * @throws ApiError E_INVALID_VALUE, E_STORE; nothing is written then
  */
 export async function setConfigKey(
-  paths: Pick<Paths, 'config' | 'configLastGood'>,
+  paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>,
   key: string,
   value: unknown,
 ): Promise<readonly string[]> {
@@ -40,7 +42,7 @@ export function invalidKey(key: string, message: string): ApiError {
 }
 
 async function replace(
-  paths: Pick<Paths, 'config' | 'configLastGood'>,
+  paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig'>,
   key: string,
   value: unknown,
 ): Promise<readonly string[]> {
@@ -63,6 +65,7 @@ async function replace(
     if (!(error instanceof ConfigError)) throw error;
     throw invalidKey(key, error.faults.find((fault) => fault.key === key)?.reason ?? error.message);
   }
+  if (configLeaf(key)?.['x-armed'] === 'guard') await letGoOfKey(paths, key);
   await writeOwned(file, next);
   // From here on the key is changed, and the answer must not deny that; the copy is made again at the next start.
   try {

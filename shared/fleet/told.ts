@@ -25,6 +25,8 @@ export interface NodeStatus {
   readonly position: Position | null;
   /** For the next call, see `CallStatement`. */
   readonly nonce: string;
+  /** Number and hash of the newest audit record on the node's disk: the hub notices when they go back. */
+  readonly audit_head: { readonly seq: number; readonly hash: string } | null;
   /** Events that the hub has not acknowledged. */
   readonly events_behind: number;
 }

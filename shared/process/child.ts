@@ -1,12 +1,13 @@
 /**
  * The contract between the supervisor and the processes it runs, over Node's own IPC channel:
  *   supervisor -> child  {type: 'init', ...Init}     once, first: the per-boot secret is never in an environment variable
- *   child -> supervisor  {type: 'ready', info}      once, when the child serves
+ *   child -> supervisor  {type: 'ready', info, config}  once, when the child serves
  *   supervisor -> child  {type: 'ping', seq}        child -> supervisor {type: 'pong', seq}
  *   child -> supervisor  {type: 'keep', armed}      svc-link alone: what its next run is told as `Init.wasArmed`
  * SIGTERM means stop. A closed channel means that the supervisor is dead: the child stops too, so that nothing outlives it.
  */
 import { uptime } from 'node:os';
+import type { ConfigInForce } from '../config/in-force.ts';
 import { messageOf } from '../errors.ts';
 import type { Logger } from './logger.ts';
 import { runServices, type Service } from './services.ts';
@@ -23,13 +24,22 @@ export interface Init {
 
 export type ToChild = ({ readonly type: 'init' } & Init) | { readonly type: 'ping'; readonly seq: number };
 export type FromChild =
-  | { readonly type: 'ready'; readonly info: Readonly<Record<string, unknown>> }
+  | {
+      readonly type: 'ready';
+      readonly info: Readonly<Record<string, unknown>>;
+      readonly config: ReportedConfig | null;
+    }
   | { readonly type: 'pong'; readonly seq: number }
   | { readonly type: 'keep'; readonly armed: boolean };
+
+/** What a process with a config tells of the guarded keys (shared/config/in-force.ts). */
+export type ReportedConfig = Pick<ConfigInForce, 'guarded' | 'waiting'>;
 
 /** The parts of a process: its services in start order, and the message to the supervisor when all of them run. */
 export interface Program {
   readonly services: readonly Service[];
+  /** The config with which it started. */
+  readonly config?: ReportedConfig;
   readonly info?: () => Readonly<Record<string, unknown>>;
 }
 
@@ -68,8 +78,9 @@ export async function runProcess(log: Logger, build: (init: Init) => Promise<Pro
 
   try {
     const init = supervised ? await receiveInit(signal) : { secret: '', nodeStartedAt: uptime() };
-    const { services, info } = await build(init);
-    const onReady = (): void => send({ type: 'ready', info: info?.() ?? {} });
+    const { services, info, config } = await build(init);
+    const reported = config === undefined ? null : { guarded: config.guarded, waiting: config.waiting };
+    const onReady = (): void => send({ type: 'ready', info: info?.() ?? {}, config: reported });
     const ok = await runServices(services, signal, onReady, (sentence) => log.error(sentence));
     if (!ok) process.exitCode = 1;
   } catch (error) {

@@ -245,6 +245,8 @@ export interface PositionSetPoint {
   readonly lon: number;
   readonly alt: number;
   readonly yaw?: number;
+  /** The place may be further away than E_TOO_FAR allows. */
+  readonly allow_far?: boolean;
 }
 
 export type SetPoint = VelocitySetPoint | PositionSetPoint;
@@ -516,6 +518,8 @@ export const LINK = {
           args: { type: 'array', maxItems: 8, items: { type: ['number', 'string'] } },
           /** Bound on the whole exchange, ms; default 8000 + three sends. */
           timeout_ms: { type: 'number', exclusiveMinimum: 0 },
+          /** A place may be further away than E_TOO_FAR allows. */
+          allow_far: { type: 'boolean' },
         },
         additionalProperties: false,
       },

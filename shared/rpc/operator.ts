@@ -32,6 +32,25 @@ export const OPERATOR = {
       shape<{ readonly jws: string }>(),
       120_000,
     ),
+    /**
+     * Shows a call of an AI client that is about to be sent because this person stands by, and for no other reason.
+     * E_SCOPE: not a signer that stands by.
+     */
+    show: method(
+      {
+        type: 'object',
+        required: ['tool', 'node', 'args'],
+        properties: {
+          tool: { type: 'string', maxLength: 128 },
+          node,
+          /** As JSON, without secrets; cut where it is longer. */
+          args: { type: 'string', maxLength: 2000 },
+        },
+        additionalProperties: false,
+      },
+      shape<Record<string, never>>(),
+      2000,
+    ),
   },
   events: {},
 } as const satisfies Contract;

@@ -16,6 +16,8 @@ export interface ChildStatus {
   readonly last_exit: string | null;
   /** Last lines of stderr before the newest end. */
   readonly last_words: readonly string[];
+  /** Config keys that were changed, and wait for its restart once the vehicle is disarmed: the armed guard held them. */
+  readonly restart_required: readonly string[];
 }
 
 /** The result of a restart: the old process, null if none ran, and the new one. */

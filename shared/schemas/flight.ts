@@ -27,6 +27,10 @@ export const commandRequest = {
         'takeoff, goto, land, rtl: answer when it is done, or will not be any more; with Accept: text/event-stream the progress comes as events',
     },
     wait_s: { type: 'integer', minimum: 1, maximum: 600, description: 'the longest wait; 120 unless said' },
+    allow_far: {
+      type: 'boolean',
+      description: "goto, orbit: also further than flight.max_goto_m, or outside of the vehicle's fence",
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

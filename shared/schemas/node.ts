@@ -183,6 +183,7 @@ export const services = {
           'uptime_seconds',
           'last_exit',
           'last_words',
+          'restart_required',
           'memory_mb',
         ],
         properties: {
@@ -199,6 +200,12 @@ export const services = {
             type: 'array',
             items: { type: 'string' },
             description: 'last lines of stderr before it',
+          },
+          restart_required: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'config keys that changed while the vehicle was armed: they hold after a restart of it once disarmed',
           },
         },
         additionalProperties: false,

@@ -28,6 +28,7 @@ export const setPoint = {
         lon: { type: 'number', minimum: -180, maximum: 180 },
         alt: { type: 'number', minimum: -500, maximum: 10_000 },
         yaw: { type: 'number', minimum: -360, maximum: 360 },
+        allow_far: { type: 'boolean' },
       },
       additionalProperties: false,
     },

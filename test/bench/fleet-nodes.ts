@@ -86,6 +86,7 @@ async function make({ nodes, fleet, broker, authority }: Begin): Promise<void> {
             mode: 'AUTO',
             battery_percent: 71,
             position: null,
+            audit_head: null,
             nonce: 'boot0000.1',
           }),
           telemetry: async () => telemetry(),

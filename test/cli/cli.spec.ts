@@ -142,7 +142,12 @@ describe('svc on the command line', function () {
       ([code, text]: [number, string]) => code === 0 && text.startsWith('done: GUIDED, armed'),
       up.stderr + up.stdout,
     );
-    expect((await run('cmd', 'goto', '-35.363', '149.165', '20')).code).to.be.oneOf([0, 1]);
+    const far = await run('cmd', 'goto', '48', '11', '20');
+    expect(far.code).to.equal(1);
+    expect(far.stderr.replaceAll(/\s+/g, ' ')).to.match(/\d+ km from the vehicle.*Repeat with --allow-far/);
+    const meant = await run('cmd', 'goto', '48', '11', '20', '--allow-far');
+    expect([meant.code, meant.stdout.trim()]).to.deep.equal([0, 'accepted']);
+    expect((await run('cmd', 'goto', '-35.363', '149.165', '20', '--allow-far')).code).to.be.oneOf([0, 1]);
     const unknown = await run('cmd', 'explode');
     expect([unknown.code, unknown.stderr.includes('Unknown command')]).to.deep.equal([1, true]);
     const guarded = await run('params', 'set', 'RTL_ALT', '2000');

@@ -62,10 +62,15 @@ describe('the audit of the connector', function () {
 
   it('a cancelled call says whether it was sent', async () => {
     const client = await connect();
-    stub.answers.set('PUT /api/config', 'hang');
+    const came = new Promise<void>((resolve) =>
+      stub.answers.set('PUT /api/config', () => {
+        resolve();
+        return 'hang';
+      }),
+    );
     const cancel = new AbortController();
     const call = client.callTool(rename, { signal: cancel.signal }).catch((error: unknown) => error);
-    await fileSays(path, (text) => text.includes('"announced"'));
+    await came;
     cancel.abort();
     expect(await call).to.be.instanceOf(Error);
     const text = await fileSays(path, (said) => said.includes('"settled"'));

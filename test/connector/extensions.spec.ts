@@ -110,7 +110,8 @@ describe('extensions in the connector', function () {
   it('resources and prompts', async () => {
     const { resources } = await client.listResources();
     const spots = resources.find(({ uri }) => uri.endsWith(`/extensions/${ID}/spots`));
-    expect(spots?.title).to.equal('Hot spots');
+    expect(spots?.title).to.equal(`spots (${ID})`);
+    expect(spots?.description).to.include('data: "Hot spots"');
     const seen = await plugins.until(
       'published',
       async () => client.readResource({ uri: spots?.uri ?? '' }).catch(() => null), // not yet

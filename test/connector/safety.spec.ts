@@ -18,6 +18,7 @@ import { gone } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { forgedToken, type StubAnswer, StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
+import { openTerminal, type Terminal } from '../support/terminal.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -271,6 +272,58 @@ describe('the connector, to whom it must not yield', function () {
       const dropped = await callTool(client, 'flight_arm', { confirm_id: another });
       expect(dropped.value['message']).to.include('may have carried it out');
       expect(await reason(client, 'flight_arm', { confirm_id: another })).to.equal('confirm_required');
+      await client.close();
+    });
+  });
+
+  describe('a person who stands by', () => {
+    const env = (): NodeJS.ProcessEnv => ({
+      ...process.env,
+      SVC_OPERATOR_DIR: join(home, 'operator'),
+      NO_COLOR: '1',
+    });
+    const hold = async (): Promise<Terminal> => {
+      const held = openTerminal([process.execPath, join(ROOT, 'bin/svc.js'), 'operator', 'hold'], env());
+      await held.until('stand by');
+      return held;
+    };
+    const flying = async (): Promise<Client> =>
+      connectStdio({
+        args: ['--target', 'agent', stub.url, '--flight-enforced', '--token', stub.token('read', 'flight')],
+        home,
+        key: KEY,
+      });
+
+    it('is shown each call that they let through: time, tool, node and arguments, without what steers a terminal', async () => {
+      const held = await hold();
+      const client = await flying();
+      await callTool(client, 'telemetry_snapshot');
+      const mode = 'AUTO\u202e\u001b[2J\u0007';
+      expect((await callTool(client, 'flight_mode', { mode })).value).to.include({ ok: true });
+      await callTool(client, 'flight_goto', { lat: 48, lon: 11, alt_m: 9, allow_far: true, wait: false });
+      const said = await held.until('flight_goto');
+      const shown = said.split(/\r?\n/).filter((line) => line.includes('stub'));
+      expect(shown).to.have.length(2);
+      expect(shown[0]).to.match(/^\d\d:\d\d:\d\d {2}flight_mode {2}stub {2}\{"mode":"AUTO .*\}$/);
+      expect(shown[1]).to.include('{"lat":48,"lon":11,"alt_m":9,"allow_far":true,"wait":false}');
+      for (const steers of ['\u202e', '\u0007', '\u001b[2J']) expect(said).not.to.include(steers);
+      held.child.kill('SIGKILL');
+      await client.close();
+    });
+
+    it('who sees nothing any more lets nothing through, though their signal is still fresh', async () => {
+      const held = await hold();
+      const client = await flying();
+      const { pid } = JSON.parse(await readFile(join(home, 'operator/presence.json'), 'utf8')) as {
+        pid: number;
+      };
+      process.kill(pid, 'SIGKILL');
+      await gone(pid);
+      const { value } = await callTool(client, 'flight_arm');
+      expect(value).to.include({ reason: 'operator_present_stale' });
+      expect(value['message']).to.include('could not be shown');
+      expect(stub.came).to.not.include('POST /api/command');
+      held.child.kill('SIGKILL');
       await client.close();
     });
   });

@@ -151,12 +151,15 @@ describe('the audit files', () => {
     const open1 = open(2000);
     for (let i = 0; i < 5; i++) open1.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
     open1.stop();
+    const oldest = open1.proved;
     const older = join(base, 'older');
     cpSync(dir, older, { recursive: true });
     const open2 = open(2000);
     for (let i = 0; i < 5; i++) open2.announce('10.0.0.5', change(String(i)))?.settle(200, 'done');
     open2.stop();
     expect(verify()).to.include({ ok: true });
+    // What a hub is told, which notices when it goes back.
+    expect([oldest?.seq, open2.proved?.seq]).to.deep.equal([10, 20]);
     const good = join(base, 'good');
     for (const part of ['audit', 'heads', 'audit.key'])
       cpSync(join(base, part), join(good, part), { recursive: true });

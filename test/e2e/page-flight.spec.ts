@@ -85,6 +85,14 @@ describe('flying from the page', function () {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     await says('In the air');
+    await page.locator('::-p-text(Go to …)').click();
+    await page.locator('::-p-aria([name="Latitude, °"])').fill('48');
+    await page.locator('::-p-aria([name="Longitude, °"])').fill('11');
+    await hold('Go there');
+    await says('m from the vehicle, and commands go 2000 m at most.');
+    const far = 'Go to 48, 11 all the same';
+    await hold(far);
+    await says(`${far}: the vehicle has taken it.`);
     await page.locator('::-p-text(Mode, mission and more …)').click();
     await hold('Start mission');
     await says('Start mission: the vehicle has taken it.');

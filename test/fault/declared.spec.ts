@@ -48,6 +48,8 @@ describe('processes that are declared while the supervisor runs', () => {
       plan: async () => Promise.resolve([{ ...child('svc-link'), wanted: false }]),
       socketPath: join(dir, 'supervisor.sock'),
       recordPath: join(dir, 'children.json'),
+      heldPath: join(dir, 'held-config.json'),
+      planned: () => null,
       onLine: () => undefined,
       onState: () => setImmediate(() => wake()),
       onRestartSelf: () => undefined,

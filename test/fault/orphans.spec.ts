@@ -160,6 +160,7 @@ async function superviseOnce(script: string): Promise<{
       onState: (state) => {
         if (state === 'waiting') ended();
       },
+      onArmed: () => undefined,
     },
     { pingMs: 50, hungMs: 200, memoryMs: 5000, readyMs: 20_000 },
   );

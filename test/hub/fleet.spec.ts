@@ -148,6 +148,36 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     });
   });
 
+  it('a node whose audit goes back behind what the hub has heard has an alarm, also after a restart of the hub; a longer one has none', async () => {
+    const head = (seq: number, hash = `h${seq}`) => ({ nonce: 'boot.1', audit_head: { seq, hash } });
+    const told: Readonly<Record<string, readonly [object, object]>> = {
+      'audit-older': [head(9), head(4)],
+      'audit-other': [head(9), head(9, 'another')],
+      'audit-longer': [head(9), head(12)],
+      'audit-silent': [head(9), { nonce: 'boot.1' }],
+    };
+    const nodes = new Map<string, EnrolledNode>();
+    for (const id of Object.keys(told)) nodes.set(id, await hub.enroll(id));
+    for (const half of [0, 1] as const) {
+      for (const [id, node] of nodes) {
+        const client = await hub.connect(node);
+        await say(client, node, 'status', told[id]?.[half] ?? {});
+        await say(client, node, 'event', event(half + 1));
+        await acknowledged(client, node, half + 1);
+        await client.endAsync();
+      }
+      if (half === 1) break;
+      await hub.kill('SIGTERM');
+      await hub.serve();
+    }
+    const { nodes: alarming } = (await hub.call('GET', '/v1/nodes?alarm=true')).body as {
+      readonly nodes: readonly { readonly id: string; readonly alarm: string }[];
+    };
+    const found = alarming.filter(({ id }) => id.startsWith('audit-'));
+    expect(found.map(({ id }) => id)).to.deep.equal(['audit-older', 'audit-other']);
+    expect(found[0]?.alarm).to.include('audit');
+  });
+
   it('a node that sends events without end is delayed and named; the events of others are stored meanwhile', async () => {
     const [loud, quiet] = [await hub.enroll('loud'), await hub.enroll('quiet')];
     const [flood, other] = [await hub.connect(loud), await hub.connect(quiet)];

@@ -123,6 +123,13 @@ export function globalPosition(timeBootMs: number, lat: number, lon: number): Ma
   return message;
 }
 
+export function homePosition(lat: number, lon: number): MavLinkData {
+  const message = new common.HomePosition();
+  const [latitude, longitude] = [Math.round(lat * 1e7), Math.round(lon * 1e7)];
+  Object.assign(message, { latitude, longitude, altitude: 488_000, q: [1, 0, 0, 0] });
+  return message;
+}
+
 export function missionCurrent(seq: number): MavLinkData {
   const message = new common.MissionCurrent();
   message.seq = seq;

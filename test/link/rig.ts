@@ -109,6 +109,8 @@ export interface RigOptions {
   /** What it answers as AUTOPILOT_VERSION; null: nothing. */
   readonly version?: { readonly capabilities?: number; readonly uid?: number } | null;
   readonly store?: ParamStore;
+  /** `flight.max_goto_m`; any distance unless said. */
+  readonly maxGotoM?: number;
   readonly onCameraRequest?: (request: CameraRequest) => void;
 }
 
@@ -140,6 +142,7 @@ export class Rig {
       transport: this.transport,
       source: 'memory',
       store: options.store ?? null,
+      maxGotoM: options.maxGotoM ?? 0,
       ...(options.onCameraRequest === undefined ? {} : { onCameraRequest: options.onCameraRequest }),
       onState: (state) => this.states.push(structuredClone(state)),
     });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { WebSocket } from 'ws';
 import type { LinkState } from '../../shared/rpc/link.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
@@ -102,6 +102,11 @@ export async function fileSays(path: string, fits: (text: string) => boolean): P
     });
     return text !== null && fits(text) ? text : null;
   });
+}
+
+/** Resolves when there is no file of this name. */
+export async function gonePath(path: string): Promise<void> {
+  await folderHas(dirname(path), (names) => !names.includes(basename(path)));
 }
 
 /** The names in a folder once they fit, sorted. */

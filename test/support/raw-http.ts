@@ -1,33 +1,37 @@
 import { connect } from 'node:net';
 
 export interface RawAnswer {
-  /** Everything the server sent until it closed the connection or fell silent. */
+  /** Everything the server sent, answers before the last one (100) too. */
   readonly text: string;
+  /** Of the first answer. */
   readonly status: number | null;
+  /** Whether the server closed the connection. One that announces it is waited for. */
   readonly closed: boolean;
 }
 
+/** The longest wait for an answer, and for a close that was announced. */
+const LIMIT_MS = 20_000;
+
 /**
- * Sends exactly these bytes and collects the answer, up to the server's close or `quietMs` of silence after it.
- * Whatever an HTTP client library would mend or refuse goes out as it is.
+ * Sends exactly these bytes and collects the answer: to its end, or to the server's close. Whatever an HTTP client library
+ * would mend or refuse goes out as it is.
  */
-export async function rawHttp(port: number, bytes: string | Buffer, quietMs = 300): Promise<RawAnswer> {
+export async function rawHttp(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     const chunks: Buffer[] = [];
     let closed = false;
-    let late: NodeJS.Timeout | undefined;
+    const text = (): string => Buffer.concat(chunks).toString('latin1');
+    const late = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`the server neither answered to the end nor closed within 20 s: ${text()}`));
+    }, LIMIT_MS);
     const done = (): void => {
       clearTimeout(late);
       socket.destroy();
-      const text = Buffer.concat(chunks).toString('latin1');
-      const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-      resolve({ text, status: status === undefined ? null : Number(status), closed });
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(text())?.[1];
+      resolve({ text: text(), status: status === undefined ? null : Number(status), closed });
     };
-    late = setTimeout(() => {
-      socket.destroy();
-      reject(new Error('the server neither answered nor closed within 20 s'));
-    }, 20_000);
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') closed = true;
       else {
@@ -38,7 +42,7 @@ export async function rawHttp(port: number, bytes: string | Buffer, quietMs = 30
     socket.on('connect', () => socket.write(bytes));
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
-      socket.setTimeout(quietMs, done);
+      if (isWhole(text())) done();
     });
     socket.on('end', () => {
       closed = true;
@@ -48,6 +52,18 @@ export async function rawHttp(port: number, bytes: string | Buffer, quietMs = 30
       done();
     });
   });
+}
+
+/** Whether the last answer is there, and the connection stays open after it. */
+function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return false;
+  const head = text.slice(0, end).toLowerCase();
+  const rest = text.slice(end + 4);
+  if (/^http\/1\.1 1(?!01)/.test(head)) return isWhole(rest);
+  if (/\r\nconnection: close/.test(head)) return false;
+  if (/\r\ntransfer-encoding: chunked/.test(head)) return rest.endsWith('0\r\n\r\n');
+  return rest.length >= Number(/\r\ncontent-length: (\d+)/.exec(head)?.[1] ?? 0);
 }
 
 /** The JSON body of an answer. */

@@ -8,11 +8,20 @@ import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 import { operatorIdentity, operatorSigner } from '../../operator-signer.ts';
 
+/** More of a call is no line any more. */
+const MAX_CHARS = 1000;
+
+/** What a client has written, as one line that steers no terminal. */
+function oneLine(text: string): string {
+  const plain = plainText(text);
+  return plain.length <= MAX_CHARS ? plain : `${plain.slice(0, MAX_CHARS)} … (${plain.length} characters)`;
+}
+
 export default class OperatorHoldCommand extends NodeCommand {
   static override summary =
     'Say that a person stands by, as long as this runs: AI clients may then use flight tools.';
   static override description =
-    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Calls to nodes of a fleet are signed one by one and shown, those of the class flight only. Ctrl-C ends it.`;
+    `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Each call that it lets through is shown with its time and its arguments. Calls to nodes of a fleet are signed one by one and shown, those of the class flight only. Ctrl-C ends it.`;
   static override examples = ['<%= config.bin %> operator hold'];
 
   async run(): Promise<void> {
@@ -34,8 +43,12 @@ export default class OperatorHoldCommand extends NodeCommand {
             'A call that destroys something is not signed by holding: a person runs `svc operator confirm CODE`.',
           );
         const what = body === undefined ? '' : ` ${JSON.stringify(body)}`;
-        this.log(plainText(`signed  ${node}  ${method} ${path}${what}`));
+        this.log(oneLine(`signed  ${node}  ${method} ${path}${what}`));
         return Promise.resolve();
+      },
+      show: ({ tool, node, args }) => {
+        const time = new Date().toTimeString().slice(0, 8);
+        this.log(oneLine(`${time}  ${tool}  ${node}  ${args}`));
       },
       onError: (error) => this.warn(messageOf(error)),
     });

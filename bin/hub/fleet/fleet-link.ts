@@ -24,6 +24,7 @@ const PUBLISH_MS = 10_000;
 /** Retained messages of all nodes come at once. */
 const RECEIVE_MAXIMUM = 1000;
 const TWIN = 'two machines with one key';
+const WRONG = { twin: TWIN, audit: 'its audit went back' } as const;
 const FLOOD = 'more events than the hub takes of one node';
 
 export interface FleetLinkOptions {
@@ -205,7 +206,8 @@ export class FleetLink {
       }
       case 'status': {
         const body = parseBody(what, payload);
-        if (body !== null && fleet.status(node, body, kept)) onAlarm(node, TWIN);
+        const wrong = body === null ? null : fleet.status(node, body, kept);
+        if (wrong !== null) onAlarm(node, WRONG[wrong]);
         return body !== null;
       }
       case 'telemetry': {

@@ -2,13 +2,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
-import type { Presence } from '../../../shared/fleet/told.ts';
+import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
 import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
+
+const AUDIT_BACK =
+  'The audit of this node has gone back behind what the hub has heard of it: somebody removed records, or put an older copy of the machine back. Run `svc audit verify` there.';
 
 const FLOOD =
   'This node sends more events than the hub takes of one node, or has more in its store than its share: it is delayed, and its oldest events go first. Look what it reports.';
@@ -149,20 +152,24 @@ export class Fleet {
     return isTwin;
   }
 
-  /** @returns as `presence`: a boot of the machine that was replaced by another is back */
-  status(id: string, said: Json, kept: boolean): boolean {
+  /** @returns what is wrong since just now: a boot of the machine that was replaced by another is back, or its audit went back */
+  status(id: string, said: Json, kept: boolean): 'twin' | 'audit' | null {
     const node = this.#nodes.get(id);
-    if (node === undefined) return false;
+    if (node === undefined) return null;
     // The broker may have kept it for a week: it must not look new.
     if (!kept) node.status_at = node.seen_at = this.#now();
     else if (said['at'] !== node.status?.['at']) node.status_at = null;
-    node.status = said;
+    const before = auditHead(node.status);
+    const head = auditHead(said) ?? before;
+    node.status = { ...said, audit_head: head };
     const { nonce } = said;
     const boot = typeof nonce === 'string' ? nonce.split('.')[0] : undefined;
     const isTwin = boot !== undefined && node.boots.next(boot) && this.#twin(id, node);
+    const wentBack = isBehind(head, before) && node.alarm === null;
+    if (wentBack) this.#alarm(id, node, AUDIT_BACK);
     this.#unsaved.add(id);
     this.#changed(id);
-    return isTwin;
+    return isTwin ? 'twin' : wentBack ? 'audit' : null;
   }
 
   /** No change for lists: it comes every second. */
@@ -231,6 +238,18 @@ export class Fleet {
   #changed(id: string): void {
     for (const listener of this.#listeners) listener(id);
   }
+}
+
+type AuditHead = NonNullable<NodeStatus['audit_head']>;
+
+function auditHead(status: Json | null): AuditHead | null {
+  const { seq, hash } = (status?.['audit_head'] ?? {}) as Partial<Record<keyof AuditHead, unknown>>;
+  return typeof seq === 'number' && typeof hash === 'string' ? { seq, hash } : null;
+}
+
+function isBehind(now: AuditHead | null, before: AuditHead | null): boolean {
+  if (now === null || before === null) return false;
+  return now.seq < before.seq || (now.seq === before.seq && now.hash !== before.hash);
 }
 
 function known(row: DbRow): Known {

@@ -36,6 +36,8 @@ export class PeerBudgets {
   /** In the order of their last requests. */
   readonly #budgets = new Map<string, TokenBucket>();
   readonly #failing = new Map<string, Failing>();
+  /** Until then none of a full `#failing` can go, so that each stranger does not cost a look at all. */
+  #fullUntil = -Infinity;
   readonly #now: () => number;
   readonly #onLock: () => void;
 
@@ -130,7 +132,7 @@ export class PeerBudgets {
   #failingOf(peer: string): Failing {
     const known = this.#failing.get(peer);
     if (known !== undefined) return known;
-    if (this.#failing.size >= MAX_PEERS) this.#forget();
+    if (this.#failing.size >= MAX_PEERS && this.#now() >= this.#fullUntil) this.#forget();
     const place = this.#failing.size >= MAX_PEERS ? OTHERS : peer;
     const failing = this.#failing.get(place) ?? {
       failures: 0,
@@ -145,8 +147,11 @@ export class PeerBudgets {
   /** Removes peers whose lock and its doubling time are over; then one that was never locked. */
   #forget(): void {
     const now = this.#now();
+    let first = Infinity;
     for (const [peer, { lockedUntil, windowStart }] of this.#failing) {
-      if (now > Math.max(lockedUntil, windowStart) + FAILURE_WINDOW_MS) this.#failing.delete(peer);
+      const until = Math.max(lockedUntil, windowStart) + FAILURE_WINDOW_MS;
+      if (now > until) this.#failing.delete(peer);
+      else first = Math.min(first, until);
     }
     if (this.#failing.size < MAX_PEERS) return;
     for (const [peer, { lockedUntil }] of this.#failing) {
@@ -154,5 +159,6 @@ export class PeerBudgets {
       this.#failing.delete(peer);
       return;
     }
+    this.#fullUntil = first;
   }
 }

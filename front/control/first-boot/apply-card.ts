@@ -14,7 +14,7 @@ import type { Hotspot } from '../network/hotspot.ts';
 import type { Network } from '../network/network.ts';
 
 export interface CardDeps {
-  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'firstBoot'>;
+  readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig' | 'firstBoot'>;
   /** Where it may be; the first that is there counts. */
   readonly files: readonly string[];
   readonly deviceId: string;

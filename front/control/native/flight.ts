@@ -33,8 +33,12 @@ export function flightHandlers(
       }
       const args = checkArguments(cmd, body.args ?? []);
       if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
-      const request: CommandRequest =
-        body.timeout_ms === undefined ? { cmd, args } : { cmd, args, timeout_ms: body.timeout_ms };
+      const request: CommandRequest = {
+        cmd,
+        args,
+        ...(body.timeout_ms === undefined ? {} : { timeout_ms: body.timeout_ms }),
+        ...(body.allow_far === undefined ? {} : { allow_far: body.allow_far }),
+      };
       if (body.wait !== true) return vehicle.link.command(request);
       if (!isGoalName(cmd))
         throw new ApiError('E_BAD_REQUEST', `wait: only for ${GOAL_NAMES.join(', ')}, not for ${cmd}.`);

@@ -52,6 +52,7 @@ export async function serviceList(
     uptime_seconds: null,
     last_exit: null,
     last_words: [],
+    restart_required: [],
     memory_mb: pid === null ? null : await memoryOf(pid),
   }));
   return { services: await Promise.all([...own, ...others]), systemd_available: units !== null };

@@ -164,6 +164,11 @@ export class AuditLog {
     }
   }
 
+  /** The newest record of the operators that is on the disk, for whoever keeps it away from this node; null before there is one. */
+  get proved(): ChainedLog['proved'] {
+    return this.#operators.log.proved;
+  }
+
   get state(): AuditState {
     return { lost: this.#lost, problem: this.#problem, broken: this.#broken };
   }

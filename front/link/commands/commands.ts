@@ -30,6 +30,7 @@ import {
 } from './maneuvers.ts';
 import { payloadManeuver } from './payload.ts';
 import { Precedence } from './precedence.ts';
+import type { ReachCheck } from './reach-check.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, knownAltitude, Sender } from './sender.ts';
 
@@ -92,6 +93,8 @@ export interface CommandsOptions {
   readonly params: Params;
   /** The items of the vehicle's mission, from the cache or read. */
   readonly mission: () => Promise<readonly MissionItem[]>;
+  /** How far a place may be. */
+  readonly reach: ReachCheck;
   /** Sends a frame that gets no ack. */
   readonly send: (bytes: Buffer) => void;
 }
@@ -135,11 +138,11 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch is
-   *   under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch
+   *   is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
-    const { cmd, timeout_ms } = request;
+    const { cmd, timeout_ms, allow_far: allowFar = false } = request;
     const args = checkArguments(cmd, request.args);
     if (typeof args === 'string') throw new ApiError('E_BAD_REQUEST', args);
     const { vehicle, clock, refusals } = this.#options;
@@ -152,7 +155,7 @@ export class Commands {
     const context: Context = { target, deadline: clock.now() + timeout, turn, note };
     const watch = refusals.watch();
     try {
-      const result = await this.#run(cmd, args, context);
+      const result = await this.#run(cmd, args, context, allowFar);
       const refused = result !== null && result !== RESULT_ACCEPTED;
       const arming = ARMS.has(cmd) && this.#options.vehicle.armed !== true;
       const reasons = refused ? await watch.settled(arming) : watch.reasons(false);
@@ -166,7 +169,12 @@ export class Commands {
     }
   }
 
-  async #run(cmd: CommandName, args: readonly (number | string)[], context: Context): Promise<number | null> {
+  async #run(
+    cmd: CommandName,
+    args: readonly (number | string)[],
+    context: Context,
+    allowFar: boolean,
+  ): Promise<number | null> {
     switch (cmd) {
       case 'arm': {
         const result = await this.#sender.long(context, COMPONENT_ARM_DISARM, [1], {
@@ -193,7 +201,7 @@ export class Commands {
       case 'mode':
         return this.#sender.mode(context, String(args[0]));
       case 'goto':
-        return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2));
+        return this.#goto(context, numberAt(args, 0), numberAt(args, 1), numberAt(args, 2), allowFar);
       case 'stop':
         return this.#stop(context);
       case 'missionStart':
@@ -219,10 +227,12 @@ export class Commands {
           heading: vehicle.telemetry.position.heading,
           param: (name: string) => params.valueOf(name),
         };
-        return this.#sender.maneuver(
-          context,
-          payloadManeuver(cmd, args.map(Number), this.#sender.craft(), facts),
-        );
+        const maneuver = payloadManeuver(cmd, args.map(Number), this.#sender.craft(), facts);
+        if (cmd === 'orbit' && maneuver.kind === 'place' && !allowFar) {
+          const [lat, lon, alt] = [numberAt(args, 2), numberAt(args, 3), numberAt(args, 4)];
+          await this.#options.reach.check(cmd, { lat, lon, alt, around: Math.abs(numberAt(args, 0)) });
+        }
+        return this.#sender.maneuver(context, maneuver);
       }
       case 'setHome':
         return this.#sender.long(context, DO_SET_HOME, [1]);
@@ -330,10 +340,18 @@ export class Commands {
   }
 
   /** @param alt m above home */
-  async #goto(context: Context, lat: number, lon: number, alt: number): Promise<number | null> {
-    const { vehicle } = this.#options;
+  async #goto(
+    context: Context,
+    lat: number,
+    lon: number,
+    alt: number,
+    allowFar: boolean,
+  ): Promise<number | null> {
+    const { vehicle, reach } = this.#options;
     const problem = gotoProblem(this.#sender.craft(), alt);
     if (problem !== null) throw new ApiError('E_BAD_REQUEST', problem);
+    // Before it is sent, and so before it ends what is under way.
+    if (!allowFar) await reach.check('goto', { lat, lon, alt });
     // Speed -1: the vehicle's own. Yaw NaN: as it flies; a plane reads this parameter as the direction of its circle.
     const yaw = vehicle.family === 'plane' ? 0 : NaN;
     const result = await this.#sender.place(context, DO_REPOSITION, [-1, CHANGE_MODE, 0, yaw, lat, lon, alt]);

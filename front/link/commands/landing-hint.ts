@@ -1,5 +1,6 @@
 import type { MissionItem } from '../../../shared/mission/item.ts';
 import type { Clock } from '../clock.ts';
+import { inTime } from './in-time.ts';
 
 const DO_LAND_START = 189;
 /** A mission that is not known yet is read for so long at most; the refusal is told without it then. */
@@ -10,28 +11,11 @@ const READ_MS = 3000;
  * (GCS_MAVLink_Plane.cpp), and never what to do. @param mission its items; rejects where they cannot be read
  */
 export async function landingHint(clock: Clock, mission: Promise<readonly MissionItem[]>): Promise<string> {
-  const items = await within(clock, mission);
+  const items = await inTime(clock, READ_MS, mission);
   const what = 'Use rtl, or upload a plan in which DO_LAND_START stands before the landing.';
   if (items === null)
     return `A plane lands by the landing sequence of its mission, and this one has started none. ${what}`;
   if (!items.some(({ command }) => command === DO_LAND_START))
     return `This plane has no landing sequence in its mission. ${what}`;
   return 'This plane did not start the landing sequence of its mission; it may not know where it is. Use rtl.';
-}
-
-async function within<T>(clock: Clock, work: Promise<T>): Promise<T | null> {
-  return new Promise((resolve) => {
-    const timer = clock.after(READ_MS, () => resolve(null));
-    work.then(
-      (value) => {
-        timer.cancel();
-        resolve(value);
-      },
-      // Without the mission the hint is a general one.
-      () => {
-        timer.cancel();
-        resolve(null);
-      },
-    );
-  });
 }

@@ -3,6 +3,7 @@ import type { OffboardState, SetPoint } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import type { ReachCheck } from './reach-check.ts';
 
 /** A client that has sent nothing for so long has lost its place, and the vehicle holds. */
 const SILENT_MS = 500;
@@ -15,6 +16,8 @@ export interface OffboardOptions {
   readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
+  /** How far a place may be. */
+  readonly reach: Pick<ReachCheck, 'atOnce'>;
   readonly send: (bytes: Buffer) => void;
   /** A killSwitch is under way. */
   readonly killing: () => boolean;
@@ -51,10 +54,10 @@ export class Offboard {
   /**
    * @param holder who sends
    * @throws ApiError E_NO_FC; E_BUSY while another holds it or a killSwitch is under way; E_BAD_REQUEST for a firmware without
-   *   set-points
+   *   set-points; E_TOO_FAR for a place, by the fence as far as it is known at once
    */
   take(holder: string, point: SetPoint): OffboardState {
-    const { clock, vehicle, encoder, send, killing } = this.#options;
+    const { clock, vehicle, encoder, reach, send, killing } = this.#options;
     const { target, firmware } = vehicle;
     if (target === null || !vehicle.alive) throw new ApiError('E_NO_FC');
     if (firmware !== 'ardupilot' && firmware !== 'px4')
@@ -62,6 +65,7 @@ export class Offboard {
     if (killing()) throw new ApiError('E_BUSY', 'A killSwitch is under way: no set-point is sent.');
     if (this.#holder !== null && this.#holder !== holder)
       throw new ApiError('E_BUSY', 'Another client sends set-points. Wait until it has ended.');
+    if (point.type === 'position' && point.allow_far !== true) reach.atOnce('set-point', point);
     const now = clock.now();
     this.#holder = holder;
     if (now - this.#lastAt < SHORTEST_MS) this.#dropped++;

@@ -78,6 +78,11 @@ export class Missions {
     this.#cache = new MissionCache(options.clock);
   }
 
+  /** The items as they were read, while that holds (mission-cache.ts); null: not known. */
+  kept(part: MissionPart): readonly MissionItem[] | null {
+    return this.#cache.get(part)?.items ?? null;
+  }
+
   /** The RPC method `mission_read`. */
   async read({ part, refresh, token }: MissionReadRequest): Promise<MissionList> {
     this.#checkVehicle(part);

@@ -183,6 +183,12 @@ export const en = {
     gotoHeight: 'Height above home, m',
     gotoNow: 'Go there',
     gotoFar: (metres: string) => `${metres} m from the vehicle`,
+    tooFar: (metres: string | null, bound: string, limit: string | null) => {
+      const away = metres === null ? 'how far away it is, is not known' : `${metres} m from the vehicle`;
+      if (bound === 'max_goto_m') return `not sent: ${away}, and commands go ${limit ?? ''} m at most.`;
+      return `not sent: ${away}, and outside of the vehicle's fence${limit === null ? '' : ` (${limit} m)`}.`;
+    },
+    goFar: (lat: string, lon: string) => `Go to ${lat}, ${lon} all the same`,
     more: 'Mode, mission and more …',
     mode: 'Flight mode',
     modeSet: 'Change mode',
@@ -665,6 +671,7 @@ export const en = {
         `for ${time} · ${memory} · ${restarts} restarts · process ${pid}`,
       restart: 'Restart',
       restartOne: (name: string) => `Restart ${name}`,
+      waiting: (keys: string) => `Keeps ${keys} as when the vehicle armed. Restart it once disarmed.`,
       restarting: (name: string) => `${name} restarts …`,
       restarted: (name: string, before: string, after: string) =>
         `${name} has restarted: process ${before} has ended, process ${after} runs.`,

@@ -14,6 +14,7 @@ import { family, flies, lastPlace } from './vehicle-state.ts';
 const TAKEOFF_M = 10;
 const STOP_HOLD_MS = 400;
 const KILL_HOLD_MS = 2000;
+const FAR_HOLD_MS = 2000;
 
 /** What a pilot can tell the vehicle to do. */
 export function Actions(): JSX.Element {
@@ -48,6 +49,7 @@ export function Actions(): JSX.Element {
           <p class={`note ${outcome.tone}`}>{outcome.text}</p>
         )}
       </div>
+      {outcome?.far === undefined ? null : <GoFar commands={commands} order={outcome.far} />}
       {flies.value && offers('takeoff') ? <Takeoff commands={commands} /> : null}
       {offers('goto') ? <GoThere commands={commands} /> : null}
       <More commands={commands} />
@@ -203,6 +205,20 @@ function GoThere({ commands }: { readonly commands: Commands }): JSX.Element {
         why={valid ? null : t.fly.why.number}
       />
     </Unfold>
+  );
+}
+
+/** What was refused for its distance: the button names the place, as another one may be in the fields by now. */
+function GoFar({ commands, order }: { readonly commands: Commands; readonly order: Order }): JSX.Element {
+  const [lat = '', lon = ''] = order.args ?? [];
+  return (
+    <HeldOrder
+      commands={commands}
+      kind="danger"
+      name={t.fly.goFar(String(lat), String(lon))}
+      order={order}
+      holdMs={FAR_HOLD_MS}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import { isGround } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
 import type { Answer } from '../../api/rows.ts';
 import { armed, fresh } from '../../api/telemetry.ts';
+import { number } from '../../parts/format.ts';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { inAir } from './vehicle-state.ts';
@@ -15,13 +16,19 @@ import { inAir } from './vehicle-state.ts';
 export interface Order {
   readonly cmd: CommandName;
   readonly args?: readonly (string | number)[];
+  /** Over the node's bound of distance and the vehicle's fence. */
+  readonly far?: true;
 }
 
 export interface Commands {
   /** What is under way, for people; null: nothing. */
   readonly running: string | null;
-  /** What became of the last one. */
-  readonly outcome: { readonly text: string; readonly tone: 'good' | 'bad' } | null;
+  /** What became of the last one. `far`: what was refused for its distance alone. */
+  readonly outcome: {
+    readonly text: string;
+    readonly tone: 'good' | 'bad';
+    readonly far?: Order | undefined;
+  } | null;
   /** One after the other, until one is not taken. @param name for people */
   readonly give: (name: string, ...orders: readonly Order[]) => void;
   /** Why it cannot be given now; null: it can. */
@@ -79,7 +86,11 @@ export function useCommands(otherPilot: string | null): Commands {
           outcome:
             refusal === null
               ? { text: t.fly.accepted(name), tone: 'good' }
-              : { text: refusal === '' ? t.fly.noAnswer(name) : t.fly.refused(name, refusal), tone: 'bad' },
+              : {
+                  text: refusal.words === '' ? t.fly.noAnswer(name) : t.fly.refused(name, refusal.words),
+                  tone: 'bad',
+                  far: refusal.far,
+                },
         };
       });
     },
@@ -88,23 +99,38 @@ export function useCommands(otherPilot: string | null): Commands {
   };
 }
 
+interface Refusal {
+  /** Of the vehicle or the node; empty: no answer. */
+  readonly words: string;
+  readonly far?: Order;
+}
+
 /**
  * @param isWanted no later command has taken the place of this one: nobody takes off after they said stop
- * @returns null: all taken; else why not, in the words of the vehicle or the node; empty: no answer
+ * @returns null: all taken; else why not
  */
-async function run(orders: readonly Order[], isWanted: () => boolean): Promise<string | null> {
-  for (const { cmd, args = [] } of orders) {
+async function run(orders: readonly Order[], isWanted: () => boolean): Promise<Refusal | null> {
+  for (const order of orders) {
+    const { cmd, args = [], far } = order;
     if (!isWanted()) return null;
     try {
-      const { ack } = await call('command.post', { body: { cmd, args: [...args] } });
-      if (!ack.observed) return '';
-      if (!ack.accepted) return wordsOf(ack);
+      const body = { cmd, args: [...args], ...(far === undefined ? {} : { allow_far: far }) };
+      const { ack } = await call('command.post', { body });
+      if (!ack.observed) return { words: '' };
+      if (!ack.accepted) return { words: wordsOf(ack) };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      return error.message;
+      if (error.code === 'E_TOO_FAR') return { words: farWords(error.extras), far: { ...order, far: true } };
+      return { words: error.message };
     }
   }
   return null;
+}
+
+function farWords({ distance_m: distance, bound, limit_m: limit }: Refused['extras']): string {
+  const metres = (value: unknown): string | null =>
+    typeof value === 'number' ? number(Math.ceil(value)) : null;
+  return t.fly.tooFar(metres(distance), String(bound), metres(limit));
 }
 
 function wordsOf({

@@ -70,6 +70,9 @@ export function Services(): JSX.Element {
                   number(service.pid),
                 )}
               </p>
+              {service.restart_required.length === 0 ? null : (
+                <p class="hint">{text.waiting(service.restart_required.join(', '))}</p>
+              )}
               <LastWords service={service} />
             </div>
             <Button

@@ -1,0 +1,242 @@
+import { expect } from 'chai';
+import { common } from 'node-mavlink';
+import { checkReach, type Goal, type Known } from '../../front/link/commands/reach.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { CMD } from '../../shared/mission/commands.ts';
+import type { MissionItem } from '../../shared/mission/item.ts';
+import type { CommandRequest } from '../../shared/rpc/link.ts';
+import { commandAck, globalPosition, homePosition, paramValue } from './mavlink-samples.ts';
+import { Rig, type RigOptions } from './rig.ts';
+
+const REPOSITION = 192;
+const ORBIT = 34;
+/** MAV_PROTOCOL_CAPABILITY_MISSION_FENCE */
+const FENCES = 16_384;
+const HERE = { lat: 48, lon: 11 };
+/** Degrees of latitude in a metre. */
+const METRE = 1 / 111_195;
+
+/** A vehicle at HERE, whose home is there too and whose parameters are these, that takes each command. */
+async function at(
+  params: Readonly<Record<string, number>> = {},
+  options: RigOptions = { maxGotoM: 2000 },
+): Promise<Rig> {
+  const rig = new Rig(options);
+  rig.onSent = ({ id, fields }) => {
+    if ((id === 75 || id === 76) && fields['command'] !== 511)
+      rig.say(commandAck(Number(fields['command']), 0, rig.system));
+  };
+  await rig.meet();
+  rig.say(globalPosition(100, HERE.lat, HERE.lon));
+  rig.say(homePosition(HERE.lat, HERE.lon));
+  const names = Object.entries(params);
+  for (const [index, [name, value]] of names.entries()) rig.say(paramValue(name, value, index, names.length));
+  await rig.live(500);
+  rig.sent.length = 0;
+  return rig;
+}
+
+const north = (metres: number, alt = 20): number[] => [HERE.lat + metres * METRE, HERE.lon, alt];
+
+async function refusal(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    (value) => new Error(`was taken: ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw error;
+  return error;
+}
+
+describe('a place that is too far away', () => {
+  it('further than flight.max_goto_m is refused with the distance, before anything is sent; allow_far sends it', async () => {
+    const rig = await at();
+    expect((await rig.command('goto', north(1999))).status).to.equal('accepted');
+    rig.sent.length = 0;
+    const { code, status, message, extras } = await refusal(rig.command('goto', north(2010)));
+    expect([code, status]).to.deep.equal(['E_TOO_FAR', 422]);
+    expect(message).to.match(/2010 m from the vehicle.*allows 2000 m.*allow_far: true/);
+    expect(extras['distance_m']).to.be.closeTo(2010, 1);
+    expect(extras).to.deep.include({
+      bound: 'max_goto_m',
+      limit_m: 2000,
+      override: { body: { allow_far: true } },
+    });
+    const far: CommandRequest = { cmd: 'goto', args: [-48, -169, 20] };
+    expect((await refusal(rig.link.command(far))).message).to.include('20016 km from the vehicle');
+    expect(rig.commands(REPOSITION)).to.deep.equal([]);
+    const sent = rig.link.command({ ...far, allow_far: true });
+    await rig.live(500);
+    expect((await sent).status).to.equal('accepted');
+    await rig.link.stop();
+  });
+
+  it('is so for an orbit, with its radius, and for a set-point', async () => {
+    const rig = await at({}, { maxGotoM: 2000, autopilot: 12 });
+    const args = (radius: number): number[] => [radius, 5, ...north(1900)];
+    expect((await rig.command('orbit', args(-50))).status).to.equal('accepted');
+    expect(rig.commands(ORBIT)).to.have.length(1);
+    expect((await refusal(rig.command('orbit', args(-150)))).extras['distance_m']).to.be.closeTo(2050, 1);
+    const [lat = 0, lon = 0, alt = 0] = north(2010);
+    const point = { type: 'position', lat, lon, alt } as const;
+    expect(() => rig.link.setPoint({ holder: 'a', point })).to.throw(
+      ApiError,
+      'set-point: the place is 2010 m',
+    );
+    expect(rig.link.setPoint({ holder: 'a', point: { ...point, allow_far: true } }).holder).to.equal('a');
+    await rig.link.stop();
+  });
+
+  it('is every place while the position is not known; nothing bounds it with 0', async () => {
+    const rig = await at();
+    await rig.live(11_000);
+    const { message, extras } = await refusal(rig.command('goto', north(1)));
+    expect(message).to.include('position is not known');
+    expect(extras).to.include({ distance_m: null, bound: 'max_goto_m' });
+    const free = await at({}, {});
+    await free.live(11_000);
+    expect((await free.command('goto', north(4_000_000))).status).to.equal('accepted');
+    await Promise.all([rig.link.stop(), free.link.stop()]);
+  });
+
+  it("is one outside of the vehicle's own circle or heights, while its fence is on", async () => {
+    const fence = { FENCE_TYPE: 11, FENCE_RADIUS: 300, FENCE_ALT_MAX: 100, FENCE_ALT_MIN: 5 };
+    const off = await at({ ...fence, FENCE_ENABLE: 0 });
+    expect((await off.command('goto', north(400, 150))).status).to.equal('accepted');
+    for (const on of [{ FENCE_ENABLE: 1 }, { FENCE_ENABLE: 0, FENCE_AUTOENABLE: 1 }]) {
+      const rig = await at({ ...fence, ...on });
+      const cases: [place: number[], bound: string, limit: number, words: RegExp][] = [
+        [north(310), 'fence_radius', 300, /310 m from home, 310 m from the vehicle.*FENCE_RADIUS/],
+        [north(10, 101), 'fence_height', 100, /101 m above home is higher.*FENCE_ALT_MAX/],
+        [north(10, 4), 'fence_height', 5, /lower.*FENCE_ALT_MIN/],
+      ];
+      for (const [place, bound, limit, words] of cases) {
+        const { message, extras } = await refusal(rig.command('goto', place));
+        expect(message).to.match(words);
+        expect(extras).to.include({ bound, limit_m: limit });
+      }
+      expect((await rig.command('goto', north(290, 99))).status).to.equal('accepted');
+      await rig.link.stop();
+    }
+    const px4 = await at({ GF_ACTION: 2, GF_MAX_HOR_DIST: 300, GF_MAX_VER_DIST: 0 }, { autopilot: 12 });
+    expect((await refusal(px4.command('goto', north(310)))).message).to.include('GF_MAX_HOR_DIST');
+    expect((await px4.command('goto', north(290, 400))).status).to.equal('accepted');
+    await Promise.all([off.link.stop(), px4.link.stop()]);
+  });
+
+  it("is one outside of the vehicle's polygon, which is read where it is not known; without an answer the vehicle's own refusal must do", async () => {
+    const on = { FENCE_ENABLE: 1, FENCE_TYPE: 4, FENCE_TOTAL: 3 };
+    const rig = await at(on, { maxGotoM: 2000, version: { capabilities: FENCES } });
+    const corners = [north(-100), [HERE.lat, HERE.lon - 0.01], [HERE.lat + 100 * METRE, HERE.lon + 0.001]];
+    const answer = rig.onSent;
+    rig.onSent = (sent) => {
+      answer(sent);
+      const to = { targetSystem: rig.system, targetComponent: 191, missionType: 1 };
+      if (sent.id === 43) rig.say(Object.assign(new common.MissionCount(), { ...to, count: 3 }));
+      if (sent.id !== 51) return;
+      const seq = Number(sent.fields['seq']);
+      const [lat = 0, lon = 0] = corners[seq] ?? [];
+      const place = { x: Math.round(lat * 1e7), y: Math.round(lon * 1e7), z: 0, frame: 0 };
+      const item = { ...to, ...place, seq, command: CMD.polygonInclusion, param1: 3 };
+      rig.say(Object.assign(new common.MissionItemInt(), item));
+    };
+    const { extras, message } = await refusal(rig.command('goto', north(150)));
+    expect(message).to.include("outside of the vehicle's fence, 150 m from the vehicle");
+    expect(extras).to.include({ bound: 'fence_area', limit_m: null });
+    const asked = (): number => rig.sent.filter(({ id }) => id === 43).length;
+    expect(asked()).to.equal(1);
+    expect((await rig.command('goto', north(10))).status).to.equal('accepted');
+    expect(asked(), 'it is known by now').to.equal(1);
+    const silent = await at(on, { maxGotoM: 2000, version: { capabilities: FENCES } });
+    expect((await silent.command('goto', north(150))).status).to.equal('accepted');
+    await Promise.all([rig.link.stop(), silent.link.stop()]);
+  });
+
+  it('does not end a command that is under way, and a stop that comes meanwhile is not flown over', async () => {
+    const on = { FENCE_ENABLE: 1, FENCE_TYPE: 4, FENCE_TOTAL: 3 };
+    const rig = await at(on, { maxGotoM: 2000, version: { capabilities: FENCES } });
+    const going = rig.link.command({ cmd: 'goto', args: north(150) });
+    await rig.clock.advance(100); // it waits for the fence
+    expect((await rig.command('stop')).status).to.equal('accepted');
+    await rig.live(3000);
+    expect((await going).status).to.equal('no_ack');
+    expect(rig.commands(REPOSITION)).to.deep.equal([]);
+    await rig.link.stop();
+  });
+});
+
+describe('the polygons and circles of a fence', () => {
+  const item = (command: number, param1: number, x: number, y: number): MissionItem => ({
+    seq: 0,
+    frame: 0,
+    command,
+    param1,
+    param2: null,
+    param3: null,
+    param4: null,
+    x,
+    y,
+    z: 0,
+    autocontinue: 1,
+  });
+  /** A square of degrees around a place. */
+  const square = (command: number, lat: number, lon: number, half: number): readonly MissionItem[] =>
+    [
+      [-1, -1],
+      [-1, 1],
+      [1, 1],
+      [1, -1],
+    ].map(([a = 0, b = 0]) => item(command, 4, lat + a * half, lon + b * half));
+  const allowed = (
+    fence: readonly MissionItem[],
+    goal: Goal,
+    params: Record<string, number> = {},
+  ): boolean => {
+    const all: Record<string, number> = { FENCE_ENABLE: 1, FENCE_TYPE: 7, ...params };
+    const known: Known = {
+      maxM: 0,
+      here: null,
+      home: null,
+      px4: params['GF_ACTION'] !== undefined,
+      param: (name) => all[name] ?? null,
+      fence,
+    };
+    try {
+      checkReach('goto', goal, known);
+      return true;
+    } catch (error) {
+      expect(error).to.include({ code: 'E_TOO_FAR' });
+      return false;
+    }
+  };
+
+  it('have a place inside or outside, also across 180 degrees', () => {
+    const inside = square(CMD.polygonInclusion, 0, 180, 0.1);
+    const keep = square(CMD.polygonExclusion, 0, 180, 0.01);
+    expect(allowed(inside, { lat: 0.05, lon: -179.95, alt: 9 })).to.equal(true);
+    expect(allowed(inside, { lat: 0.05, lon: 179.95, alt: 9 })).to.equal(true);
+    expect(allowed(inside, { lat: 0.05, lon: 179.8, alt: 9 })).to.equal(false);
+    expect(allowed([...inside, ...keep], { lat: 0.005, lon: -179.995, alt: 9 })).to.equal(false);
+    const circle = [item(CMD.circleInclusion, 100, 47, 8), item(CMD.circleExclusion, 10, 47, 8)];
+    expect(allowed(circle, { lat: 47 + 50 * METRE, lon: 8, alt: 9 })).to.equal(true);
+    expect(allowed(circle, { lat: 47 + 5 * METRE, lon: 8, alt: 9 })).to.equal(false);
+    expect(allowed(circle, { lat: 47 + 150 * METRE, lon: 8, alt: 9 })).to.equal(false);
+  });
+
+  it('of several inclusions all count for ArduPilot, unless it says that one is enough, and one for PX4', () => {
+    const two = [
+      ...square(CMD.polygonInclusion, 47, 8, 0.01),
+      ...square(CMD.polygonInclusion, 47, 8.015, 0.01),
+    ];
+    const [both, one] = [
+      { lat: 47, lon: 8.007, alt: 9 },
+      { lat: 47, lon: 8, alt: 9 },
+    ];
+    expect(allowed(two, both)).to.equal(true);
+    expect(allowed(two, one)).to.equal(false);
+    expect(allowed(two, one, { FENCE_OPTIONS: 2 })).to.equal(true);
+    expect(allowed(two, one, { GF_ACTION: 1 })).to.equal(true);
+    expect(allowed(two, { lat: 40, lon: 8, alt: 9 }, { GF_ACTION: 1 })).to.equal(false);
+    expect(allowed(two, { lat: 40, lon: 8, alt: 9 }, { GF_ACTION: 0 })).to.equal(true);
+    expect(allowed(two, one, { FENCE_ENABLE: 0 })).to.equal(true);
+  });
+});
