@@ -1,29 +1,65 @@
 import { messageOf } from './errors.ts';
 import { readOwn } from './files/private-file.ts';
 import { MAX_SLOTS } from './rpc/radio-unit.ts';
+import type { JsonSchema } from './schemas/json-schema.ts';
+import { validatorOf } from './schemas/validator.ts';
 
 /** The slots of a ground station with several drones (docs/contract.md 7.2); slot 0 is the single drone. */
 
 /** UDP ports where a ground station's radio hands over what comes from slot 0; slot s has the port + s. */
 export const RADIO_PORTS = { mavlink: 14_550, video: 5600 } as const;
 
+export interface ActiveChoice {
+  /** Null: no drone is listened to until one is chosen. */
+  readonly slot: number | null;
+  /** Null: whichever is in the slot. */
+  readonly deviceId: string | null;
+}
+
+const SCHEMA = {
+  type: 'object',
+  required: ['version', 'slot'],
+  properties: {
+    version: { const: 1 },
+    slot: { type: ['integer', 'null'], minimum: 0, maximum: MAX_SLOTS - 1 },
+    device_id: { type: ['string', 'null'], maxLength: 64 },
+  },
+} as const satisfies JsonSchema;
+
+const validate = validatorOf(SCHEMA);
 const OTHERS_WRITE = 0o022;
 
 /**
- * The slot whose drone svc-link and svc-video listen to, from `active-drone.json`: `{"version":1,"slot":<n>}`. It is 0 where none
- * was chosen, or the file cannot be used.
+ * Which drone svc-link and svc-video listen to, from `active-drone.json`; null where none was chosen yet, which means the one in
+ * slot 0. With a file that cannot be used it is nobody.
  * @param onProblem told why the file cannot be used
  */
-export async function readActiveSlot(file: string, onProblem: (sentence: string) => void): Promise<number> {
+export async function readActiveChoice(
+  file: string,
+  onProblem: (sentence: string) => void,
+): Promise<ActiveChoice | null> {
   try {
     const text = await readOwn(file, OTHERS_WRITE, 1024);
-    if (text === null) return 0;
-    const { version, slot } = JSON.parse(text) as { readonly version?: unknown; readonly slot?: unknown };
-    if (version === 1 && Number.isInteger(slot) && Number(slot) >= 0 && Number(slot) < MAX_SLOTS)
-      return Number(slot);
-    throw new Error('it is not of version 1');
+    if (text === null) return null;
+    const value: unknown = JSON.parse(text);
+    const [violation] = validate(value) ?? [];
+    if (violation !== undefined) throw new Error(`${violation.path} ${violation.message}`);
+    const { slot, device_id: deviceId = null } = value as {
+      readonly slot: number | null;
+      readonly device_id?: string | null;
+    };
+    return { slot, deviceId };
   } catch (error) {
-    onProblem(`${file} cannot be used: ${messageOf(error)}. The drone in slot 0 is the active one.`);
-    return 0;
+    onProblem(`${file} cannot be used: ${messageOf(error)}. No drone is the active one until one is chosen.`);
+    return { slot: null, deviceId: null };
   }
+}
+
+/** As `readActiveChoice`, the slot alone. */
+export async function readActiveSlot(
+  file: string,
+  onProblem: (sentence: string) => void,
+): Promise<number | null> {
+  const choice = await readActiveChoice(file, onProblem);
+  return choice === null ? 0 : choice.slot;
 }

@@ -58,6 +58,7 @@ export function checkAnswer(answer: Answer): readonly Check[] {
 /** The advice for each problem. */
 const REMEDIES: Readonly<Record<string, string>> = {
   endpoint_closed: 'See who holds the port: `ss -lntup`. Or give it another one in mavlink.endpoints.',
+  no_active_drone: 'Choose one: `svc gs drones --use DEVICE`.',
   source_is_own_endpoint: 'Change mavlink.source or mavlink.endpoints: `svc config set`.',
   signing_lost:
     'Enrol the key of the vehicle again (POST /api/mavlink/signing/enroll-fc), or end signing over USB.',

@@ -6,6 +6,8 @@ import { keyTag } from './key-file.ts';
 import { LocalPort } from './local-port.ts';
 
 const POLL_MS = 500;
+/** The processes of wfb-ng follow their card at once. */
+const CHANNEL_POLL_MS = 20;
 
 export interface AirOptions {
   readonly air: number;
@@ -13,6 +15,7 @@ export interface AirOptions {
   readonly airHost: string;
   readonly peerHost: string;
   readonly channel: number;
+  readonly channelFile: string | null;
   readonly loss: number;
   readonly lossFile: string | null;
   readonly keyFile: string;
@@ -32,11 +35,13 @@ export class Air {
   #loss: number;
   #said = '';
   #tag: Buffer | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #channel: number | null;
+  #timers: readonly NodeJS.Timeout[] = [];
 
   constructor(options: AirOptions) {
     this.#options = options;
     this.#loss = options.loss;
+    this.#channel = options.channelFile === null ? options.channel : null;
     this.#port = new LocalPort({
       listen: options.air,
       to: options.peer,
@@ -49,25 +54,43 @@ export class Air {
   async start(): Promise<void> {
     await this.#port.start();
     await this.#poll();
-    this.#timer = every(POLL_MS, 'loss and key of the simulated radio', async () => this.#poll());
+    await this.#follow();
+    this.#timers = [
+      every(POLL_MS, 'loss and key of the simulated radio', async () => this.#poll()),
+      ...(this.#options.channelFile === null
+        ? []
+        : [every(CHANNEL_POLL_MS, 'channel of the simulated radio', async () => this.#follow())]),
+    ];
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await this.#port.stop();
+  }
+
+  /** Null without a card. */
+  get channel(): number | null {
+    return this.#channel;
   }
 
   /** @returns false if nothing can be sent now, also without a key */
   send(frame: Omit<AirFrame, 'channel' | 'tag'>, sent: (ok: boolean) => void): boolean {
-    if (this.#tag === null) return false;
-    return this.#port.send(encodeFrame({ ...frame, channel: this.#options.channel, tag: this.#tag }), sent);
+    if (this.#tag === null || this.#channel === null) return false;
+    return this.#port.send(encodeFrame({ ...frame, channel: this.#channel, tag: this.#tag }), sent);
   }
 
   #heard(bytes: Buffer): void {
     const frame = decodeFrame(bytes);
-    if (frame === null || frame.channel !== this.#options.channel) return;
+    if (frame === null || frame.channel !== this.#channel) return;
     if (this.#options.random() * 100 < this.#loss) return;
     this.#options.onFrame(frame, this.#tag);
+  }
+
+  async #follow(): Promise<void> {
+    const { channelFile } = this.#options;
+    if (channelFile === null) return;
+    const channel = Number((await readFile(channelFile, 'utf8').catch(absent)) ?? 0);
+    this.#channel = Number.isInteger(channel) && channel > 0 ? channel : null; // none while it is being written
   }
 
   async #poll(): Promise<void> {

@@ -27,6 +27,8 @@ export interface RadioSimOptions {
   readonly lossFile: string | null;
   readonly keyFile: string;
   readonly channel: number;
+  /** A file with the channel that its card is on, followed as wfb-ng follows its card; without the file it is on none. Null: it stays on `channel`. */
+  readonly channelFile: string | null;
   readonly bandwidth: number;
   readonly mcs: number;
   readonly fecK: number;
@@ -38,8 +40,8 @@ const MAX_K = 40;
 
 /**
  * The options of this end: the node's config, and `SVC_RADIO_SIM`, a JSON object or the path of a file with one: `air`, `peer`,
- * `video`, `mavlink` (ports), and if wanted `loss` (percent), `loss_file` (path), `channel`, `air_host` and
- * `peer_host` (IPv4, else loopback).
+ * `video`, `mavlink` (ports), and if wanted `loss` (percent), `loss_file` (path), `channel`, `channel_file`
+ * (path), `air_host` and `peer_host` (IPv4, else loopback).
  * @throws Error naming what is wrong
  */
 export function radioSimOptions(text: string, { agent, radio }: Config, paths: Paths): RadioSimOptions {
@@ -51,9 +53,11 @@ export function radioSimOptions(text: string, { agent, radio }: Config, paths: P
     throw new Error(`SVC_RADIO_SIM: ${name} is a number from ${low} to ${high}`);
   };
   const port = (name: string): number => number(name, 1, 65_535, null);
-  const { loss_file: lossFile = null } = given;
-  if (lossFile !== null && typeof lossFile !== 'string')
-    throw new Error('SVC_RADIO_SIM: loss_file is a path');
+  const path = (name: string): string | null => {
+    const value = given[name] ?? null;
+    if (value === null || typeof value === 'string') return value;
+    throw new Error(`SVC_RADIO_SIM: ${name} is a path`);
+  };
   const address = (name: string): string => {
     const value = given[name] ?? '127.0.0.1';
     if (typeof value === 'string' && isIPv4(value)) return value;
@@ -75,9 +79,10 @@ export function radioSimOptions(text: string, { agent, radio }: Config, paths: P
     api: radio.api_port === 0 ? (end === 'gs' ? 8103 : 8102) : radio.api_port,
     tunnel: { host, port: radio.relay_port },
     loss: number('loss', 0, 100, 0),
-    lossFile,
+    lossFile: path('loss_file'),
     keyFile: join(paths.radioKeys, 'slot-0.key'),
     channel: number('channel', 1, 196, radio.channel),
+    channelFile: path('channel_file'),
     bandwidth: radio.bandwidth_mhz,
     mcs: radio.mcs,
     fecK: radio.fec_k,

@@ -64,7 +64,7 @@ export function radioSim(options: RadioSimOptions, log: Logger): readonly Servic
   let seq = 0;
   const tell = (): void => {
     const timestamp = Date.now() / 1000;
-    const freq = frequency(options.channel);
+    const freq = frequency(air.channel ?? options.channel);
     for (const each of present(senders)) {
       reports.tell(each.report(timestamp));
       each.announce();

@@ -29,6 +29,7 @@ import { compileTable, type FrontRow, ROWS } from '../../shared/routes/table.ts'
 import { videoStatusRow } from '../../shared/routes/video.ts';
 import { clientOf } from '../../shared/rpc/contract.ts';
 import { helperAt } from '../../shared/rpc/helper-client.ts';
+import { MAX_SLOTS } from '../../shared/rpc/radio-unit.ts';
 import { SUPERVISOR } from '../../shared/rpc/supervisor.ts';
 import { VERSION } from '../../shared/version.ts';
 import { Credentials } from './credentials.ts';
@@ -69,6 +70,7 @@ import { ParamMetadata } from './param-metadata/param-metadata.ts';
 import { PilotInCommand } from './pilot/pilot-in-command.ts';
 import { PrincipalWatch } from './principal-watch.ts';
 import { AdaptiveVideo, limitsOf } from './radio/adaptive-video.ts';
+import { ChangeFile } from './radio/change-file.ts';
 import { ChannelChange } from './radio/channel-change.ts';
 import { DRONE_OVER_HTTP } from './radio/drone-api.ts';
 import { stationsOf } from './radio/iw.ts';
@@ -206,6 +208,11 @@ async function build(init: Init, log: Logger): Promise<Program> {
     profile,
     config: config.radio,
     bound: radios,
+    otherEnd: {
+      silentMs: (device) =>
+        ground ? (relayClient?.health(device).silentMs ?? null) : (relayListener?.silentMs ?? null),
+      changeProblem: () => channelChange.problem,
+    },
     paths,
     helper,
     sysDir,
@@ -253,6 +260,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     deviceId: id,
     name: config.agent.name,
     drone: DRONE_OVER_HTTP,
+    drones: config.radio.mode === 'external' ? 1 : MAX_SLOTS,
     now: Date.now,
     log,
   });
@@ -413,10 +421,10 @@ async function build(init: Init, log: Logger): Promise<Program> {
     : null;
   const channelChange = new ChannelChange({
     radio,
-    radios,
+    bound: () => radio.linked,
     relay: relayClient,
     groundSilentMs: () => relayListener?.silentMs ?? null,
-    file: paths.radioChange,
+    store: new ChangeFile(paths.radioChange),
     revertMs: config.radio.channel_revert_s * 1000,
     log,
   });

@@ -38,13 +38,16 @@ function fromRadio({ agent, mavlink }: Config): boolean {
   return agent.profile === 'ground-station' && mavlink.source === 'auto';
 }
 
-/** The address behind `mavlink.source`: for `auto` on a ground station, and for the supervisor's simulator. */
-async function sourceOf(config: Config, paths: Paths, log: Logger): Promise<string> {
+/**
+ * The address behind `mavlink.source`: for `auto` on a ground station, and for the supervisor's simulator; null while a ground
+ * station has no active drone.
+ */
+async function sourceOf(config: Config, paths: Paths, log: Logger): Promise<string | null> {
   const { source } = config.mavlink;
   if (source === 'sim') return `tcp:127.0.0.1:${process.env['SVC_SIM_PORT'] ?? ''}`;
   if (!fromRadio(config)) return source;
   const slot = await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence));
-  return `udp:0.0.0.0:${RADIO_PORT + slot}`;
+  return slot === null ? null : `udp:0.0.0.0:${RADIO_PORT + slot}`;
 }
 
 /** Where wfb-ng on a drone takes MAVLink for the ground station, and sends what comes from there. */
@@ -72,12 +75,13 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   const inForce = await configInForce(paths, 'svc-link', log);
   const { config } = inForce;
   const probe = new Encoder();
-  const source = await sourceOf(config, paths, log);
-  const from = started('mavlink.source', source, parseMavlinkSource);
+  const address = await sourceOf(config, paths, log);
+  const source = address ?? config.mavlink.source;
+  const from = address === null ? null : started('mavlink.source', address, parseMavlinkSource);
   const configured = endpointsOf(config);
-  const itself = ownEndpointOf(from, configured, ownHosts());
+  const itself = from === null ? null : ownEndpointOf(from, configured, ownHosts());
   const transport =
-    itself === null
+    from !== null && itself === null
       ? openSource(from, {
           clock,
           log,
@@ -92,6 +96,12 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
     refused.push({ code: 'source_is_own_endpoint', detail });
     log.error(detail);
   }
+  if (from === null)
+    refused.push({
+      code: 'no_active_drone',
+      detail:
+        'No drone of this ground station is chosen, so none is listened to. Choose one: svc gs drones --use DEVICE.',
+    });
   await mkdir(paths.run, { recursive: true, mode: 0o755 });
   const keys = new KeyStore(paths.signingDir, log);
   const link = new Link({
@@ -116,7 +126,7 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   const { router } = link;
   const addresses = configured.filter((address) => {
     // On a ground station the vehicle uses the port that a drone has for ground stations.
-    const taken = from.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
+    const taken = from?.kind === 'udp' && address.kind === 'udp' && from.port === address.port;
     if (taken) log.info(`no ground stations on UDP ${address.port}: it is the source`);
     // Another drone's frames come there, which must not reach the active one as a ground station's.
     const ofRadio =

@@ -30,7 +30,8 @@ async function build(log: Logger): Promise<Program> {
     agent.profile === 'ground-station'
       ? await readActiveSlot(paths.activeDrone, (sentence) => log.error(sentence))
       : 0;
-  const spec = videoAddress(config, Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video) + slot);
+  const port = Number(process.env['SVC_RADIO_VIDEO_PORT'] ?? RADIO_PORTS.video);
+  const spec = videoAddress(config, slot === null ? null : port + slot);
   const recordings = recordingsDirectory(config, paths);
   await mendNewest(recordings, (sentence) => log.error(sentence));
   const clock = systemVideoClock();

@@ -167,6 +167,8 @@ export type { Armed };
 export interface LinkProblem {
   code: /** `mavlink.source` leads to one of the node's own endpoints, and is not opened. */
     | 'source_is_own_endpoint'
+    /** A ground station listens to no drone until one is chosen. */
+    | 'no_active_drone'
     /** The node's own frames to the source come back from it. */
     | 'source_loops'
     /** An endpoint for ground stations could not be opened; it is tried again. */

@@ -90,7 +90,17 @@ export const radioStatus = {
       required: ['kind', 'sentence', 'figures'],
       properties: {
         kind: {
-          enum: ['card_missing', 'wrong_key', 'wrong_channel', 'peer_silent', 'overload', 'camera_silent'],
+          enum: [
+            'card_missing',
+            'wrong_key',
+            'wrong_channel',
+            'channel_change',
+            'peer_silent',
+            'one_way',
+            'overload',
+            'weak_signal',
+            'camera_silent',
+          ],
         },
         sentence: { type: 'string' },
         figures: { type: 'object', description: 'what shows it' },
@@ -153,7 +163,13 @@ export const channelRequest = {
   required: ['channel'],
   properties: {
     channel: { type: 'integer', minimum: 1, maximum: 196, description: 'Wi-Fi channel' },
-    phase: { enum: ['prepare', 'commit'], description: 'between two nodes only' },
+    phase: { enum: ['prepare', 'commit', 'confirm', 'done'], description: 'between two nodes only' },
+    from: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 196,
+      description: 'the channel of before, between two nodes',
+    },
     id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$', description: 'of the change, between two nodes' },
     in_ms: { type: 'integer', minimum: 0, maximum: 10_000, description: 'when the other end switches' },
   },
@@ -166,7 +182,11 @@ export const channelAnswer = {
   properties: {
     channel: { type: 'integer', description: 'that this node is on now' },
     frequency_mhz: nullable('integer', 'MHz'),
-    proved: { type: 'boolean', description: 'whether data has come on it' },
+    proved: {
+      type: 'boolean',
+      description:
+        'whether the other end has said that it is on this channel, too; to a phase: whether this node is, its tuning finished',
+    },
     reverted: { type: 'boolean', description: 'whether this node went back' },
     reason: nullable('string', 'why it was not proved, or went back'),
   },

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ActiveDrone } from '../../front/control/ground/active-drone.ts';
+import type { StoredRadio } from '../../front/control/radio/pair-store.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { readActiveSlot } from '../../shared/radio-slots.ts';
@@ -199,8 +200,69 @@ describe('the choice of the active drone', () => {
       expect(active.deviceId).to.equal(SECOND);
       await writeFile(file, '{"version":1,"slot":99}');
       const said: string[] = [];
-      expect(await readActiveSlot(file, (sentence) => said.push(sentence))).to.equal(0);
+      expect(await readActiveSlot(file, (sentence) => said.push(sentence))).to.equal(null);
       expect(said.join()).to.include(file);
+    } finally {
+      await active.stop();
+      await removeDir(folder);
+    }
+  });
+  it('is the user’s: a drone whose binding ends is not active any more, and not when it, or another one, is bound again', async () => {
+    const folder = await tempDir();
+    const file = join(folder, 'active-drone.json');
+    const changed: (() => void)[] = [];
+    let bound: StoredRadio[] = [];
+    const asked: string[] = [];
+    const make = () =>
+      new ActiveDrone({
+        file,
+        radios: {
+          list: () => bound,
+          relaySecret: () => null,
+          onChange: (listener) => {
+            changed.push(listener);
+            return () => undefined;
+          },
+        },
+        restart: async (name) => {
+          asked.push(`${name} ${await readActiveSlot(file, () => undefined)}`);
+        },
+        log: createLogger('test', 'silent'),
+      });
+    let active = make();
+    const bind = async (...radios: StoredRadio[]): Promise<void> => {
+      bound = radios;
+      for (const listener of changed) listener();
+      await active.stop(); // what has begun has ended
+    };
+    const [first, again, second] = [boundPair(FIRST), boundPair(FIRST), boundPair(SECOND)];
+    try {
+      await active.start();
+      await bind(first.atGround);
+      expect(active.deviceId, 'the first that was ever bound').to.equal(FIRST);
+      await bind(again.atGround);
+      expect(active.deviceId, 'bound with another key').to.equal(FIRST);
+      expect(asked).to.deep.equal([]);
+      await bind();
+      expect(active.deviceId).to.equal(null);
+      expect(asked).to.deep.equal(['svc-link null', 'svc-video null']);
+      for (const radio of [again, second]) {
+        await bind(radio.atGround);
+        expect(active.deviceId).to.equal(null);
+        active = make();
+        await active.start();
+        await active.stop();
+        expect(active.deviceId, 'after a restart').to.equal(null);
+      }
+      await active.choose(SECOND);
+      expect(active.deviceId).to.equal(SECOND);
+      expect(asked.slice(2)).to.deep.equal(['svc-link 0', 'svc-video 0']);
+      // Unbound and replaced while svc-control did not run.
+      bound = [first.atGround];
+      active = make();
+      await active.start();
+      await active.stop();
+      expect(active.deviceId).to.equal(null);
     } finally {
       await active.stop();
       await removeDir(folder);

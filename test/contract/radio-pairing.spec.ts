@@ -175,7 +175,7 @@ describe('a binding that breaks', () => {
 
   const host = (): string => `127.0.0.1:${(fake.address() as AddressInfo).port}`;
   const file = (): string => join(dir, 'pairs.json');
-  const begin = async (profile: 'drone' | 'ground-station', proofMs = 60_000) => {
+  const begin = async (profile: 'drone' | 'ground-station', proofMs = 60_000, drones = 8) => {
     const store = new PairStore({ file: file(), keys: join(dir, 'keys'), log });
     await store.start();
     store.onChange(() => {
@@ -187,6 +187,7 @@ describe('a binding that breaks', () => {
       deviceId: profile === 'drone' ? DRONE : GROUND,
       name: 'x',
       drone: DRONE_OVER_HTTP,
+      drones,
       now: Date.now,
       proofMs,
       log,
@@ -227,6 +228,41 @@ describe('a binding that breaks', () => {
       ]);
     }
     expect([store.list(), changes]).to.deep.equal([[], 0]);
+    await pairing.stop();
+  });
+  it('where somebody else runs wfb-ng: a second drone, which could never have a link, is refused before it is claimed', async () => {
+    const bound = boundPair('0000000000d7', GROUND, 3);
+    await writeFile(file(), JSON.stringify({ version: 1, pairs: [bound.atGround] }), { mode: 0o600 });
+    const { store, pairing } = await begin('ground-station', 60_000, 1);
+    const asked: string[] = [];
+    let device = DRONE;
+    answer = (req, res) => {
+      asked.push(`${req.method} ${req.url}`);
+      json(200, { device_id: device, name: 'x' })(req, res);
+    };
+    const refused: unknown = await pairing
+      .pair({ host: host(), code: 'ABCDEF' })
+      .catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'E_PAIRED', status: 409 });
+    expect(refused)
+      .to.have.property('message')
+      .that.matches(/one link.*0000000000d7.*svc radio unpair.*managed/);
+    expect([asked, store.list().length, changes]).to.deep.equal([['GET /api/pairing/info'], 1, 0]);
+    // The one that is bound may be bound again, and gets the slot that has the link.
+    device = '0000000000d7';
+    answer = (req, res) => {
+      if (req.method === 'GET') return json(200, { device_id: device, name: 'x' })(req, res);
+      let text = '';
+      req.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      return req.on('end', () => {
+        const half = JSON.parse(text) as { readonly public_key: string; readonly slot: number };
+        const { secret, publicKey } = makeRadioKeys();
+        const { fingerprint } = agree(secret, Buffer.from(half.public_key, 'hex'));
+        json(200, { device_id: device, public_key: publicKey.toString('hex'), fingerprint })(req, res);
+      });
+    };
+    await pairing.pair({ host: host(), key: 'svc_12345678' });
+    expect(store.list().map(({ device_id: id, slot }) => [id, slot])).to.deep.equal([[device, 0]]);
     await pairing.stop();
   });
   it('a new key that carries no data gives way to the older one, at both ends alike', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import winston from 'winston';
-import { diagnose } from '../../front/control/radio/diagnosis.ts';
+import { diagnose, type Evidence } from '../../front/control/radio/diagnosis.ts';
 import { LinkState } from '../../front/control/radio/link-state.ts';
 import { RadioLink } from '../../front/control/radio/radio-link.ts';
 import { parseReport } from '../../front/control/radio/report.ts';
@@ -17,7 +17,6 @@ class Replay {
   readonly link: RadioLink;
   readonly lines: string[] = [];
   now = 1_000_000;
-  heard = 0;
 
   private constructor(profile: Profile, server: ReportServer) {
     this.server = server;
@@ -31,9 +30,6 @@ class Replay {
         })(),
       }),
     });
-    const onHeard = (): void => {
-      this.heard++;
-    };
     const monotonic = (): number => this.now;
     this.link = new RadioLink({
       slot: 0,
@@ -42,7 +38,6 @@ class Replay {
       monotonic,
       now: () => 1_700_000_000_000,
       log,
-      onHeard,
     });
   }
 
@@ -133,7 +128,7 @@ const RECORDINGS: Readonly<Record<string, Expected>> = {
 
 const profileOf = (name: string): Profile => (name.startsWith('drone') ? 'drone' : 'ground-station');
 
-function diagnosisOf({ link }: Replay, profile: Profile): string | null {
+function diagnosisOf({ link }: Replay, profile: Profile, more: Partial<Evidence> = {}): string | null {
   return (
     diagnose({
       drone: profile === 'drone',
@@ -144,6 +139,9 @@ function diagnosisOf({ link }: Replay, profile: Profile): string | null {
       missingCards: [],
       channel: 165,
       tunedTo: 165,
+      changeProblem: null,
+      unansweredSeconds: null,
+      ...more,
     })?.kind ?? null
   );
 }
@@ -172,10 +170,10 @@ describe('the reports of wfb-ng, as they were recorded', () => {
         within(figures.rssi_dbm, [-47, -43], 'RSSI of the best antenna');
         within(figures.snr_db, [45, 49], 'its SNR');
         expect(figures.frequency_mhz).to.equal(5825);
-        expect(replay.heard).to.be.greaterThan(0);
+        expect(link.silentSeconds).to.be.a('number');
       } else {
         expect(figures.rssi_dbm).to.equal(null);
-        expect(replay.heard).to.equal(0);
+        expect(link.silentSeconds).to.equal(null);
       }
     });
   }
@@ -262,6 +260,44 @@ describe('the reports of wfb-ng, as they were recorded', () => {
     expect(replay.link.state).to.equal('active');
     expect(diagnosisOf(replay, 'drone')).to.equal('overload');
     within(replay.link.figures.tx_dropped_percent, [25, 50], 'dropped');
+  });
+
+  it('a ground station that loses two thirds of the video though the signal is strong is told that the air is full', async () => {
+    replay = await Replay.of('ground-station');
+    // As measured on a saturated link: 69 % are lost after FEC.
+    const saturated = recorded('gs-loss0').map((line) =>
+      line.includes('"video rx"')
+        ? line
+            .replace(/"out": \[\d+/, '"out": [65')
+            .replace(/"uniq": \[\d+/, '"uniq": [97')
+
+            .replace(/"lost": \[\d+/, '"lost": [145')
+        : line,
+    );
+    await replay.play(saturated, 0);
+    expect(replay.link.state).to.equal('active');
+    within(replay.link.figures.loss_percent, [60, 75], 'loss');
+    expect(diagnosisOf(replay, 'ground-station')).to.equal('overload');
+    const weak = { ...replay.link.figures, snr_db: 8 };
+    expect(diagnosisOf(replay, 'ground-station', { figures: weak })).to.equal('weak_signal');
+  });
+
+  it('an end that hears the other one, whose svc-control says nothing, is told that the link may be one-way', async () => {
+    for (const [profile, recording] of [
+      ['ground-station', 'gs-loss0'],
+      ['drone', 'drone-loss0'],
+    ] as const) {
+      replay = await Replay.of(profile);
+      await replay.play(recorded(recording), 0);
+      expect(replay.link.activeSeconds).to.be.a('number');
+      expect(diagnosisOf(replay, profile, { unansweredSeconds: 9 })).to.equal(null);
+      expect(diagnosisOf(replay, profile, { unansweredSeconds: 10 })).to.equal('one_way');
+      replay.now += 4000;
+      expect(replay.link.activeSeconds).to.equal(null);
+      expect(diagnosisOf(replay, profile, { state: 'searching' })).to.equal('peer_silent');
+      expect(diagnosisOf(replay, profile, { changeProblem: 'It is not over.' })).to.equal('channel_change');
+      if (profile === 'ground-station') await replay.stop();
+    }
   });
 
   it('an antenna id beyond 2^53 is read without loss', async () => {

@@ -82,8 +82,13 @@ export class RadioMachine {
     await rename(`${file}.new`, file);
   }
 
+  /** Where the channel of a card stands, for a simulated radio to follow. */
+  channelFile(card: string): string {
+    return join(this.#iw, `${card}.channel`);
+  }
+
   async channelOf(card: string): Promise<number> {
-    return Number(await readFile(join(this.#iw, `${card}.channel`), 'utf8'));
+    return Number(await readFile(this.channelFile(card), 'utf8'));
   }
 
   /** What the kernel says to every change from now on, or to those of one card; null: it does what it is asked for. */

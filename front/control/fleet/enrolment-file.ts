@@ -1,6 +1,4 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { FromSchema } from 'json-schema-to-ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
@@ -66,15 +64,4 @@ export async function readEnrolment(file: string, node: string): Promise<Enrolme
 /** @throws the file system's own error; nothing has changed then */
 export async function writeEnrolment(file: string, enrolment: EnrolmentRecord): Promise<void> {
   await writeAtomic(file, `${JSON.stringify(enrolment, null, 2)}\n`, 0o600);
-}
-
-/** Also after a power cut: what was left must not be joined again. */
-export async function removeEnrolment(file: string): Promise<void> {
-  await rm(file, { force: true });
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -4,6 +4,7 @@ import { Backoff } from '../../../shared/async/backoff.ts';
 import { contained } from '../../../shared/async/every.ts';
 import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { removeDurably } from '../../../shared/files/remove-durably.ts';
 import { parseCode } from '../../../shared/fleet/code.ts';
 import { newSigningKey, publicJwk, signStatement, thumbprint } from '../../../shared/fleet/signed.ts';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
@@ -11,7 +12,7 @@ import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import type { FleetPlace } from '../../../shared/rpc/fleet.ts';
-import { type EnrolmentRecord, readEnrolment, removeEnrolment, writeEnrolment } from './enrolment-file.ts';
+import { type EnrolmentRecord, readEnrolment, writeEnrolment } from './enrolment-file.ts';
 import { enrolAt, fetchAuthority, invalid, parseHub, renewAt } from './hub-client.ts';
 
 /** How often the age of the certificate is looked at, and the pauses after a renewal that failed, ms. */
@@ -201,7 +202,7 @@ export class Enrolment {
       if (this.#record === null && this.#fileProblem === null)
         throw new ApiError('E_NOT_FOUND', 'This node is in no fleet.');
       const fleet = this.#record?.fleet ?? null;
-      await removeEnrolment(paths.fleet).catch((error: unknown) => {
+      await removeDurably(paths.fleet).catch((error: unknown) => {
         throw new ApiError('E_STORE', `${paths.fleet} could not be removed: ${messageOf(error)}.`);
       });
       await this.#take(null);

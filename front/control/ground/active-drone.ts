@@ -2,8 +2,8 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { readActiveSlot } from '../../../shared/radio-slots.ts';
-import type { BoundRadios } from '../radio/bound-radios.ts';
+import { type ActiveChoice, readActiveChoice } from '../../../shared/radio-slots.ts';
+import type { BoundRadio, BoundRadios } from '../radio/bound-radios.ts';
 import { noDrone } from '../relay/relay-client.ts';
 
 /** What listens to the active drone, the flight first. */
@@ -17,28 +17,40 @@ export interface ActiveDroneOptions {
   readonly log: Logger;
 }
 
-/** Which of a ground station's drones its own flight rows and video are about; the others are reached by the relay. */
+/**
+ * Which of a ground station's drones its own flight rows and video are about; the others are reached by the relay. It is the first
+ * that was ever bound, until another is chosen; one whose binding ends is not active any more, also when it is bound again.
+ */
 export class ActiveDrone {
   readonly #options: ActiveDroneOptions;
   readonly #changes = new Serial();
-  #slot = 0;
+  /** Slot 0 for the first drone while none was bound yet. */
+  #choice: ActiveChoice = { slot: 0, deviceId: null };
+  #forget: (() => void) | null = null;
 
   constructor(options: ActiveDroneOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    const { file, log } = this.#options;
-    this.#slot = await readActiveSlot(file, (sentence) => log.error(sentence));
+    const { file, radios, log } = this.#options;
+    this.#choice = (await readActiveChoice(file, (sentence) => log.error(sentence))) ?? this.#choice;
+    this.#forget = radios.onChange(() => this.#follow());
+    this.#follow();
   }
 
   async stop(): Promise<void> {
+    this.#forget?.();
     await this.#changes.idle();
   }
 
   /** Null while no drone is bound in the slot that is listened to: then none of them is, until one is chosen. */
   get deviceId(): string | null {
-    return this.#options.radios.list().find(({ slot }) => slot === this.#slot)?.device_id ?? null;
+    const { slot, deviceId } = this.#choice;
+    const there = slot === null ? undefined : this.#inSlot(slot);
+    return there === undefined || (deviceId !== null && there.device_id !== deviceId)
+      ? null
+      : there.device_id;
   }
 
   /**
@@ -50,9 +62,11 @@ export class ActiveDrone {
       const { radios, log } = this.#options;
       const radio = radios.list().find(({ device_id: id }) => id === deviceId);
       if (radio === undefined) throw noDrone(deviceId);
-      const before = this.#slot;
-      if (radio.slot === before) return;
-      await this.#write(radio.slot);
+      const before = this.#choice;
+      const next = { slot: radio.slot, deviceId };
+      if (before.slot === next.slot && before.deviceId === deviceId) return;
+      await this.#write(next);
+      if (before.slot === next.slot) return;
       try {
         await this.#restart();
       } catch (error) {
@@ -65,12 +79,37 @@ export class ActiveDrone {
     });
   }
 
-  async #write(slot: number): Promise<void> {
-    const text = `${JSON.stringify({ version: 1, slot })}\n`;
+  /** What became of the active drone when the bound radios have changed. */
+  #follow(): void {
+    const { radios, log } = this.#options;
+    this.#changes
+      .run(async () => {
+        const { slot, deviceId } = this.#choice;
+        if (slot === null) return;
+        const radio =
+          deviceId === null ? this.#inSlot(slot) : radios.list().find(({ device_id: id }) => id === deviceId);
+        if (radio === undefined && deviceId === null && radios.list().length === 0) return; // the first is still to come
+        const next = { slot: radio?.slot ?? null, deviceId: radio?.device_id ?? null };
+        if (next.slot === slot && next.deviceId === deviceId) return;
+        await this.#write(next);
+        if (next.slot === slot) return;
+        if (next.slot === null)
+          log.warn(`the active drone ${deviceId ?? ''} is not bound any more; choose another one`);
+        await this.#restart();
+      })
+      .catch((error: unknown) => log.error(`active drone: ${messageOf(error)}`));
+  }
+
+  #inSlot(slot: number): BoundRadio | undefined {
+    return this.#options.radios.list().find((radio) => radio.slot === slot);
+  }
+
+  async #write(choice: ActiveChoice): Promise<void> {
+    const text = `${JSON.stringify({ version: 1, slot: choice.slot, device_id: choice.deviceId })}\n`;
     await writeAtomic(this.#options.file, text, 0o600).catch((error: unknown) => {
       throw new ApiError('E_STORE', `The active drone could not be written: ${messageOf(error)}.`);
     });
-    this.#slot = slot;
+    this.#choice = choice;
   }
 
   async #restart(): Promise<void> {

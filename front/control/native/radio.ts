@@ -28,7 +28,7 @@ export function radioHandlers(radio: WfbRadio, change: Pick<ChannelChange, 'requ
     },
 
     'wfb.channel.post': async ({ body, principal, forced }) => {
-      const { channel, phase, id, in_ms } = body;
+      const { channel, phase, id, from, in_ms } = body;
       if (phase === undefined) return change.request({ channel, forced });
       if (principal.kind !== 'relay')
         throw new ApiError('E_BAD_REQUEST', 'A phase is between the two nodes. Send the channel alone.');
@@ -36,6 +36,7 @@ export function radioHandlers(radio: WfbRadio, change: Pick<ChannelChange, 'requ
         channel,
         phase,
         ...(id === undefined ? {} : { id }),
+        ...(from === undefined ? {} : { from }),
         ...(in_ms === undefined ? {} : { in_ms }),
       });
     },

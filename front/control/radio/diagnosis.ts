@@ -6,8 +6,11 @@ export interface Diagnosis {
     | 'card_missing'
     | 'wrong_key'
     | 'wrong_channel'
+    | 'channel_change'
     | 'peer_silent'
+    | 'one_way'
     | 'overload'
+    | 'weak_signal'
     | 'camera_silent';
   /** What is wrong, and what to do. */
   readonly sentence: string;
@@ -26,10 +29,20 @@ export interface Evidence {
   /** What the config says, and what the first card is on; null if unknown. */
   readonly channel: number;
   readonly tunedTo: number | null;
+  /** Why a change of the channel is not over, null if none is open. */
+  readonly changeProblem: string | null;
+  /** Seconds for which the link has been active without a word of the other end's svc-control; null if none is to be expected. */
+  readonly unansweredSeconds: number | null;
 }
 
 /** A share of packets beyond which the air is full; a few are dropped at each start of wfb-ng. */
 const OVERLOAD_PERCENT = 2;
+/** Loss of video after FEC from which there is hardly a picture. */
+const LOSS_PERCENT = 20;
+/** Signal over noise that is enough for every MCS of 20 MHz, dB: whatever is lost then is not lost for weakness. */
+const STRONG_DB = 25;
+/** The relay asks every 2 s, and takes the other end for lost after 10. */
+const UNANSWERED_S = 10;
 
 /** The one thing that is wrong with a link, the most probable cause first; null if nothing is known to be. */
 export function diagnose(evidence: Evidence): Diagnosis | null {
@@ -47,6 +60,12 @@ export function diagnose(evidence: Evidence): Diagnosis | null {
       sentence: `Frames arrive and none can be decrypted: the two ends have different keys. Bind this radio to ${other} again.`,
       figures: { decrypt_errors: figures.decrypt_errors, packets_received: figures.packets_received },
     };
+  if (evidence.changeProblem !== null)
+    return {
+      kind: 'channel_change',
+      sentence: evidence.changeProblem,
+      figures: { channel, tuned_to: tunedTo, rx_silent_seconds: silentSeconds },
+    };
   if (state === 'searching') {
     if (tunedTo !== null && tunedTo !== channel)
       return {
@@ -56,7 +75,7 @@ export function diagnose(evidence: Evidence): Diagnosis | null {
       };
     return {
       kind: 'peer_silent',
-      sentence: `Nothing is heard from ${other}: it is off, out of range, or on another channel than ${channel}.`,
+      sentence: `Nothing is heard from ${other}: it is off, out of range, or on another channel than ${channel}. If that end shows one_way, it hears this one: then look at its transmitter and at the antennas here.`,
       figures: { packets_all: figures.packets_all, rx_silent_seconds: silentSeconds, channel },
     };
   }
@@ -66,6 +85,28 @@ export function diagnose(evidence: Evidence): Diagnosis | null {
       sentence:
         'More is to be sent than the air takes, and packets are dropped, also of MAVLink. Lower the bit rate of the video, or raise radio.mcs.',
       figures: { tx_dropped_percent: figures.tx_dropped_percent, bitrate_kbps: figures.bitrate_kbps },
+    };
+  const { loss_percent: loss, loss_before_fec_percent: before, snr_db: snr, rssi_dbm: rssi } = figures;
+  if (!evidence.drone && (loss ?? 0) > LOSS_PERCENT) {
+    const strong = snr === null || snr >= STRONG_DB;
+    return {
+      kind: strong ? 'overload' : 'weak_signal',
+      sentence: `${loss} % of the video is lost, ${
+        strong
+          ? 'though the signal is strong: the drone sends more than the air takes, or others are on this channel. Lower the bit rate of the video, raise radio.mcs on the drone, or take another channel (svc radio survey).'
+          : 'because the signal is weak: distance, antennas, or what is between the two. Lower radio.mcs on the drone, or raise its power.'
+      }`,
+      figures: { loss_percent: loss, loss_before_fec_percent: before, snr_db: snr, rssi_dbm: rssi },
+    };
+  }
+  const { unansweredSeconds } = evidence;
+  if (state === 'active' && unansweredSeconds !== null && unansweredSeconds >= UNANSWERED_S)
+    return {
+      kind: 'one_way',
+      sentence: evidence.drone
+        ? 'The ground station is heard, and asks nothing: it does not hear this drone (its state is then searching), or its svc-control does not run. Look at the transmitter here and at the antennas there.'
+        : 'The drone is heard, and does not answer: it does not hear this ground station (its state is then searching), or its svc-control does not run. Look at the transmitter here and at the antennas there.',
+      figures: { unanswered_seconds: unansweredSeconds, rssi_dbm: rssi, rx_silent_seconds: silentSeconds },
     };
   if (evidence.cameraSilent)
     return {

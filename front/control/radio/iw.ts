@@ -16,6 +16,8 @@ export interface ChannelRule {
   readonly frequency_mhz: number;
   /** Whether this region lets the card send there without having heard anybody, and without looking for radar. */
   readonly allowed: boolean;
+  /** Whether the region has it look for radar before it sends. */
+  readonly radar: boolean;
   /** Regulatory limit; null where sending is forbidden. */
   readonly max_dbm: number | null;
 }
@@ -43,6 +45,7 @@ export async function channelRules(phy: string): Promise<readonly ChannelRule[]>
       channel: Number(channel),
       frequency_mhz: Number(frequency),
       allowed: !disabled && !/no IR|radar/i.test(rest),
+      radar: /radar/i.test(rest),
       max_dbm: disabled ? null : numberOf(/\((-?[\d.]+) dBm\)/.exec(rest)?.[1]),
     };
   });

@@ -53,23 +53,21 @@ export class LinkState {
     this.#figures = NO_FIGURES;
   }
 
-  /** @returns whether the report shows that the other end was heard */
-  take(report: Report, now: number): boolean {
+  take(report: Report, now: number): void {
     this.#reportAt = now;
     if (report.type === 'settings') {
       this.#intervalMs = report.intervalMs;
       this.#cards = report.cards;
-      return false;
+      return;
     }
-    if (!STREAMS.has(report.id)) return false;
+    if (!STREAMS.has(report.id)) return;
     const recent = this.#streams.get(report.id) ?? [];
     recent.push(report);
     if (recent.length > WINDOW) recent.shift();
     this.#streams.set(report.id, recent);
     this.#noteVideo(report, now);
-    const heard = report.id === 'tunnel rx' && this.#noteTunnel(report, now);
+    if (report.id === 'tunnel rx') this.#noteTunnel(report, now);
     this.#figures = figuresOf(this.#streams, this.#profile, this.#intervalMs);
-    return heard;
   }
 
   /** The stream whose reports are the clock of the history. */
@@ -106,19 +104,18 @@ export class LinkState {
     return now - (this.#videoAt ?? this.#videoSince) >= HOLD_MS;
   }
 
-  #noteTunnel({ packets }: StreamReport, now: number): boolean {
+  #noteTunnel({ packets }: StreamReport, now: number): void {
     if ((packets['data']?.[0] ?? 0) > 0) {
       this.#heardAt = now;
       this.#foreignSince = null;
       this.#foreignAt = null;
-      return true;
+      return;
     }
     if ((packets['dec_err']?.[0] ?? 0) > 0) {
       // A report is of the interval that has just ended.
       this.#foreignSince ??= Math.max(now - this.#intervalMs, this.#heardAt ?? 0);
       this.#foreignAt = now;
     }
-    return false;
   }
 
   #noteVideo({ id, packets }: StreamReport, now: number): void {

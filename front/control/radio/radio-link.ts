@@ -16,7 +16,6 @@ export interface RadioLinkDeps {
   readonly monotonic: () => number;
   readonly now: () => number;
   readonly log: Logger;
-  readonly onHeard: () => void;
   /** Each report of a stream, with the figures that it has led to. */
   readonly onReport?: (report: StreamReport, figures: Figures) => void;
 }
@@ -32,6 +31,7 @@ export class RadioLink {
   readonly #client: ReportClient;
   #timer: NodeJS.Timeout | null = null;
   #told: RadioState | null = null;
+  #toldAt = 0;
   #connection: string | null = 'it was not tried yet';
   /** Lines of the API that were no reports. */
   garbage = 0;
@@ -80,6 +80,13 @@ export class RadioLink {
     return silence === null ? null : Math.round(silence / 100) / 10;
   }
 
+  /** For how long it has been active; null while it is not. */
+  get activeSeconds(): number | null {
+    return this.#told === 'active' && this.state === 'active'
+      ? (this.#deps.monotonic() - this.#toldAt) / 1000
+      : null;
+  }
+
   /** The cards that wfb-ng runs on, null if unknown. */
   get cards(): readonly string[] | null {
     return this.#state.cards;
@@ -97,7 +104,7 @@ export class RadioLink {
 
   #take(report: Report): void {
     const now = this.#deps.monotonic();
-    const heard = this.#state.take(report, now);
+    this.#state.take(report, now);
     if (report.type !== 'settings' && report.id === this.#state.pace) {
       const { rssi_dbm, snr_db, loss_percent, loss_before_fec_percent, bitrate_kbps } = this.#state.figures;
       const timestamp = new Date(this.#deps.now()).toISOString();
@@ -112,7 +119,6 @@ export class RadioLink {
     }
     this.#tell();
     if (report.type !== 'settings') this.#deps.onReport?.(report, this.#state.figures);
-    if (heard) this.#deps.onHeard();
   }
 
   #connected(problem: string | null): void {
@@ -128,6 +134,7 @@ export class RadioLink {
     const { log, slot } = this.#deps;
     const before = this.#told ?? 'unknown';
     this.#told = state;
+    this.#toldAt = this.#deps.monotonic();
     const { rssi_dbm, decrypt_errors } = this.figures;
     const facts = { slot, rssi_dbm, decrypt_errors, silent_seconds: this.silentSeconds };
     const sentence = `radio: slot ${slot} was ${before}, is ${state}`;

@@ -3,7 +3,6 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
 import { type Agreement, agree, makeRadioKeys } from '../../../shared/radio-keys.ts';
-import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
 import type { DroneApi } from './drone-api.ts';
 import { type PairStore, type StoredRadio, withoutPrevious } from './pair-store.ts';
 
@@ -35,6 +34,8 @@ export interface RadioPairingOptions {
   readonly name: string;
   /** How a ground station reaches a drone that is not bound yet. */
   readonly drone: DroneApi;
+  /** How many drones can have a link to this ground station: one, where somebody else runs wfb-ng. */
+  readonly drones: number;
   /** Wall clock, ms. */
   readonly now: () => number;
   readonly proofMs?: number;
@@ -150,17 +151,13 @@ export class RadioPairing {
 
   /**
    * A ground station: sends its half to the drone and keeps what they agree on.
-   * @throws ApiError E_REMOTE, E_TIMEOUT, E_UPSTREAM with the drone's own words; nothing is kept then
+   * @throws ApiError E_PAIRED, E_BUSY, E_REMOTE, E_TIMEOUT, E_UPSTREAM with the drone's own words; nothing is kept then
    */
   async #bindDrone(host: string, key: string | undefined, code: string | undefined): Promise<PairAnswer> {
-    const { drone, deviceId, name, store } = this.#options;
+    const { drone, deviceId, name } = this.#options;
     const at = await drone.at(host);
     const about = await at.about();
-    const taken = new Set(store.list().map((radio) => radio.slot));
-    const free = Array.from({ length: MAX_SLOTS }, (_, each) => each).find((each) => !taken.has(each));
-    const slot = this.#find(about.device_id)?.slot ?? free;
-    if (slot === undefined)
-      throw new ApiError('E_BUSY', `All ${MAX_SLOTS} slots are taken. End the binding of a drone first.`);
+    const slot = this.#slotFor(about.device_id);
     const claimed = key === undefined ? await at.claim(code ?? '', deviceId) : null;
     try {
       const { secret, publicKey } = makeRadioKeys();
@@ -187,6 +184,25 @@ export class RadioPairing {
       if (claimed !== null) await at.unclaim(claimed).catch((failed: unknown) => keyLeft(claimed, failed));
       throw error;
     }
+  }
+
+  /** Its own, or the first that is free. @throws ApiError E_PAIRED, E_BUSY */
+  #slotFor(deviceId: string): number {
+    const { store, drones } = this.#options;
+    const own = this.#find(deviceId)?.slot;
+    if (own !== undefined && own < drones) return own;
+    const others = store.list().filter(({ device_id: id }) => id !== deviceId);
+    const [first] = others;
+    if (drones === 1 && first !== undefined)
+      throw new ApiError(
+        'E_PAIRED',
+        `Where radio.mode is external, wfb-ng has one link, and the drone ${first.device_id} is bound to it: a second one would never be heard. End that binding first (svc radio unpair ${first.device_id}), or let this node run wfb-ng (radio.mode managed).`,
+      );
+    const taken = new Set(others.map(({ slot }) => slot));
+    const free = Array.from({ length: drones }, (_, slot) => slot).find((slot) => !taken.has(slot));
+    if (free === undefined)
+      throw new ApiError('E_BUSY', `All ${drones} slots are taken. End the binding of a drone first.`);
+    return free;
   }
 
   #agree(secret: Buffer, peerPublic: string): Agreement {

@@ -17,6 +17,15 @@ export interface RadioView {
   /** In the order of their slots. */
   readonly links: readonly RadioLink[];
   readonly problem: Error | null;
+  readonly otherEnd: OtherEnd;
+}
+
+/** The other end's svc-control, not its wfb-ng. */
+export interface OtherEnd {
+  /** Since its last word through the relay, ms; null if there was none. */
+  silentMs(deviceId: string): number | null;
+  /** Why a change of the channel is not over; null if none is open. */
+  changeProblem(): string | null;
 }
 
 /** The answer of GET /api/wfb (shared/schemas/radio.ts says what the members are). */
@@ -62,6 +71,8 @@ export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, Card
             missingCards: cards.missing,
             channel: config.channel,
             tunedTo: setting?.channel ?? null,
+            changeProblem: radio.otherEnd.changeProblem(),
+            unansweredSeconds: unanswered(radio, link),
           }),
     problem: problemOf(radio, link),
     unread_lines: link?.garbage ?? 0,
@@ -97,6 +108,13 @@ function cardStatus(
     packets: antennas.length === 0 ? null : Math.max(...antennas.map(({ packets }) => packets)),
     rssi_dbm: antennas.length === 0 ? null : Math.max(...antennas.map(({ rssi_dbm }) => rssi_dbm)),
   };
+}
+
+/** Null where no radio is bound, so that nobody could say anything. */
+function unanswered({ profile, bound, otherEnd }: RadioView, link: RadioLink): number | null {
+  const peer = profile === 'drone' ? bound[0] : bound.find(({ slot }) => slot === link.slot);
+  if (peer === undefined || link.activeSeconds === null) return null;
+  return Math.round(Math.min(link.activeSeconds, (otherEnd.silentMs(peer.device_id) ?? Infinity) / 1000));
 }
 
 function problemOf({ problem }: RadioView, link: RadioLink | null): string | null {

@@ -1,5 +1,4 @@
 import { Serial } from '../../../shared/async/serial.ts';
-import { tellAll } from '../../../shared/async/tell.ts';
 import { setConfigKey } from '../../../shared/config/write.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { Paths } from '../../../shared/paths.ts';
@@ -13,7 +12,7 @@ import { type CardSetting, cardSetting, channelRules } from './iw.ts';
 import { ManagedWfb, type RadioConfig } from './managed-wfb.ts';
 import type { Radio } from './radio.ts';
 import { RadioLink } from './radio-link.ts';
-import { type RadioStatus, radioStatus } from './radio-status.ts';
+import { type OtherEnd, type RadioStatus, radioStatus } from './radio-status.ts';
 import { type SurveyedChannel, survey } from './survey.ts';
 
 export interface WfbRadioDeps {
@@ -22,6 +21,7 @@ export interface WfbRadioDeps {
   readonly bound: Pick<BoundRadios, 'list' | 'onChange'>;
   readonly paths: Pick<Paths, 'config' | 'configLastGood' | 'heldConfig' | 'radioKeys'>;
   readonly helper: Pick<Helper, 'radio_apply' | 'radio_stop' | 'radio_tune' | 'radio_power'>;
+  readonly otherEnd: OtherEnd;
   readonly sysDir: string;
   /** How often it looks which cards are there; 1 s unless given. */
   readonly pollMs?: number;
@@ -47,7 +47,6 @@ export class WfbRadio implements Radio {
   readonly #cards: RadioCards;
   readonly #managed: ManagedWfb | null;
   readonly #links = new Map<number, RadioLink>();
-  readonly #heard = new Set<(slot: number) => void>();
   readonly #serial = new Serial();
   #surveying = false;
   #forget: (() => void) | null = null;
@@ -77,6 +76,12 @@ export class WfbRadio implements Radio {
     if (this.#config.mode === 'off') return;
     await this.#cards.start();
     this.#match();
+    const linked = new Set(this.linked.map(({ slot }) => slot));
+    for (const { device_id: id, slot } of this.bound)
+      if (!linked.has(slot))
+        this.#deps.log.warn(
+          `radio: ${id} is bound in slot ${slot}, which has no link with radio.mode ${this.#config.mode}`,
+        );
     this.#forget = this.#deps.bound.onChange(() => this.#match());
     this.#managed?.start();
     this.#deps.adaptive?.start();
@@ -111,19 +116,24 @@ export class WfbRadio implements Radio {
     return this.#deps.bound.list();
   }
 
+  /** Those of the bound radios that have a link: on a ground station where somebody else runs wfb-ng, one. */
+  get linked(): ReturnType<BoundRadios['list']> {
+    if (this.#deps.profile === 'drone') return this.bound;
+    return this.bound.filter(({ slot }) => this.#slots().has(slot));
+  }
+
   /** Why wfb-ng does not run, or not as it should; null if nothing is known. */
   get problem(): ApiError | null {
     return this.#managed?.problem ?? null;
   }
 
+  get otherEnd(): OtherEnd {
+    return this.#deps.otherEnd;
+  }
+
   /** As GET /api/wfb. */
   async status(): Promise<RadioStatus> {
     return radioStatus(this, await this.#settingsNow());
-  }
-
-  onHeard(listener: (slot: number) => void): () => void {
-    this.#heard.add(listener);
-    return () => this.#heard.delete(listener);
   }
 
   async channel(): Promise<number | null> {
@@ -133,6 +143,23 @@ export class WfbRadio implements Radio {
 
   async tune(channel: number): Promise<{ readonly frequency_mhz: number }> {
     return this.#serial.run(async () => this.#tune(channel));
+  }
+
+  async mayUse(channel: number): Promise<void> {
+    for (const { name, phy } of this.#someCards()) {
+      const rules = phy === null ? [] : await channelRules(phy);
+      if (rules.length === 0) continue; // the card does not say; it is asked itself
+      const rule = rules.find((each) => each.channel === channel);
+      const why =
+        rule === undefined
+          ? `does not know channel ${channel}`
+          : rule.max_dbm === null
+            ? `may not send on channel ${channel} in this region`
+            : rule.radar
+              ? `has to look for radar before it sends on channel ${channel} in this region`
+              : null;
+      if (why !== null) throw new ApiError('E_RADIO_REFUSED', `${name} ${why}.`, { card: name });
+    }
   }
 
   async keepChannel(channel: number): Promise<void> {
@@ -286,8 +313,7 @@ export class WfbRadio implements Radio {
   /** One link for each bound radio, if this node runs wfb-ng; else the one that somebody else runs. */
   #match(): void {
     const { profile, monotonic, now, log, adaptive } = this.#deps;
-    const bound = this.bound.slice(0, profile === 'drone' ? 1 : undefined);
-    const slots = new Set(this.#managed === null ? [0] : bound.map(({ slot }) => slot));
+    const slots = this.#slots();
     for (const [slot, link] of this.#links) {
       if (slots.has(slot)) continue;
       link.stop();
@@ -295,9 +321,6 @@ export class WfbRadio implements Radio {
     }
     for (const slot of slots) {
       if (this.#links.has(slot)) continue;
-      const onHeard = (): void => {
-        tellAll('the radio', this.#heard, slot);
-      };
       const link = new RadioLink({
         slot,
         profile,
@@ -305,12 +328,17 @@ export class WfbRadio implements Radio {
         monotonic,
         now,
         log,
-        onHeard,
         ...(adaptive === null ? {} : { onReport: adaptive.take.bind(adaptive) }),
       });
       this.#links.set(slot, link);
       link.start();
     }
+  }
+
+  #slots(): ReadonlySet<number> {
+    if (this.#managed === null) return new Set([0]);
+    const bound = this.bound.slice(0, this.#deps.profile === 'drone' ? 1 : undefined);
+    return new Set(bound.map(({ slot }) => slot));
   }
 
   #port(slot: number): number {

@@ -56,15 +56,7 @@ export class RelayClient implements RelayCalls {
 
   constructor(options: RelayClientOptions) {
     this.#options = options;
-    this.agent = new RelayAgent({
-      ownId: options.ownId,
-      peerOf: (id) => this.#peerOf(id),
-      onSocket: (id, socket) => {
-        const { sockets } = this.#drone(id);
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      },
-    });
+    this.agent = this.#newAgent();
   }
 
   start(): void {
@@ -100,17 +92,30 @@ export class RelayClient implements RelayCalls {
     return { silentMs: answeredAt === null ? null : this.#options.now() - answeredAt, latencyMs };
   }
 
+  #newAgent(): RelayAgent {
+    return new RelayAgent({
+      ownId: this.#options.ownId,
+      peerOf: (id) => this.#peerOf(id),
+      onSocket: (id, socket) => {
+        const { sockets } = this.#drone(id);
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      },
+    });
+  }
+
   async call(
     deviceId: string,
-    { method, path, body, timeoutMs }: Parameters<RelayCalls['call']>[1],
+    { method, path, body, timeoutMs, fresh = false }: Parameters<RelayCalls['call']>[1],
   ): Promise<{ readonly status: number; readonly body: unknown }> {
     if (!this.isBound(deviceId)) throw noDrone(deviceId);
     const signal = AbortSignal.timeout(timeoutMs);
     const text = body === undefined ? null : JSON.stringify(body);
+    const agent = fresh ? this.#newAgent() : this.agent;
     try {
       const answer = await this.#send(
         {
-          agent: this.agent,
+          agent,
           host: deviceId,
           method,
           path,
@@ -130,6 +135,8 @@ export class RelayClient implements RelayCalls {
       return { status: answer.statusCode ?? 0, body: JSON.parse(bytes.toString('utf8')) };
     } catch (error) {
       throw this.errorOf(error, deviceId, signal.aborted ? timeoutMs : null);
+    } finally {
+      if (fresh) agent.destroy();
     }
   }
 

@@ -34,12 +34,16 @@ const FROM_RADIO = { kind: 'rtp', host: '0.0.0.0' } as const;
 
 /**
  * The source of this node's pictures.
- * @param port where the radio hands over the active drone's
+ * @param port where the radio hands over the active drone's, null while there is none
  * @throws Error naming the key if `video.source` is invalid
  */
-export function videoAddress({ agent, video }: Pick<Config, 'agent' | 'video'>, port: number): VideoAddress {
+export function videoAddress(
+  { agent, video }: Pick<Config, 'agent' | 'video'>,
+  port: number | null,
+): VideoAddress {
   const address = started('video.source', video.source, parseVideoSource);
-  return address.kind === 'auto' && agent.profile === 'ground-station' ? { ...FROM_RADIO, port } : address;
+  if (address.kind !== 'auto' || agent.profile !== 'ground-station') return address;
+  return port === null ? { kind: 'none' } : { ...FROM_RADIO, port };
 }
 
 /** The source for one attempt; null if there is none at the moment. */
