@@ -75,9 +75,9 @@ async function build(log: Logger, { wasArmed = false }: Init): Promise<Program> 
   const inForce = await configInForce(paths, 'svc-link', log);
   const { config } = inForce;
   const probe = new Encoder();
-  const address = await sourceOf(config, paths, log);
-  const source = address ?? config.mavlink.source;
-  const from = address === null ? null : started('mavlink.source', address, parseMavlinkSource);
+  const active = await sourceOf(config, paths, log);
+  const source = active ?? config.mavlink.source;
+  const from = active === null ? null : started('mavlink.source', active, parseMavlinkSource);
   const configured = endpointsOf(config);
   const itself = from === null ? null : ownEndpointOf(from, configured, ownHosts());
   const transport =

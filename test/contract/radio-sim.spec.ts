@@ -192,6 +192,24 @@ describe('the simulated radio', () => {
       expect(packets['all']).to.deep.equal([0, 0]);
       expect(session).to.equal(null);
     });
+    it('follows its card without a word of the node; the report of the second in which it moved has what came before', async () => {
+      await ground.stop();
+      const card = join(base, 'card');
+      await writeFile(card, '161');
+      ground = await groundEnd({ channel_file: card });
+      await ground.until('tunnel rx', heard);
+      const before = ground.records.length;
+      await writeFile(card, '36');
+      const after = await ground.until('tunnel rx', (record) => {
+        const index = ground.records.lastIndexOf(record);
+        return index >= before && !heard(record);
+      });
+      const spanning = ground.records.slice(before).filter(({ id }) => id === 'video rx');
+      expect(spanning[0]?.packets['all']?.[0], 'heard before the switch').to.be.greaterThan(0);
+      expect(after.session, 'kept after the loss').to.not.equal(null);
+      await writeFile(card, '161');
+      await ground.until('tunnel rx', heard);
+    });
   });
 });
 

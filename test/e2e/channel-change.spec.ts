@@ -114,6 +114,9 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
     });
     const asked = change(NEW);
     await switched;
+    // For longer than a drone stays without a word (radio.channel_revert_s): all that while its keepalive is heard.
+    process.kill(drone.pid('svc-control'), 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 7500));
     await drone.killAndAwaitSuccessor('svc-control');
     const { status, body } = await asked;
     expect([status, body['proved']], JSON.stringify(body)).to.deep.equal([200, true]);

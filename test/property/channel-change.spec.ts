@@ -1,6 +1,10 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type End, NEW, OLD, World } from '../support/radio-world.ts';
+import { ChangeFile } from '../../front/control/radio/change-file.ts';
+import { type End, NEW, OLD, REVERT_MS, World } from '../support/radio-world.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
 
 /** How long after everything works again the two ends may need. */
 const TIME_MS = 30_000;
@@ -50,9 +54,10 @@ const FAULTS: readonly Fault[] = [
 
 /** A change from OLD to NEW in which faults happen, each at a step of it counted from 1. */
 async function changed(
-  ...faults: readonly { readonly at: number; readonly happens: Fault['happens'] }[]
+  faults: readonly { readonly at: number; readonly happens: Fault['happens'] }[],
+  drones = 1,
 ): Promise<World> {
-  const world = new World();
+  const world = new World(drones);
   await world.start();
   world.onStep = (number) => {
     for (const { at, happens } of faults) {
@@ -132,6 +137,17 @@ describe('a change of the channel', () => {
     expect(answer).to.have.property('reason').that.matches(BUSY);
     expect(world.isSettled).to.equal(true);
   });
+  it('a channel that the region of one end forbids is refused before a card is touched', async () => {
+    for (const end of ENDS) {
+      const world = new World();
+      await world.start();
+      world[end].forbidden = NEW;
+      expect(await world.ask(NEW)).to.match(/not in this region/);
+      await world.clock.until(() => world.isSettled, TIME_MS);
+      expect(world.isSettled).to.equal(true);
+      expect(world.steps.filter((step) => step.includes(`tunes to ${NEW}`))).to.deep.equal([]);
+    }
+  });
   it('a drone whose card refuses: nobody has moved, and the drone’s reason is told', async () => {
     const world = new World();
     await world.start();
@@ -149,6 +165,33 @@ describe('a change of the channel', () => {
       .to.have.property('reason')
       .that.matches(/149 was not confirmed.*back on channel 36/);
     expect(world.isSettled).to.equal(true);
+    // Back after the time that it has, whatever was heard before it switched.
+    const [, left = 0] = world.timesOf(`drone: tunes to ${OLD}`);
+    const [, switched = 0] = world.timesOf(`drone: tunes to ${NEW}, done`);
+    expect(left - switched).to.be.within(REVERT_MS, REVERT_MS + 100);
+  });
+  it('a drone that is heard across two channels is believed by what it says, not because it is heard', async () => {
+    const world = new World();
+    await world.start();
+    world.leaks = true;
+    world.onStep = (_number, what) => {
+      if (what === 'ground: asked commit') world.drone.refuse(NEW, FOR_GOOD);
+    };
+    const answer = await world.ask(NEW);
+    expect(answer).to.include({ channel: OLD, proved: true, reverted: true });
+    expect([world.isSettled, world.drone.channel]).to.deep.equal([true, OLD]);
+  });
+  it('a drone that does not know any more whether it is armed goes on with what has begun, and begins nothing', async () => {
+    const world = new World();
+    await world.start();
+    world.onStep = (_number, what) => {
+      if (what === 'ground: asked prepare') world.drone.killLink();
+    };
+    expect(await world.ask(NEW)).to.deep.equal(ALL_WELL);
+    world.drone.killLink();
+    expect(await world.ask(OLD)).to.match(/not known whether the vehicle is armed/);
+    await world.clock.until(() => world.isSettled, TIME_MS);
+    expect([world.drone.channel, world.ground.channel]).to.deep.equal([NEW, NEW]);
   });
   it('a card that refuses for long is asked after 1, 2, 4 … 30 s, with one line in the log, while the other channel is listened to', async () => {
     const world = new World();
@@ -233,8 +276,41 @@ describe('a change of the channel', () => {
       /on channel 36, not on 44/,
     );
     expect(await said({ channel: NEW, phase: 'done', id: 'x' })).to.include({ channel: OLD, proved: false });
+    expect(await said({ channel: NEW, phase: 'prepare', id: 'x', from: OLD })).to.include({ proved: true });
+    // Asked in between, it knows that the change was given up; what comes late is of yesterday.
+    expect(await said({ channel: OLD, phase: 'confirm', id: 'x' })).to.include({ proved: true });
+    expect(await said({ channel: NEW, phase: 'commit', id: 'x', in_ms: 1 })).to.match(/not prepared/);
+    expect(await said({ channel: OLD, phase: 'done', id: 'x' })).to.include({ channel: OLD, proved: true });
     expect(await said({ channel: NEW })).to.match(/hears its ground station/);
     expect([drone.channel, drone.kept, drone.disk]).to.deep.equal([OLD, OLD, null]);
+  });
+});
+
+describe('the file of a change that is not over', () => {
+  it('is what was written, is gone when it is removed, and is not believed when it is torn', async () => {
+    const dir = await tempDir();
+    try {
+      const path = join(dir, 'radio-change.json');
+      const file = new ChangeFile(path);
+      const open = { id: 'a', from: OLD, to: NEW, settled: null, drones: ['d'], left: ['d'] };
+      expect(await file.read()).to.equal(null);
+      await file.write(open);
+      expect(await file.read()).to.deep.equal(open);
+      for (const text of [
+        '',
+        '{"id":"a","from":36',
+        '{"from":36,"to":149}',
+        JSON.stringify({ ...open, to: 900 }),
+      ]) {
+        await writeFile(path, text);
+        expect(await file.read().catch((error: unknown) => error), text).to.be.instanceOf(Error);
+      }
+      await file.remove();
+      await file.remove();
+      expect(await file.read()).to.equal(null);
+    } finally {
+      await removeDir(dir);
+    }
   });
 });
 
@@ -242,7 +318,7 @@ describe('a change of the channel, whatever happens at whichever step of it', fu
   this.timeout(60_000);
   let steps: readonly string[];
   before(async () => {
-    const world = await changed();
+    const world = await changed([]);
     expect(world.isSettled).to.equal(true);
     ({ steps } = world);
   });
@@ -251,9 +327,26 @@ describe('a change of the channel, whatever happens at whichever step of it', fu
     it(`${name}: both are on one channel within 30 s${passes ? '' : ', or both say why'}`, async () => {
       expect(steps).to.have.length.greaterThan(30);
       for (const [index, step] of steps.entries())
-        await agrees(await changed({ at: index + 1, happens }), passes, `at step ${index + 1}, ${step}`);
+        await agrees(await changed([{ at: index + 1, happens }]), passes, `at step ${index + 1}, ${step}`);
     });
 
+  it('with two drones, whatever happens to the ground station or to one of them: all are on one channel within 30 s', async () => {
+    const { steps: ofTwo } = await changed([], 2);
+    const second = (happens: (end: End) => void) => (world: World) => happens(world.drones[1] ?? world.drone);
+    const faults = [
+      ...FAULTS.filter(({ passes }) => passes),
+      { name: 'the second drone is killed', happens: second((end) => end.kill()) },
+      { name: 'the power of the second drone is cut', happens: second((end) => end.cutPower()) },
+      { name: 'the second drone is busy', happens: second((end) => end.refuse(NEW, 6000)) },
+    ];
+    for (const { name, happens } of faults)
+      for (const [index, step] of ofTwo.entries())
+        await agrees(
+          await changed([{ at: index + 1, happens }], 2),
+          true,
+          `${name} at step ${index + 1}, ${step}`,
+        );
+  });
   it('two of those that pass, at any two steps: both are on one channel within 30 s after the last', async () => {
     const passing = FAULTS.filter(({ passes }) => passes);
     const fault = fc.record({ which: fc.constantFrom(...passing), at: fc.integer({ min: 1, max: 70 }) });
@@ -261,7 +354,7 @@ describe('a change of the channel, whatever happens at whichever step of it', fu
       fc.asyncProperty(fault, fault, async (one, other) => {
         const faults = [one, other].map(({ which, at }) => ({ at, happens: which.happens }));
         const when = `${one.which.name} at ${one.at}, ${other.which.name} at ${other.at}`;
-        await agrees(await changed(...faults), true, when);
+        await agrees(await changed(faults), true, when);
       }),
       { numRuns: 300 },
     );

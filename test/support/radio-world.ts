@@ -32,6 +32,8 @@ export class End {
   kept = OLD;
   disk: OpenChange | null = null;
   readonly refuses = new Map<number, string>();
+  /** By its region. */
+  forbidden: number | null = null;
   guardUnknownUntil = 0;
   /** When the other end was heard, svc-control to svc-control. */
   heardAt = new Map<string, number>();
@@ -83,7 +85,9 @@ export class End {
     this.change = new ChannelChange({
       radio: {
         channel: async () => this.channel,
-        mayUse: async () => undefined,
+        mayUse: async (channel) => {
+          if (channel === this.forbidden) throw new ApiError('E_RADIO_REFUSED', 'not in this region');
+        },
         tune: async (channel) => {
           this.tuning = true;
           try {
@@ -176,8 +180,11 @@ export class World {
   /** Nothing is carried, or no answers are; wfb-ng's keepalive is heard all the same, which must mean nothing. */
   air: 'carries' | 'nothing' | 'no answers' = 'carries';
   readonly steps: string[] = [];
+  readonly #times: (readonly [step: string, at: number])[] = [];
   /** A channel on which nothing is carried, for good. */
   deadChannel: number | null = null;
+  /** One channel is heard on the other, as at arm's length. */
+  leaks = false;
   /** Called at each step, with its number. */
   onStep: (number: number, what: string) => void = () => undefined;
   /** When everything that was broken works again, unless it is broken for good. */
@@ -206,8 +213,14 @@ export class World {
     this.steps.length = 0;
   }
 
+  /** When something was done, each time, ms. */
+  timesOf(what: string): readonly number[] {
+    return this.#times.filter(([step]) => step === what).map(([, at]) => at);
+  }
+
   step(what: string): void {
     this.steps.push(what);
+    this.#times.push([what, this.clock.now()]);
     this.onStep(this.steps.length, what);
   }
 
@@ -267,17 +280,18 @@ export class World {
     const { force, ...asked } = request;
     if (force !== true && clock.now() < drone.guardUnknownUntil)
       return { status: 409, body: { detail: 'It is not known whether the vehicle is armed.' } };
-    let answer: { status: number; body: unknown } | null = null;
+    const said: { status: number; body: unknown }[] = [];
     change.request(asked).then(
       (body) => {
-        answer = { status: 200, body };
+        said.push({ status: 200, body });
       },
       (error: unknown) => {
-        answer = { status: 409, body: { detail: messageOf(error) } };
+        said.push({ status: 409, body: { detail: messageOf(error) } });
       },
     );
-    while (answer === null && clock.now() < end) await clock.pause(5);
-    if (answer === null || drone.change !== change || !this.#reach(drone) || this.air !== 'carries')
+    while (said.length === 0 && clock.now() < end) await clock.pause(5);
+    const [answer] = said;
+    if (answer === undefined || drone.change !== change || !this.#reach(drone) || this.air !== 'carries')
       return lost();
     await clock.pause(AIR_MS);
     return answer;
@@ -286,7 +300,8 @@ export class World {
   #reach(drone: End): boolean {
     const { ground } = this;
     if (ground.channel === this.deadChannel) return false;
-    return drone.channel !== null && drone.channel === ground.channel && !drone.tuning && !ground.tuning;
+    const hears = drone.channel === ground.channel || (this.leaks && ground.channel !== null);
+    return drone.channel !== null && hears && !drone.tuning && !ground.tuning;
   }
 
   async #pings(): Promise<void> {

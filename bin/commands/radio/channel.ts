@@ -19,9 +19,9 @@ export default class RadioChannelCommand extends NodeCommand {
     const body = flags.force ? { channel, force: true } : { channel };
     const answer = (await this.api('POST', '/api/wfb/channel', body)) as FromSchema<typeof channelAnswer>;
     const frequency = answer.frequency_mhz === null ? '' : ` (${answer.frequency_mhz} MHz)`;
-    const heard = answer.proved ? ', and the other end is heard' : '';
+    const confirmed = answer.proved ? ', and the other end has confirmed it' : '';
     this.log(
-      `${answer.reverted ? 'Went back: the' : 'The'} radio is on channel ${answer.channel}${frequency}${heard}.`,
+      `${answer.reverted ? 'Went back: the' : 'The'} radio is on channel ${answer.channel}${frequency}${confirmed}.`,
     );
     if (answer.reason !== null) this.log(answer.reason);
     return answer;

@@ -21,7 +21,7 @@ const ASK_MS = 1500;
 const AGAIN_MS = 300;
 /** On each channel while it looks for the drones: a drone stays on one for longer than this end needs for both. */
 const SEARCH_MS = 3000;
-/** Where one of several drones was met while it looks for them, for the others to come. */
+/** Where some of several drones were met, for the others to come. */
 const GATHER_MS = 15_000;
 /** Between two words that the change is over, to drones that have not confirmed it. */
 const DONE_MS = 1000;
@@ -216,7 +216,6 @@ export class GroundChange {
     const { clock, log } = this.#options;
     let channel = first;
     let stayMs = firstMs;
-    let gatherMs = firstMs;
     this.#work.run(async (signal) => {
       if (waitMs > 0 && this.#open?.settled === null) await clock.pause(waitMs, signal);
       for (let visit = 0; this.#open !== null; visit++) {
@@ -227,32 +226,30 @@ export class GroundChange {
         }
         if (visit === 2)
           log.warn(`radio: looking for the drones on channels ${from} and ${to}: ${this.#why ?? ''}`);
+        let met = 0;
         if (await this.#card.to(channel)) {
           signal.throwIfAborted();
-          if (await this.#meets(this.#open, channel, [stayMs, gatherMs], signal)) continue;
+          met = await this.#visit(this.#open, channel, stayMs, signal);
         } else {
           this.#why ??= this.#card.problem;
           await clock.pause(Math.min(this.#card.dueIn(from), this.#card.dueIn(to)), signal);
         }
         channel = channel === from ? to : from;
-        stayMs = SEARCH_MS;
-        gatherMs = GATHER_MS;
+        // Who was met there follows, when it has heard nothing for a while.
+        stayMs = met > 0 && this.#open?.settled === null ? GATHER_MS : SEARCH_MS;
       }
     });
   }
 
   /**
-   * Asks on a channel for so long, and where one of several drones is, for `gatherMs`; if that is no longer, all have to be there.
-   * @returns whether it is settled there
+   * Asks on a channel for so long, and settles the change where all drones are. Where only some are it is settled on the channel of
+   * before, on which drones are that have never heard of the change; on the other one only if the card refuses the one of before.
+   * @returns how many drones are there
    */
-  async #meets(
-    open: OpenChange,
-    channel: number,
-    [ms, gatherMs]: readonly [number, number],
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async #visit(open: OpenChange, channel: number, ms: number, signal: AbortSignal): Promise<number> {
     const { clock, store, log } = this.#options;
     const since = clock.now();
+    const some = channel === open.from || this.#card.dueIn(open.from) > 0;
     const there = new Set<string>();
     for (;;) {
       const asked = this.#stillBound(open.left).filter((id) => !there.has(id));
@@ -265,10 +262,11 @@ export class GroundChange {
       );
       signal.throwIfAborted();
       const missing = answers.filter((why) => why !== null);
-      const isOver = clock.now() - since >= (there.size > 0 ? gatherMs : ms);
-      if (missing.length === 0 || (isOver && there.size > 0 && gatherMs > ms)) break;
+      if (missing.length === 0) break;
       if (channel === open.to) this.#why ??= `Channel ${channel} was not confirmed: ${missing.join('; ')}`;
-      if (isOver) return false;
+      const isOver = clock.now() - since >= (some && there.size > 0 ? Math.max(ms, GATHER_MS) : ms);
+      if (isOver && some && there.size > 0) break;
+      if (isOver) return there.size;
       await clock.pause(AGAIN_MS, signal);
     }
     // Nobody is left who could be met: every drone was unbound meanwhile.
@@ -278,7 +276,7 @@ export class GroundChange {
     this.#open = next;
     this.#settledAt = clock.now();
     log.info(`radio: settled on channel ${settled}`);
-    return true;
+    return there.size;
   }
 
   /** Keeps the channel, and tells the drones that it is over. */
