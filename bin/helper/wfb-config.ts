@@ -11,6 +11,12 @@ const GROUND = { video: 5600, mavlink: 14_550 } as const;
 /** UDP on loopback, for commands to the sender of each stream: video, MAVLink, tunnel. */
 const CONTROL_PORT = 8200;
 
+/**
+ * How long the tunnel gathers small packets to one frame, seconds. wfb-ng's own 5 ms are waited for twice in each round trip; a
+ * download's acknowledgements are gathered in 1 ms as well, while with none there are twice as many frames of them.
+ */
+const TUNNEL_GATHER_S = 0.001;
+
 /** Numbers of the streams, as wfb-ng's own profiles have them: from the drone, and to it. */
 const STREAM = { video: 0x00, mavlinkDown: 0x10, mavlinkUp: 0x90, tunnelDown: 0x20, tunnelUp: 0xa0 } as const;
 
@@ -34,6 +40,7 @@ export function renderWfbConfig(params: RadioApply, folder: string): string {
     `wifi_txpower = ${powers}`,
     // The node has done that; wfb-ng would wait for nmcli.
     'set_nm_unmanaged = False',
+    `tunnel_agg_timeout = ${TUNNEL_GATHER_S}`,
     '[base]',
     `bandwidth = ${bandwidth_mhz}`,
     `mcs_index = ${mcs}`,

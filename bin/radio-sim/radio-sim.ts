@@ -1,6 +1,7 @@
 import { every } from '../../shared/async/every.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { named, type Service } from '../../shared/process/services.ts';
+import { frequencyOf } from '../../shared/wifi-channel.ts';
 import { Air } from './air.ts';
 import type { StreamName } from './air-frame.ts';
 import { Gather } from './gather.ts';
@@ -64,7 +65,7 @@ export function radioSim(options: RadioSimOptions, log: Logger): readonly Servic
   let seq = 0;
   const tell = (): void => {
     const timestamp = Date.now() / 1000;
-    const freq = frequency(air.channel ?? options.channel);
+    const freq = frequencyOf(air.channel ?? options.channel);
     for (const each of present(senders)) {
       reports.tell(each.report(timestamp));
       each.announce();
@@ -97,10 +98,4 @@ export function radioSim(options: RadioSimOptions, log: Logger): readonly Servic
 
 function present<T>(streams: Readonly<Record<StreamName, T | null>>): readonly T[] {
   return [streams.video, streams.mavlink, streams.tunnel].filter((each) => each !== null);
-}
-
-/** MHz of a Wi-Fi channel. */
-function frequency(channel: number): number {
-  if (channel === 14) return 2484;
-  return channel < 14 ? 2407 + 5 * channel : 5000 + 5 * channel;
 }

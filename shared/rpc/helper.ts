@@ -27,6 +27,8 @@ export interface Done {
 export interface TunnelBound extends Done {
   /** Whether a sparse connection passes before a bulk one; not without the kernel's fq_codel. */
   readonly fair: boolean;
+  /** Whether TCP sends again soon what was lost in it; not without the device's own route. */
+  readonly quick: boolean;
 }
 
 /**
@@ -84,7 +86,7 @@ export const HELPER = {
     radio_tune: method(RADIO_TUNE_SCHEMA, shape<Done>(), 8_000),
     /** Sets the transmit power of one card. */
     radio_power: method(RADIO_POWER_SCHEMA, shape<Done>(), 8_000),
-    /** Bounds what a tunnel device sends, and lets sparse connections pass before bulk ones. */
+    /** Bounds what a tunnel device sends, lets sparse connections pass before bulk ones, and has TCP send again soon what was lost. */
     tunnel_priority: method(
       {
         type: 'object',

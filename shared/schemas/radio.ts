@@ -38,7 +38,10 @@ export const radioStatus = {
     mode: { enum: ['off', 'managed', 'external'] },
     profile: { type: 'string' },
     interface: nullable('string', 'the first card'),
-    channel: nullable('integer', 'that the first card is on, read back from it'),
+    channel: nullable(
+      'integer',
+      'that the first card is on, read back from it; where it cannot be asked, the one on which the other end is heard',
+    ),
     configured_channel: { type: 'integer' },
     region: { type: 'string' },
     frequency_mhz: nullable('integer', 'MHz'),

@@ -93,7 +93,20 @@ describe('svc-helper', () => {
     await helper.kill('SIGTERM');
     await helper.start({ SVC_HELPER_SYS_DIR: sys });
     const ask = async (device: string) => helper.ask('tunnel_priority', { device, kbps: 2500 });
-    expect(await ask('drone-wfb')).to.deep.equal({ done: true, fair: true });
+    // The machine's own ip knows no such device.
+    expect(await ask('drone-wfb')).to.deep.equal({ done: true, fair: true, quick: false });
+    const told = `echo "ip $*" >> "$(dirname "$0")/asked"; [ "$3" != show ] || echo`;
+    for (const [route, quick] of [
+      ['', false],
+      ['unreachable; reboot dev drone-wfb src x', false],
+      ['10.5.0.0/24 scope link src 10.5.0.2', true],
+    ] as const) {
+      await writeFile(join(helper.bin, 'ip'), `#!/bin/sh\n${told} '${route}'\n`, { mode: 0o755 });
+      expect(await ask('drone-wfb'), route).to.deep.equal({ done: true, fair: true, quick });
+    }
+    expect((await helper.asked()).match(/ip -4 route change .*/g)).to.deep.equal([
+      'ip -4 route change 10.5.0.0/24 dev drone-wfb proto kernel scope link src 10.5.0.2 rto_min 60ms',
+    ]);
     expect(await helper.asked()).to.include(
       'tc [class] [replace] [dev] [drone-wfb] [parent] [1:] [classid] [1:10] [htb] [rate] [2500kbit] [ceil] [2500kbit]',
     );

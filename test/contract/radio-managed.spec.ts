@@ -125,6 +125,7 @@ describe('wfb-ng, run by the node', () => {
       wifi_region: 'DE',
       wifi_txpower: { wlan1: 1200, wlan2: 1200 },
       set_nm_unmanaged: false,
+      tunnel_agg_timeout: 0.001,
     });
     expect(config.get('video')).to.deep.equal({ fec_k: 4, fec_n: 7 });
     expect(config.get('base')).to.deep.equal({ bandwidth: 20, mcs_index: 3 });

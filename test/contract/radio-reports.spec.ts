@@ -208,6 +208,25 @@ describe('the reports of wfb-ng, as they were recorded', () => {
     );
   });
 
+  it('the card that sends, also where the address of its machine is above its index', async () => {
+    // As wfb-ng 25.01 has it in cluster mode: 127.0.0.1 and 10.0.0.2, the second card of each.
+    for (const [wlan, card] of [
+      ['1', 1],
+      [String((0x7f00_0001n << 24n) | 1n), 1],
+      [String((0x0a00_0002n << 24n) | 1n), 1],
+      ['null', null],
+      ['1.5', null],
+    ] as const) {
+      replay = await Replay.of('ground-station');
+      await replay.play(
+        recorded('gs-loss0').map((line) => line.replaceAll(/"tx_wlan": \w+/g, `"tx_wlan": ${wlan}`)),
+      );
+      expect(replay.link.figures.tx_card, wlan).to.equal(card);
+      await replay.stop();
+    }
+    replay = await Replay.of('ground-station');
+  });
+
   it('active holds for 3 s after the last tunnel packet; then nothing is heard; without reports it is stale', async () => {
     replay = await Replay.of('ground-station');
     await replay.play(recorded('gs-loss0'), 0);

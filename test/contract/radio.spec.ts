@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { TestNode } from '../support/node.ts';
@@ -83,6 +83,20 @@ describe('the radio over HTTP', () => {
     expect(channels.find(({ channel }) => channel === 52)).to.include({ allowed: false, frames: null });
     expect(channels.find(({ channel }) => channel === 100)).to.include({ allowed: false, frames: null });
     expect(await machine.channelOf('wlan2')).to.equal(161);
+  });
+
+  it('the channel of a card that cannot be asked is the one on which the other end is heard', async () => {
+    const [file, aside] = [machine.channelFile('wlan1'), `${machine.channelFile('wlan1')}.aside`];
+    await rename(file, aside); // iw says: No such device
+    let body = await hear('gs-loss0', 'active');
+    try {
+      while ((body['cards'] as Body[])[0]?.['channel'] !== null) body = await hear('gs-loss0', 'active');
+      expect(body).to.include({ channel: 165, frequency_mhz: 5825 });
+    } finally {
+      await rename(aside, file);
+    }
+    while ((body['cards'] as Body[])[0]?.['channel'] === null) body = await hear('gs-loss0', 'active');
+    expect(body).to.include({ channel: 161, frequency_mhz: 5805 });
   });
 
   it('the link with its figures, cards and antennas; also in the full status and for Prometheus', async () => {

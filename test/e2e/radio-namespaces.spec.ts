@@ -75,6 +75,9 @@ describe('a drone and a ground station on two machines, with a simulated radio b
     const bound = await ground.post('/api/wfb/pair', { host: `10.78.6.2:${drone.port}`, key: KEY }, withKey);
     expect(bound.status, JSON.stringify(bound.body)).to.equal(200);
     while ((await wfb())['state'] !== 'active');
+    // No card is at hand to be asked.
+    const { channel, frequency_mhz: mhz } = await wfb();
+    expect(5000 + 5 * Number(channel)).to.equal(mhz);
     const telemetry = async () => (await ground.json('/api/telemetry', { headers: withKey })).body;
     while ((await telemetry())['mavlink_alive'] !== true);
     expect((await telemetry())['autopilot']).to.equal(3);

@@ -1,4 +1,5 @@
 import type { Profile } from '../../../shared/profile.ts';
+import { channelOf } from '../../../shared/wifi-channel.ts';
 import type { BoundRadio } from './bound-radios.ts';
 import type { RadioCards } from './cards.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
@@ -48,7 +49,7 @@ export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, Card
     mode: config.mode,
     profile,
     interface: first?.name ?? null,
-    channel: setting?.channel ?? null,
+    channel: setting?.channel ?? (figures.frequency_mhz === null ? null : channelOf(figures.frequency_mhz)),
     configured_channel: config.channel,
     region: config.region,
     ...figures,

@@ -56,9 +56,15 @@ export function parseReport(line: string): Report | null {
     id,
     packets: countsOf(packets),
     session: isObject(session) ? fecOf(session) : null,
-    tx_wlan: typeof card === 'number' ? card : null,
+    tx_wlan: cardOf(card),
     antennas: Array.isArray(antennas) ? antennas.slice(0, MAX_ANTENNAS).filter(isAntenna) : [],
   };
+}
+
+/** In cluster mode the address of the machine that has the card is above its index. */
+function cardOf(value: unknown): number | null {
+  if (typeof value !== 'bigint' && !(typeof value === 'number' && Number.isSafeInteger(value))) return null;
+  return Number(BigInt.asUintN(24, BigInt(value)));
 }
 
 /** JSON.parse, but whole numbers that a number cannot hold become a bigint. */

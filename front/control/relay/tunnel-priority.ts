@@ -48,11 +48,14 @@ export class TunnelPriority {
       if (this.#done.has(device)) continue;
       this.#done.add(device);
       try {
-        const { fair } = await helper.tunnel_priority({ device, kbps });
+        const { fair, quick } = await helper.tunnel_priority({ device, kbps });
         const how = fair
           ? 'short answers first'
           : 'without fq_codel, so that a download delays short answers';
-        log.info(`tunnel: ${device} sends at most ${kbps} kbit/s, ${how}`);
+        const again = quick
+          ? ''
+          : '; what is lost is sent again after 200 ms only, since its route could not be changed';
+        log.info(`tunnel: ${device} sends at most ${kbps} kbit/s, ${how}${again}`);
       } catch (error) {
         const words = `tunnel: ${device} has no bound: ${messageOf(error)}`;
         if (words !== this.#said) log.warn(words);
