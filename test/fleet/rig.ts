@@ -410,7 +410,9 @@ export class Rig {
       qos: 1,
       properties: { responseTopic: `${root}/${NODE}/status` },
     });
-    return reply.promise.finally(async () => client.endAsync(true));
+    const said = await reply.promise;
+    await client.endAsync(true);
+    return said;
   }
 
   /** Resolves when the clients have read what svc-control has answered by now, and the hub has heard what they said to it. */
