@@ -4,16 +4,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { drawFrame } from '../../bin/top/frame.ts';
 import type { Paths } from '../../shared/paths.ts';
 import { KEY } from '../support/edge.ts';
+import { fileSays } from '../support/events.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
 
 const SVC = join(ROOT, 'bin/svc.js');
-const POLL_MS = 50;
+/** Of half a second. */
+const PAST_INTERVAL_MS = 700;
 
 function environment({ etc, run, state }: Paths): Readonly<Record<string, string>> {
   return { SVC_ETC_DIR: etc, SVC_RUN_DIR: run, SVC_STATE_DIR: state };
@@ -24,11 +27,15 @@ let terminals = 0;
 /** A terminal of 80x24 in which `svc top` runs. */
 class Terminal {
   readonly #name = `svct${process.pid}-${terminals++}`;
+  /** All that was written to the terminal. */
+  readonly #written: string;
 
   constructor(paths: Paths) {
     const names = Object.entries(environment(paths)).map(([name, value]) => `${name}=${value}`);
     const command = `env ${names.join(' ')} ${process.execPath} ${SVC} top --interval 0.5; echo "given back, code $?"; exec sleep 600`;
     this.#tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'top', '-x', '80', '-y', '24', command);
+    this.#written = join(paths.run, `${this.#name}.out`);
+    this.#tmux('pipe-pane', '-t', 'top', `exec cat >'${this.#written}'`);
   }
 
   /** The process of `svc top` itself: the only child of the terminal's shell. */
@@ -41,13 +48,14 @@ class Terminal {
     return this.#tmux('display-message', '-p', '-t', 'top', '#{cursor_flag}').trim() === '1';
   }
 
-  /** tmux tells nobody when the screen changes, so this looks again and again; mocha bounds it. */
+  /** Looks at the screen whenever something was written to it. */
   async until(wanted: (screen: string) => boolean): Promise<string> {
-    for (;;) {
-      const screen = this.#tmux('capture-pane', '-p', '-t', 'top');
-      if (wanted(screen)) return screen;
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+    let screen = '';
+    await fileSays(this.#written, () => {
+      screen = this.#tmux('capture-pane', '-p', '-t', 'top');
+      return wanted(screen);
+    });
+    return screen;
   }
 
   keys(keys: string): void {
@@ -201,8 +209,7 @@ describe('svc top', () => {
       process.kill(pid, 'SIGSTOP');
       try {
         await terminal.until((text) => text.includes('no node: it did not answer within 5 s'));
-        const asked = performance.now() + 700; // past the interval
-        await terminal.until(() => performance.now() > asked); // the next look is under way, and takes 5 s
+        await delay(PAST_INTERVAL_MS); // the next look is under way, which nobody tells, and takes 5 s
         const pressed = performance.now();
         terminal.keys('q');
         await terminal.until((text) => text.includes('given back'));

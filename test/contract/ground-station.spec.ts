@@ -10,6 +10,7 @@ import { createLogger } from '../../shared/process/logger.ts';
 import { readActiveSlot } from '../../shared/radio-slots.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { KEY } from '../support/edge.ts';
+import { linkState, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, GROUND } from '../support/radios.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -58,11 +59,9 @@ describe('a ground station', () => {
   });
 
   const untilVehicle = async (firmware: string): Promise<void> => {
-    for (;;) {
-      const { body } = await node.json('/api/status', { headers: withKey });
-      if (body['fc_firmware'] === firmware) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await linkState(node, (state) => state.firmware === firmware);
+    await telemetry(node, (body) => body['mavlink_alive'] === true, withKey); // svc-control has heard it, too
+    expect((await node.json('/api/status', { headers: withKey })).body).to.include({ fc_firmware: firmware });
   };
 
   it('tells its status, with null for what nobody has measured', async () => {

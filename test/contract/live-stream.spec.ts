@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { TestNode } from '../support/node.ts';
 import { decodeFile, type Film } from '../support/pictures.ts';
-import { KEYED, pictures, play, startVideoNode } from '../support/video-node.ts';
+import { KEYED, pictures, play, startVideoNode, untilViewers } from '../support/video-node.ts';
 
 const PATH = '/api/video/live.mp4';
 
@@ -21,9 +21,6 @@ describe('live.mp4', () => {
     node.fetch(PATH, { headers });
   const viewers = async (): Promise<unknown> =>
     (await node.json('/api/video', { headers: KEYED })).body['viewers'];
-  const untilViewers = async (count: number): Promise<void> => {
-    while ((await viewers()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
   /** Reads until there are so many bytes, or the end. */
   const read = async (response: Response, bytes: number): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];
@@ -54,7 +51,7 @@ describe('live.mp4', () => {
     expect(seen[0]?.clock).to.equal(Date.parse(captured));
     for (const [index, { clock }] of seen.entries())
       expect((clock ?? 0) - Date.parse(captured)).to.be.closeTo((times[index] ?? 0) * 1000, 3);
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 
   it('counts among the viewers, and one that goes makes room', async () => {
@@ -65,14 +62,14 @@ describe('live.mp4', () => {
     expect(refused).to.deep.include({ status: 503 });
     expect(refused.body).to.include({ code: 'E_VIEWERS' });
     await read(one, 1);
-    await untilViewers(1);
+    await untilViewers(node, 1);
     const two = await open();
     const again = await node.post('/whep', {}, { ...KEYED, 'content-type': 'application/sdp' });
     expect(again.body).to.include({ code: 'E_VIEWERS' });
     expect((await film(await read(two, 100_000))).pictures).to.have.length.above(1);
     await node.request(session, { method: 'DELETE', headers: KEYED });
     await peer.close();
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 
   it('two at once get the same pictures, each from its own beginning', async () => {
@@ -80,7 +77,7 @@ describe('live.mp4', () => {
     const films = await Promise.all(both.map(async (response) => film(await read(response, 300_000))));
     for (const [index, { pictures: seen }] of films.entries())
       expect(seen[0]?.clock).to.equal(Date.parse(both[index]?.headers.get('x-captured-at') ?? ''));
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 
   it('ends with the credential it was opened with, and no other does', async () => {
@@ -97,7 +94,7 @@ describe('live.mp4', () => {
     await ended;
     expect(await viewers()).to.equal(1);
     expect((await film(await read(foreign, 200_000))).pictures).to.have.length.above(3);
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 
   it('ends in order when the picture changes its size; the next one has the new size', async () => {
@@ -108,7 +105,7 @@ describe('live.mp4', () => {
     const { pictures: seen } = await film(await read(await open(), 20_000));
     expect([seen[0]?.width, seen[0]?.height]).to.deep.equal([320, 180]);
     await node.post('/api/video/profile', { profile: 'hero' }, KEYED);
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 
   it('kill -9 of svc-video ends it, and the next one plays', async () => {
@@ -117,7 +114,7 @@ describe('live.mp4', () => {
     await whole;
     await pictures(node);
     expect((await film(await read(await open(), 200_000))).pictures).to.have.length.above(3);
-    await untilViewers(0);
+    await untilViewers(node, 0);
   });
 });
 

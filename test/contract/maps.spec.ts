@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { FetchSource, PMTiles } from 'pmtiles';
 import { Maps } from '../../residual/app/maps/maps.ts';
 import { KEY } from '../support/edge.ts';
+import { folderHas } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { tinyMap as mapOf } from '../support/pmtiles.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -107,11 +108,10 @@ describe('maps', () => {
     });
     upload.on('error', () => undefined);
     upload.write(tinyMap('Other'));
-    const temporary = async (): Promise<number> =>
-      (await readdir(node.paths.maps)).filter((name) => name.startsWith('.')).length;
-    while ((await temporary()) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    const isTemporary = (name: string): boolean => name.startsWith('.');
+    await folderHas(node.paths.maps, (names) => names.some(isTemporary));
     upload.destroy();
-    while ((await temporary()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await folderHas(node.paths.maps, (names) => !names.some(isTemporary));
     expect(await readFile(join(node.paths.maps, 'kept.pmtiles'))).to.deep.equal(tinyMap());
   });
 

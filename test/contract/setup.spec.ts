@@ -1,9 +1,10 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { KEY } from '../support/edge.ts';
+import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
+import { KEYED, pictures } from '../support/video-node.ts';
 
-const KEYED = { 'x-svc-key': KEY } as const;
 const IDS = ['name', 'profile', 'pin', 'fc', 'camera', 'radio', 'network', 'region', 'pairing', 'finish'];
 
 interface Status {
@@ -19,14 +20,6 @@ const mark = async (node: TestNode, id: string, action: string) =>
 const states = ({ steps }: Status): Record<string, string> =>
   Object.fromEntries(steps.map(({ id, state }) => [id, state]));
 const detail = ({ steps }: Status, id: string): string => steps.find((step) => step.id === id)?.detail ?? '';
-/** Asks until the step is in that state: the simulator, the camera take a moment. */
-const until = async (node: TestNode, id: string, state: string): Promise<Status> => {
-  for (;;) {
-    const status = await ask(node);
-    if (states(status)[id] === state) return status;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-};
 
 const TORN = '{"version":1,"finished_at":"2026-01-01T00:00:00.000Z","ste';
 
@@ -52,11 +45,13 @@ describe('the set-up', () => {
     });
 
     it('tells what the node sees', async () => {
-      await until(node, 'camera', 'complete');
-      const status = await until(node, 'fc', 'complete');
+      await Promise.all([pictures(node), telemetry(node, (body) => body['mavlink_alive'] === true, KEYED)]);
+      const status = await ask(node);
       expect(status.steps.map(({ id }) => id)).to.deep.equal(IDS);
       expect(states(status)).to.include({
         name: 'optional',
+        fc: 'complete',
+        camera: 'complete',
         profile: 'needs_action',
         pin: 'needs_action',
         radio: 'needs_action',

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { SupportBundle } from '../../front/control/node/support-bundle.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { createLogger } from '../../shared/process/logger.ts';
+import { gone } from '../support/events.ts';
 
 /** With a program in place of the collector. */
 function bundle(program: string, wholeMs?: number): SupportBundle {
@@ -23,20 +24,6 @@ async function code(work: Promise<unknown>): Promise<string> {
 }
 
 const ENDLESS = 'process.stdout.write(String(process.pid)); setInterval(() => undefined, 1000)';
-
-/** Resolves when no process has this id any more. */
-async function gone(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20);
-    });
-  }
-}
 
 describe('the maker of support bundles', () => {
   it('gives what its program writes, once it has begun', async () => {

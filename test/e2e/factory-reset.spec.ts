@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseConfig } from '../../shared/config/load.ts';
 import { KEY } from '../support/edge.ts';
+import { gonePath } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { bindTo, boundPair, GROUND } from '../support/radios.ts';
 
@@ -98,11 +99,11 @@ describe('the factory reset of a ground station', function () {
       },
     });
     try {
-      const running = (): boolean =>
-        node.services.length > 1 && node.services.every(({ state }) => state === 'running');
       // The other processes have read the old config: everything starts once more.
-      while (!running() || existsSync(node.paths.factoryReset))
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await gonePath(node.paths.factoryReset);
+      await node.until(
+        (services) => services.length > 1 && services.every(({ state }) => state === 'running'),
+      );
       await isNobodys(node);
     } finally {
       await node.stop();

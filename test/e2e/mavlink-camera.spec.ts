@@ -5,6 +5,7 @@ import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.t
 import { commandLong, GroundStation } from '../link/ground-station.ts';
 import { encodeAs, heartbeat } from '../link/mavlink-samples.ts';
 import { KEY } from '../support/edge.ts';
+import { engineStatus } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { decodeFile, decodeH264, decodeJpeg } from '../support/pictures.ts';
 import { freePort, removeDir, tempDir } from '../support/temp.ts';
@@ -181,9 +182,9 @@ describe('a ground station on the link', () => {
   it('when it is silent, nothing is sent there any more', async () => {
     expect(await outputs()).to.have.length(1);
     clearInterval(alive);
-    while ((await outputs()).length > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    const { frames } = await engineStatus(node, (status) => status.outputs.length === 0);
     const { length } = screen.datagrams;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await engineStatus(node, (status) => status.frames > frames + 5);
     expect(screen.datagrams).to.have.length(length);
   });
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
+import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 
 /** A simulated vehicle is flown from the page; what it really did is asked over the API. */
@@ -50,7 +51,7 @@ describe('flying from the page', function () {
       }
     }
   };
-  const telemetry = async (): Promise<Record<string, unknown>> => (await node.json('/api/telemetry')).body;
+  const now = async (): Promise<Record<string, unknown>> => (await node.json('/api/telemetry')).body;
   const command = async (cmd: string, ...args: string[]): Promise<void> => {
     const { status, body } = await node.post('/api/command', { cmd, args });
     expect([status, body['status']]).to.deep.equal([200, 'accepted']);
@@ -62,7 +63,7 @@ describe('flying from the page', function () {
       await page.locator('::-p-text(RTL)').wait();
       await hold('Arm');
       await says('RTL mode not armable');
-      expect(await telemetry()).to.include({ armed: false });
+      expect(await now()).to.include({ armed: false });
     } finally {
       await command('mode', 'STABILIZE');
     }
@@ -75,15 +76,14 @@ describe('flying from the page', function () {
     const name = 'Arm and take off to 5 m';
     await page.locator(`::-p-aria([name="${name}"][role="button"])`).click({ delay: 200 });
     expect(await page.$('.outcome .note')).to.equal(null);
-    expect(await telemetry()).to.include({ armed: false });
+    expect(await now()).to.include({ armed: false });
 
     await hold(name);
     await says(`${name}: the vehicle has taken it.`);
-    for (;;) {
-      const { armed, position } = (await telemetry()) as { armed: boolean; position: { alt_rel: number } };
-      if (armed && position.alt_rel > 4) break;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    await telemetry(
+      node,
+      ({ armed, position }) => armed === true && (position as { alt_rel: number }).alt_rel > 4,
+    );
     await says('In the air');
     await page.locator('::-p-text(Go to …)').click();
     await page.locator('::-p-aria([name="Latitude, °"])').fill('48');
@@ -96,14 +96,13 @@ describe('flying from the page', function () {
     await page.locator('::-p-text(Mode, mission and more …)').click();
     await hold('Start mission');
     await says('Start mission: the vehicle has taken it.');
-    for (;;) {
-      const { mission } = (await telemetry()) as { mission: { state: string; current: number } };
-      if (mission.state === 'active' && mission.current >= 1) break;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    await telemetry(node, ({ mission }) => {
+      const { state, current } = mission as { state: string; current: number };
+      return state === 'active' && current >= 1;
+    });
     await hold('Land');
     await says('Land: the vehicle has taken it.');
-    while ((await telemetry())['mode'] !== 'LAND') await new Promise((resolve) => setTimeout(resolve, 200));
+    await telemetry(node, ({ mode }) => mode === 'LAND');
     await says('On the ground');
     seen.check();
   });

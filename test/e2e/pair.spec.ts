@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import { askAgain } from '../support/ask-again.ts';
 import { checkout, interrupt, processesOf, type Run, run } from '../support/checkout.ts';
+import { telemetry } from '../support/events.ts';
 import { freePort, removeDir } from '../support/temp.ts';
 
 const SHUTDOWN_MS = 25_000;
@@ -30,13 +31,13 @@ describe('a drone and its ground station: npm run start:pair', function () {
 
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${first + GROUND}${path}`, { headers });
-  const until = async (path: string, wanted: (body: Record<string, unknown>) => boolean) => {
-    for (;;) {
-      const body = (await (await get(path, { 'x-svc-key': key })).json()) as Record<string, unknown>;
-      if (wanted(body)) return body;
-      await wait(200);
-    }
-  };
+  /** svc-control has no stream of what the radio loses. */
+  const loss = async (fits: (percent: number) => boolean): Promise<Record<string, unknown>> =>
+    askAgain(
+      'the loss of the radio',
+      async () => (await (await get('/api/wfb', { 'x-svc-key': key })).json()) as Record<string, unknown>,
+      (body) => fits(Number(body['loss_before_fec_percent'])),
+    );
   const relayed = async (): Promise<Response> => {
     const [path = ''] =
       /\/api\/v1\/ground-station\/relay-proxy\/[0-9a-f]{12}\/api\/status/.exec(pair.output) ?? [];
@@ -59,13 +60,17 @@ describe('a drone and its ground station: npm run start:pair', function () {
   });
 
   it("the drone's vehicle and picture arrive on the ground through the radio", async () => {
-    const telemetry = await until('/api/telemetry', (body) => body['mavlink_alive'] === true);
-    expect(telemetry['position']).to.have.property('lat').that.is.closeTo(-35.36, 0.01);
-    let picture = await get('/api/video/snapshot', { 'x-svc-key': key });
-    while (picture.status !== 200) {
-      await wait(200); // no key frame yet
-      picture = await get('/api/video/snapshot', { 'x-svc-key': key });
-    }
+    const heard = await telemetry(
+      { url: `http://127.0.0.1:${first + GROUND}` },
+      (body) => body['mavlink_alive'] === true && body['position'] !== null,
+      { 'x-svc-key': key },
+    );
+    expect(heard['position']).to.have.property('lat').that.is.closeTo(-35.36, 0.01);
+    const picture = await askAgain(
+      'the first key frame',
+      async () => get('/api/video/snapshot', { 'x-svc-key': key }),
+      ({ status }) => status === 200,
+    );
     expect(picture.headers.get('content-type')).to.equal('image/jpeg');
     expect((await picture.arrayBuffer()).byteLength).to.be.above(5000);
   });
@@ -75,7 +80,7 @@ describe('a drone and its ground station: npm run start:pair', function () {
     expect(await quiet.json()).to.include({ profile: 'drone' });
     expect(quiet.status).to.equal(200);
     expect(await says('npm run -s radio-loss -- 20')).to.include('20 %');
-    const lossy = await until('/api/wfb', (body) => Number(body['loss_before_fec_percent']) > 12);
+    const lossy = await loss((percent) => percent > 12);
     expect(lossy['loss_before_fec_percent']).to.be.below(28);
     expect(lossy['fec_recovered']).to.be.above(0);
     for (let times = 0; times < 5; times++) expect((await relayed()).status).to.equal(200);
@@ -86,7 +91,7 @@ describe('a drone and its ground station: npm run start:pair', function () {
     await pair.shows('a number from 0 to 100');
     pair.process.stdin?.write('0\n');
     await pair.shows('The radio loses 0 %');
-    await until('/api/wfb', (body) => Number(body['loss_before_fec_percent']) < 5);
+    await loss((percent) => percent < 5);
   });
 
   it('Ctrl-C ends both: no process and no socket is left', async () => {

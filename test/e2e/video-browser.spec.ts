@@ -7,7 +7,7 @@ import { KEY } from '../support/edge.ts';
 import { folderHas } from '../support/events.ts';
 import type { TestNode } from '../support/node.ts';
 import { decodeFile } from '../support/pictures.ts';
-import { KEYED, pictures, startVideoNode, unitsOf } from '../support/video-node.ts';
+import { KEYED, pictures, startVideoNode, unitsOf, untilViewers } from '../support/video-node.ts';
 
 const PIN = '271828';
 /** Not how fast it is (`npm run bench`), but that nobody has to do anything. */
@@ -44,9 +44,6 @@ describe('video in a browser', function () {
   }
 
   const status = async () => (await node.json('/api/video', { headers: KEYED })).body;
-  const viewers = async (wanted: number): Promise<void> => {
-    while ((await status())['viewers'] !== wanted) await new Promise((resolve) => setTimeout(resolve, 100));
-  };
 
   it('signs in with the PIN and shows a clock that runs', async () => {
     const page = await watch();
@@ -57,7 +54,7 @@ describe('video in a browser', function () {
       if (index > 0) expect(read.clock).to.be.above(reads[index - 1]?.clock ?? 0);
     }
     await page.close();
-    await viewers(0);
+    await untilViewers(node, 0);
   });
 
   it('a wrong PIN shows the node’s own sentence', async () => {
@@ -115,7 +112,7 @@ describe('video in a browser', function () {
       },
       [10, playerModule()] as const,
     );
-    await viewers(10);
+    await untilViewers(node, 10);
     const before = await readClocks(page, 1, 0);
     for (let index = 0; index < 10; index++) {
       const reads = await readClocks(page, 3, index);
@@ -124,7 +121,7 @@ describe('video in a browser', function () {
     }
     expect(await status()).to.include({ encoder: 'libx264', viewers: 10 });
     await page.close();
-    await viewers(0);
+    await untilViewers(node, 0);
   });
 
   it('kill -9 of svc-video: the same page shows pictures of now again', async () => {
@@ -152,11 +149,11 @@ describe('video in a browser', function () {
     try {
       const page = await other.newPage();
       await signInto(page, node.url, PIN);
-      await viewers(1);
+      await untilViewers(node, 1);
       await page.waitForFunction(() => (document.querySelector('video')?.videoWidth ?? 0) > 0);
       const since = Date.now();
       for (const pid of await descendants()) process.kill(pid, 'SIGKILL');
-      await viewers(0);
+      await untilViewers(node, 0);
       expect(Date.now() - since).to.be.below(30_000);
     } finally {
       await other.close().catch(() => undefined); // it was killed

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { noChromium, openChromium, readClocks, signInto, writeLauncher } from '../support/chromium.ts';
 import { KEY } from '../support/edge.ts';
+import { engineStatus } from '../support/events.ts';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -32,16 +33,17 @@ describe('video over a thin cable', function () {
     await signInto(page, `http://10.79.2.1:${node.port}`, PIN);
   }
 
-  async function until(node: TestNode, fits: (status: Watched) => boolean): Promise<Watched> {
-    for (;;) {
-      const status = (await node.json('/api/video', { headers: KEYED })).body as unknown as Watched;
-      if (fits(status)) return status;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  /** The one viewer gets that encode, and the small one is made only where it is that one. */
+  async function encodes(node: TestNode, encode: 'main' | 'small'): Promise<Watched> {
+    await engineStatus(
+      node,
+      ({ viewers, small }) =>
+        viewers.length === 1 &&
+        viewers.every(({ path }) => path.encode === encode) &&
+        (small !== null) === (encode === 'small'),
+    );
+    return (await node.json('/api/video', { headers: KEYED })).body as unknown as Watched;
   }
-
-  const encodes = ({ viewer_paths: paths }: Watched, encode: string): boolean =>
-    paths.length === 1 && paths.every((path) => path.encode === encode);
 
   it('a picture that moves at 300 kbit/s, the main encode as it was, and the large picture again when the cable is wide', async () => {
     const host = await RemoteHost.create('10.79.2.1/24', '10.79.2.2/24');
@@ -53,7 +55,7 @@ describe('video over a thin cable', function () {
       await page.goto(`http://10.79.2.1:${node.port}/`);
       await host.thin(300);
       await watch(page, node);
-      const thin = await until(node, (status) => encodes(status, 'small') && status.small !== null);
+      const thin = await encodes(node, 'small');
       expect(thin.profile).to.deep.equal(HERO);
       expect(thin.small?.width).to.equal(320);
       expect(thin.small?.bitrate_kbps).to.be.within(100, 300);
@@ -64,7 +66,7 @@ describe('video over a thin cable', function () {
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);
 
       await host.thin(null);
-      const wide = await until(node, (status) => encodes(status, 'main') && status.small === null);
+      const wide = await encodes(node, 'main');
       expect(wide.viewer_paths[0]?.capacity_kbps).to.be.above(600);
       await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 1280);
     } finally {
@@ -95,7 +97,7 @@ describe('video over a thin cable', function () {
       await page.goto(`http://10.79.2.1:${ground.port}/`);
       await host.thin(300);
       await watch(page, ground);
-      await until(ground, (status) => encodes(status, 'small') && status.small !== null);
+      await encodes(ground, 'small');
       await page.waitForFunction(() => document.querySelector('video')?.videoWidth === 320);
       const reads = await readClocks(page, 10);
       expect(reads.at(-1)?.clock).to.be.above(reads[0]?.clock ?? 0);

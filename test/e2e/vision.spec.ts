@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import type { Batch } from '../../shared/schemas/vision.ts';
 import { markerBox } from '../../shared/video/test-marker.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { noChromium, openChromium, signInto } from '../support/chromium.ts';
 import { callTool, connectStdio } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
@@ -38,13 +39,14 @@ describe('vision, from the camera to whoever uses it', function () {
     await removeDir(home);
   });
 
-  const latest = async (): Promise<Batch> => {
-    for (;;) {
-      const { body } = await node.json('/api/vision/detections/latest', { headers: KEYED });
-      if ((body['detections'] as Batch['detections']).length > 0) return body as unknown as Batch;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
+  /** A WebSocket of detections ends while svc-residual is not connected with a new svc-vision, so this asks. */
+  const latest = async (): Promise<Batch> =>
+    askAgain(
+      'a detection',
+      async () =>
+        (await node.json('/api/vision/detections/latest', { headers: KEYED })).body as unknown as Batch,
+      ({ detections }) => detections.length > 0,
+    );
 
   it('is off until somebody chooses a detector, and says so', async () => {
     expect((await svc(node.paths, 'vision', 'status')).stdout).to.include('no detector: off');

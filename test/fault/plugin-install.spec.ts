@@ -35,7 +35,7 @@ describe('svc-residual killed in the middle of an update of an extension', funct
           ({ status }) => status,
           () => null, // the connection was cut
         );
-        await delay(part * whole);
+        await delay(part * whole); // at any moment, not at an event: that is the test
         await plugins.node.killAndAwaitSuccessor('svc-residual');
         const status = await answer;
         const after = await plugins.record(id);

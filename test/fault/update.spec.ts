@@ -1,11 +1,12 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runProgram } from '../../shared/process/run-program.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
-import type { UpdateStatus } from '../../shared/schemas/update.ts';
 import { newKeys, OTHER } from '../support/bundles.ts';
+import { fileSays } from '../support/events.ts';
 import { LoneHelper } from '../support/helper.ts';
 import { POINTS, UpdateMachine } from '../support/update-machine.ts';
 
@@ -18,8 +19,8 @@ describe('update', () => {
   });
   afterEach(async () => machine.stop());
 
-  const writtenBy = async (): Promise<unknown> =>
-    (JSON.parse(await readFile(machine.paths.setup, 'utf8')) as Record<string, unknown>)['written_by'];
+  const written = (text: string): unknown => (JSON.parse(text) as Record<string, unknown>)['written_by'];
+  const writtenBy = async (): Promise<unknown> => written(await readFile(machine.paths.setup, 'utf8'));
 
   /** Nothing is half, and the version that is said to run is the one that `current` names. */
   const whole = async (): Promise<void> => {
@@ -151,7 +152,7 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
         'confirm:before': '1.1.0',
       };
       expect(running, point).to.equal(expected[point as keyof typeof expected] ?? '1.2.0');
-      await machine.until(async () => (await writtenBy()) === running); // its node has come up
+      await fileSays(machine.paths.setup, (text) => written(text) === running); // its node has come up
       // svc-switch has started the updater for what is on trial.
       if (existsSync(machine.places.trial)) await machine.update(null);
       const { step, error } = await machine.status();
@@ -180,8 +181,9 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
       await ask('update_start', { force: false });
       const busy = await ask('update_start', { force: false }).catch((error: unknown) => error);
       expect(busy).to.include({ code: 'E_BUSY' });
-      await machine.until(async () => ((await ask('update_status', {})) as UpdateStatus).step === 'done');
-      expect(await ask('update_status', {})).to.include({ running: '1.1.0', previous: '1.0.0' });
+      await machine.comesTo('done');
+      const done = { running: '1.1.0', previous: '1.0.0', step: 'done' };
+      expect(await ask('update_status', {})).to.include(done);
       client.stop();
       if (process.getuid?.() !== 0) return;
       // As root on the node, also while it is down.
@@ -221,11 +223,11 @@ writeFileSync(SVC_ETC_DIR + '/mcp-token.json', 'revoked');
   it('killed anywhere else while it works, it ends with a whole version', async function () {
     this.timeout(2 * MIN);
     const file = await machine.bundle(machine.version('1.1.0'));
-    for (const step of ['verifying', 'unpacking', 'checking']) {
+    for (const step of ['verifying', 'unpacking', 'checking'] as const) {
       if ((await machine.running()) === '1.1.0') break;
       await machine.upload(file);
       const updater = machine.spawnUpdater();
-      await machine.until(async () => updater.exitCode !== null || (await machine.status()).step === step);
+      await Promise.race([machine.comesTo(step), once(updater, 'exit')]);
       if (updater.exitCode === null) await machine.kill(updater);
     }
     expect(await machine.update(null)).to.include({ running: '1.1.0', step: 'done' });

@@ -1,14 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FLEET_LIMITS } from '../../front/fleet/fleet-client.ts';
 import { MAX_CALL_BYTES } from '../../shared/fleet/told.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { CALLER, NODE, Proxy, Rig } from './rig.ts';
-
-/** Only where nothing may happen. */
-const QUIET_MS = 300;
 
 describe('a client of the fleet', () => {
   let rig: Rig;
@@ -48,8 +44,8 @@ describe('a client of the fleet', () => {
     late.resolve(null);
     await stopped;
     await rig.hub.until(() => rig.hub.told('presence').at(-1)?.['online'] === false);
-    await delay(QUIET_MS);
-    expect(rig.hub.heard.at(-1)?.topic).to.match(/\/presence$/);
+    await rig.answered();
+    expect(rig.hub.heard.at(-2)?.topic, 'the last before the marker').to.match(/\/presence$/);
   });
 
   it('tells its status at once when something changes, and otherwise by time', async () => {
@@ -81,19 +77,9 @@ describe('a client of the fleet', () => {
     rig.client();
     await rig.reported(({ connected }) => connected);
     await rig.hub.publish('policy', 'policy 1', true);
-    const caller = await rig.broker.client(CALLER);
-    await caller.subscribeAsync(`svc/1/f-test/${CALLER}/reply/+`, { qos: 1 });
-    const replied = new Promise<readonly [string, Buffer]>((resolve) => {
-      caller.once('message', (topic, payload) => resolve([topic, payload]));
-    });
-    await caller.publishAsync(`svc/1/f-test/${NODE}/call/${CALLER}`, 'call-1', {
-      qos: 1,
-      properties: { responseTopic: `svc/1/f-test/${NODE}/status` },
-    });
-    const [topic, payload] = await replied;
+    const [topic, text] = await rig.replied(CALLER, 'call-1');
     expect(topic).to.equal(`svc/1/f-test/${CALLER}/reply/${NODE}`);
-    expect(payload.toString()).to.equal('reply to call-1');
-    await caller.endAsync(true);
+    expect(text).to.equal('reply to call-1');
   });
 
   it('runs no call before it has given the policy to svc-control, or some time has passed', async () => {
@@ -122,12 +108,13 @@ describe('a client of the fleet', () => {
   it('gives a policy again that came while svc-control was away', async () => {
     await rig.hub.publish('policy', 'policy 1', true);
     rig.control.away = true;
-    rig.client();
+    rig.client({ limits: { statusMs: 1 } }); // a status with each tick
     await rig.control.until(() => rig.control.policies.length >= 2);
     rig.control.away = false;
     await rig.control.until(() => rig.control.policies.length >= 3);
     const tried = rig.control.policies.length;
-    await delay(QUIET_MS);
+    const ticks = rig.control.asked;
+    await rig.control.until(() => rig.control.asked >= ticks + 4);
     expect(rig.control.policies).to.have.length(tried);
   });
 
@@ -151,15 +138,16 @@ describe('a client of the fleet', () => {
     await Promise.all(each.map(async (n) => rig.hub.publish(`${NODE}/call/${CALLER}`, `a-${n}`)));
     await Promise.all(each.map(async (n) => rig.hub.publish(`${NODE}/call/mc_caller02`, `b-${n}`)));
     await rig.control.until(() => rig.control.calls.length === 8);
-    // Until the last of them was heard.
-    while (!/dropped \d+ calls/.test(rig.lines.join())) await delay(10);
-    await delay(5 * QUIET_MS);
+    await rig.settled();
     expect(rig.control.calls).to.have.members([0, 1, 2, 3].flatMap((n) => [`a-${n}`, `b-${n}`]));
     expect(rig.lines.join()).to.match(/dropped \d+ calls; the newest found too many waiting/);
     open.resolve(null);
     await rig.control.until(() => rig.control.calls.length === 8 + 64);
-    await delay(QUIET_MS);
-    expect(rig.control.calls).to.have.length(72);
+    // Calls of one caller go in their order: these come after any that should have been dropped.
+    await rig.hub.publish(`${NODE}/call/${CALLER}`, 'a-last');
+    await rig.hub.publish(`${NODE}/call/mc_caller02`, 'b-last');
+    await rig.control.until(() => ['a-last', 'b-last'].every((last) => rig.control.calls.includes(last)));
+    expect(rig.control.calls).to.have.length(72 + 2);
   });
 
   it('says again that it is there after the will of an earlier session', async () => {
@@ -172,8 +160,7 @@ describe('a client of the fleet', () => {
     expect(client.strangers).to.equal(1);
     for (let n = 0; n < 20; n++)
       await rig.hub.publish(`${NODE}/presence`, JSON.stringify({ online: true, session: `twin-${n}` }), true);
-    while (client.strangers < 21) await delay(10);
-    await delay(QUIET_MS);
+    await rig.settled();
     expect(client.strangers).to.equal(21);
     const own = rig.hub.told('presence').filter(({ session }) => session === mine);
     expect(own.length, 'not as often as the other').to.be.within(3, 8);

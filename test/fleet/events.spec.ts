@@ -1,12 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FleetClient } from '../../front/fleet/fleet-client.ts';
 import type { FleetEvent } from '../../shared/fleet/told.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
-import { NODE, Rig } from './rig.ts';
-
-/** Only where nothing may happen. */
-const QUIET_MS = 400;
+import { CALLER, NODE, Rig } from './rig.ts';
 
 describe('events of a node', () => {
   let rig: Rig;
@@ -52,11 +48,11 @@ describe('events of a node', () => {
   });
 
   it('outlive a hub that was away, and lost one in its restart', async () => {
-    const client = rig.client();
+    const client = rig.client({ limits: { policyMs: 1 } });
     await rig.reported(({ connected }) => connected);
     await rig.hub.disconnect();
     add(client, 0);
-    await delay(QUIET_MS); // the broker has taken it, and had nobody to give it to
+    await rig.replied(CALLER, 'call-1'); // the broker has taken it, and had nobody to give it to
     await rig.hub.connect(rig.broker);
     add(client, 1);
     await rig.hub.until(() => rig.hub.stored.length === 2);
@@ -72,13 +68,14 @@ describe('events of a node', () => {
     const [event] = rig.hub.stored as [FleetEvent];
     await rig.hub.publish(`${NODE}/ack`, 'forged', true);
     await rig.hub.publish(`${NODE}/ack`, JSON.stringify({ stream: 'another', seq: 99 }), true);
-    while (!rig.lines.join().includes('an acknowledgement of the hub is not believed')) await delay(10);
-    await delay(QUIET_MS);
+    await rig.control.until(() => rig.control.acks.some((ack) => ack.includes('another')));
+    await rig.answered();
+    expect(rig.lines.join()).to.include('an acknowledgement of the hub is not believed');
     expect(queue.behind).to.equal(1);
     for (const twice of [event, event]) await rig.hub.acknowledge(twice);
     add(client, 1);
     await rig.hub.until(() => rig.hub.stored.length === 2);
-    await delay(QUIET_MS);
+    await rig.settled();
     expect(queue.behind, 'the second one acknowledged nothing more').to.equal(1);
     const late = rig.hub.stored.at(-1) as FleetEvent;
     await rig.hub.acknowledge(event);
@@ -96,12 +93,11 @@ describe('events of a node', () => {
     client.changed();
     await rig.control.until(() => rig.control.asked > 0);
     add(client, 0);
-    await rig.hub.until(() => rig.hub.stored.length === 1);
-    await delay(QUIET_MS); // its acknowledgement is with svc-control
+    await rig.control.until(() => rig.control.acks.length === 1);
     await client.stop();
     queue.close();
     late.resolve(null);
-    await delay(QUIET_MS);
+    await rig.answered();
     expect(rig.lines.filter((line) => line.includes('database'))).to.deep.equal([]);
   });
 
@@ -134,7 +130,9 @@ describe('events of a node', () => {
     await rig.hub.until(() => rig.hub.stored.length === 1);
     const [{ stream }] = rig.hub.stored as [FleetEvent];
     await rig.hub.acknowledge({ stream, seq: 500 });
-    while (queue.stream === stream) await delay(10);
+    await rig.control.until(() => rig.control.acks.some((ack) => ack.includes('500')));
+    await rig.answered();
+    expect(queue.stream).to.not.equal(stream);
     add(client, 1);
     await rig.hub.until(() => rig.hub.stored.length === 2);
     expect(stored()).to.deep.equal([0, 1]);

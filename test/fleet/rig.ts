@@ -67,6 +67,7 @@ export class FakeControl extends Changing {
   asked = 0;
   readonly calls: string[] = [];
   readonly policies: string[] = [];
+  readonly acks: string[] = [];
   readonly reports: FleetLinkState[] = [];
   answer: (jws: string) => Promise<string | null> = async (jws) => `reply to ${jws}`;
   readonly #server: Server<typeof FLEET>;
@@ -97,6 +98,8 @@ export class FakeControl extends Changing {
           return { seq: this.policies.length };
         },
         ack: async ({ jws }) => {
+          this.acks.push(jws);
+          this.changed();
           await this.held;
           if (jws === 'forged') throw new ApiError('E_INVALID_VALUE', 'not signed by the hub');
           return JSON.parse(jws) as { stream: string; seq: number };
@@ -205,6 +208,7 @@ export class FakeHub extends Changing {
   onEvent: (event: FleetEvent) => void = (event) => void this.acknowledge(event);
   readonly #fleet: string;
   #client: MqttClient | null = null;
+  #markers = 0;
 
   constructor(fleet: string) {
     super();
@@ -234,6 +238,13 @@ export class FakeHub extends Changing {
 
   async publish(topic: string, text: string | Buffer, retain = false): Promise<void> {
     await this.#client?.publishAsync(`svc/1/${this.#fleet}/${topic}`, text, { qos: 1, retain });
+  }
+
+  /** Resolves when it has heard all that is with the broker by now: a message of its own comes after that. */
+  async caughtUp(): Promise<void> {
+    const marker = `marker ${this.#markers++}`;
+    await this.publish('marker', marker);
+    await this.until(() => this.heard.some(({ text }) => text === marker));
   }
 
   /** What was heard on a topic of the node, as JSON, oldest first. */
@@ -386,6 +397,37 @@ export class Rig {
     const state = newest();
     if (state === undefined) throw new Error('no report');
     return state;
+  }
+
+  /** Calls the node, and asks for the reply at a topic of its own. What it said before is with the broker then. @returns topic and text of the reply */
+  async replied(caller: string, call: string): Promise<readonly [topic: string, text: string]> {
+    const client = await this.broker.client(caller);
+    const root = `svc/1/${this.broker.fleet}`;
+    await client.subscribeAsync(`${root}/${caller}/reply/+`, { qos: 1 });
+    const reply = Promise.withResolvers<readonly [string, string]>();
+    client.once('message', (topic, payload) => reply.resolve([topic, payload.toString()]));
+    await client.publishAsync(`${root}/${NODE}/call/${caller}`, call, {
+      qos: 1,
+      properties: { responseTopic: `${root}/${NODE}/status` },
+    });
+    const said = await reply.promise;
+    await client.endAsync(true);
+    return said;
+  }
+
+  /** Resolves when the clients have read what svc-control has answered by now, and the hub has heard what they said to it. */
+  async answered(): Promise<void> {
+    await this.#rpc.calls.telemetry({}); // its answer comes after those
+    await this.hub.caughtUp();
+  }
+
+  /** Resolves when the clients have done all that follows from what the broker was given by now: a policy goes the same way. */
+  async settled(): Promise<void> {
+    const { policies } = this.control;
+    const marker = `marker of ${policies.length}`;
+    await this.hub.publish('policy', marker);
+    await this.control.until(() => policies.includes(marker));
+    await this.answered();
   }
 
   async stop(): Promise<void> {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { diskProblem } from '../../bin/hub/disk.ts';
 import { newSigningKey } from '../../shared/fleet/signed.ts';
 import { topics } from '../../shared/fleet/topics.ts';
+import { askAgain } from '../support/ask-again.ts';
 import { heard, TestHub } from '../support/hub.ts';
 import { noMosquitto } from '../support/mosquitto.ts';
 import { tempDir } from '../support/temp.ts';
@@ -35,14 +35,9 @@ describe(`a hub on a full disk${missing === null ? '' : ` (${missing})`}`, () =>
   });
 
   const health = async () => (await hub.call('GET', '/v1/health', { credential: null })).body;
-  async function healthThatSays(disk: boolean): Promise<Readonly<Record<string, unknown>>> {
-    const until = performance.now() + 2 * GOOD_MS;
-    for (;;) {
-      const said = await health();
-      if (said['disk'] === disk || performance.now() > until) return said;
-      await delay(200);
-    }
-  }
+  /** The hub looks at its disk when somebody asks, and keeps the answer for a while. */
+  const healthThatSays = async (disk: boolean): Promise<Readonly<Record<string, unknown>>> =>
+    askAgain(`the hub says disk: ${disk}`, health, (said) => said['disk'] === disk, 2 * GOOD_MS);
 
   it('says so in its health and in its answers, acknowledges nothing, and goes on when there is room', async () => {
     const node = await hub.enroll('patient');

@@ -1,8 +1,8 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { connect } from 'node:net';
 import { common, type MavLinkPacket, MavLinkPacketParser, MavLinkPacketSplitter } from 'node-mavlink';
+import { worksAtLast } from '../support/ask-again.ts';
 
 /** A ground station's end of an endpoint: sends bytes, hears frames through node-mavlink. */
 export class GroundStation {
@@ -23,17 +23,11 @@ export class GroundStation {
 
   /** Tries again while nobody listens: the link tells its state before each of its endpoints is open. */
   static async tcp(port: number): Promise<GroundStation> {
-    let socket: Socket = connect(port, '127.0.0.1');
-    for (let tries = 0; ; tries++) {
-      const failure = await once(socket, 'connect').then(
-        () => null,
-        (error: unknown) => error,
-      );
-      if (failure === null) break;
-      if (tries === 100) throw failure;
-      await delay(50);
-      socket = connect(port, '127.0.0.1');
-    }
+    const socket = await worksAtLast(`somebody listens on TCP ${port}`, async () => {
+      const attempt = connect(port, '127.0.0.1');
+      await once(attempt, 'connect');
+      return attempt;
+    });
     socket.on('error', () => undefined); // an endpoint that ends resets
     const station = new GroundStation(
       (bytes) => socket.write(bytes),

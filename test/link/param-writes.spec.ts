@@ -25,6 +25,17 @@ interface Scripted {
   readonly asked: { list: number; hash: number; sets: number };
 }
 
+/** A store of which one knows when it has been read: that takes real time, which the fake clock does not see. */
+class WatchedStore extends ParamStore {
+  newest: Promise<unknown> = Promise.resolve();
+
+  override async read(uid: string): ReturnType<ParamStore['read']> {
+    const read = super.read(uid);
+    this.newest = read;
+    return read;
+  }
+}
+
 /** A vehicle with a few parameters that answers list, read by name and set. */
 function script(rig: Rig, params: Readonly<Record<string, [number, number]>>): Scripted {
   const vehicle: Scripted = {
@@ -208,17 +219,16 @@ describe('parameters on disk', () => {
   });
   afterEach(async () => removeDir(dir));
 
-  const px4 = (uid = 7): Rig =>
-    new Rig({
-      autopilot: 12,
-      version: { capabilities: BYTEWISE, uid },
-      store: new ParamStore(dir, SILENT_LOG),
-    });
+  let store: WatchedStore;
+  const px4 = (uid = 7): Rig => {
+    store = new WatchedStore(dir, SILENT_LOG);
+    return new Rig({ autopilot: 12, version: { capabilities: BYTEWISE, uid }, store });
+  };
   const begin = async (rig: Rig): Promise<void> => {
     await rig.meet();
     // The file is read by the real clock, and the vehicle's hash waited for by the fake one.
     for (let turn = 0; turn < 50 && rig.link.params().priming; turn++) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await store.newest;
       await rig.live(100);
     }
   };

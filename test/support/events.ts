@@ -4,8 +4,10 @@ import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { WebSocket } from 'ws';
+import { clientOf } from '../../shared/rpc/contract.ts';
 import type { LinkState } from '../../shared/rpc/link.ts';
 import { RpcClient } from '../../shared/rpc/rpc.ts';
+import { type EngineStatus, VIDEO } from '../../shared/rpc/video.ts';
 import type { TestNode } from './node.ts';
 
 /** Waiting for what tells of itself: nothing here asks again and again. */
@@ -63,6 +65,20 @@ export async function linkState(
   } finally {
     client.stop();
   }
+}
+
+/** The first status of svc-video that fits. The API may be a moment behind. */
+export async function engineStatus(
+  { paths }: Pick<TestNode, 'paths'>,
+  fits: (status: EngineStatus) => boolean,
+): Promise<EngineStatus> {
+  const found = Promise.withResolvers<EngineStatus>();
+  const status = (each: EngineStatus): void => {
+    if (fits(each)) found.resolve(each);
+  };
+  const client = clientOf(VIDEO, { path: paths.videoSocket, listeners: { status } });
+  client.start();
+  return found.promise.finally(() => client.stop());
 }
 
 /** The first record that a process wrote with this text in it, stored before or from now on. */

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { InstallRecord } from '../../residual/app/plugins/record.ts';
+import { askAgain } from './ask-again.ts';
 import { formWith, type Made, makeExtension, type Signer, signer, trust } from './extensions.ts';
 import { type NodeOptions, TestNode } from './node.ts';
 
 const KEY = `svc_${'p'.repeat(43)}`;
-const UNTIL_MS = 60_000;
-const LOOK_MS = 25;
 
 export interface Answered {
   readonly status: number;
@@ -87,14 +85,8 @@ export class PluginNode {
     return install as InstallRecord;
   }
 
-  /** Asks again and again until it is as wanted. @throws Error with the last one after 15 s */
+  /** As `askAgain`: what an extension does is seen only where it shows it. */
   async until<T>(what: string, ask: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
-    const deadline = performance.now() + UNTIL_MS;
-    for (;;) {
-      const value = await ask();
-      if (wanted(value)) return value;
-      if (performance.now() > deadline) throw new Error(`${what}: ${JSON.stringify(value)}`);
-      await delay(LOOK_MS);
-    }
+    return askAgain(what, ask, wanted);
   }
 }

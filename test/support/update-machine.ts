@@ -2,18 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { updateStatus } from '../../bin/helper/update/progress.ts';
 import { type Paths, pathsFrom } from '../../shared/paths.ts';
 import { runProgram } from '../../shared/process/run-program.ts';
 import type { UpdateStatus } from '../../shared/schemas/update.ts';
 import { type InstallPlaces, installPlaces } from '../../shared/update/install-places.ts';
 import { bundleOf, type KeyPair, newKeys, type TreeOptions, writeVersion } from './bundles.ts';
+import { fileSays } from './events.ts';
 import { ROOT } from './node.ts';
 import { removeDir, tempDir } from './temp.ts';
 
 const RUN_MS = 60_000;
-const POLL_MS = 20;
 
 /** A node that is only its control.sock: it says its version, and that it is well. Its state has a file of its own form. */
 const TINY_NODE = (version: string): string => `
@@ -187,11 +186,11 @@ export class UpdateMachine {
   async hung(point: string): Promise<ChildProcess> {
     await writeFile(join(this.base, 'hang'), point);
     const updater = this.spawnUpdater();
-    await this.until(async () => {
-      if (updater.exitCode !== null)
-        throw new Error(`it has not come to ${point}: ${JSON.stringify(await this.status())}`);
-      return (await readFile(join(this.base, 'hangs'), 'utf8').catch(() => '')) !== '';
+    const hangs = fileSays(join(this.base, 'hangs'), (text) => text !== '');
+    const ended = once(updater, 'exit').then(async () => {
+      throw new Error(`it has not come to ${point}: ${JSON.stringify(await this.status())}`);
     });
+    await Promise.race([hangs, ended]);
     return updater;
   }
 
@@ -215,8 +214,9 @@ export class UpdateMachine {
     await removeDir(join(this.base, 'node.pid'));
   }
 
-  async until(there: () => Promise<boolean>): Promise<void> {
-    while (!(await there())) await delay(POLL_MS);
+  /** Resolves when the updater has said that it is there. */
+  async comesTo(step: UpdateStatus['step']): Promise<void> {
+    await fileSays(this.places.progress, (text) => (JSON.parse(text) as UpdateStatus).step === step);
   }
 
   async running(): Promise<string> {

@@ -1,5 +1,6 @@
 import { RTCPeerConnection, RTCRtpCodecParameters } from 'werift';
 import { RtpDepacketizer } from '../../residual/video/sources/rtp-depacketizer.ts';
+import { askAgain } from './ask-again.ts';
 import { KEY } from './edge.ts';
 import { cableAddresses } from './netns.ts';
 import { type NodeOptions, TestNode } from './node.ts';
@@ -21,13 +22,25 @@ export async function startVideoNode(options: NodeOptions = {}): Promise<TestNod
   return node;
 }
 
-/** Resolves once the pipeline runs and its encoder has worked, read over HTTP. */
+const video = async (node: TestNode): Promise<Readonly<Record<string, unknown>>> =>
+  (await node.json('/api/video', { headers: KEYED })).body;
+
+/** Resolves once the pipeline runs and its encoder has worked, and the API knows: svc-residual tells nobody what it has heard. */
 export async function pictures(node: TestNode): Promise<void> {
-  for (;;) {
-    const { body } = await node.json('/api/video', { headers: KEYED });
-    if (body['state'] === 'running' && body['fps'] !== null) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await askAgain(
+    'the camera gives pictures',
+    async () => video(node),
+    ({ state, fps }) => state === 'running' && fps !== null,
+  );
+}
+
+/** Resolves once so many watch. svc-residual counts them, those of the film among them, and tells nobody. */
+export async function untilViewers(node: TestNode, count: number): Promise<void> {
+  await askAgain(
+    `${count} watch`,
+    async () => (await video(node))['viewers'],
+    (viewers) => viewers === count,
+  );
 }
 
 /** One access unit as a viewer got it. */

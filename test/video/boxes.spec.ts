@@ -5,6 +5,7 @@ import { loadConfig } from '../../shared/config/load.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Batch, CAMERA_ID } from '../../shared/schemas/vision.ts';
 import { FrameClient } from '../../shared/video/frame-client.ts';
+import { askAgain } from '../support/ask-again.ts';
 import type { TestNode } from '../support/node.ts';
 import { coloursOf, decodeJpeg } from '../support/pictures.ts';
 import { silentLog } from '../support/pin-stores.ts';
@@ -156,8 +157,11 @@ describe('a snapshot with boxes', function () {
     try {
       const handler = video.handlers['video.snapshot.get'];
       const call = { query: 'boxes=1' } as Parameters<typeof handler>[0];
-      // Until it is connected.
-      while (video.status() === null) await new Promise((resolve) => setTimeout(resolve, 20));
+      await askAgain(
+        'it is connected with svc-video',
+        async () => video.status(),
+        (status) => status !== null,
+      );
       const reply = (await handler(call)) as { body: Buffer; headers: Record<string, string> };
       expect(reply.headers['x-captured-at']).to.equal(new Date(header.captured_at_ms).toISOString());
       expect(isGreen((await coloursOf(reply.body))(500, 300))).to.equal(true);

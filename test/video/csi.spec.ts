@@ -13,6 +13,7 @@ import {
   planStandIn,
   standInRuns,
 } from '../support/csi/stand-in-camera.ts';
+import { engineStatus } from '../support/events.ts';
 import { SAFE_PATH, type TestNode } from '../support/node.ts';
 import { decodeJpeg } from '../support/pictures.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -207,11 +208,7 @@ describe('a CSI camera', function () {
         (body['cameras'] as { type: string; label: string }[]).map(({ type, label }) => [type, label]),
       ).to.deep.equal([['csi', 'imx219']]);
       // It dies after 40 pictures, is started again, and then goes on.
-      for (;;) {
-        const { body: now } = await node.json('/api/video', { headers: KEYED });
-        if (now['state'] === 'running' && now['restarts'] === 1) break;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await engineStatus(node, ({ state, restarts }) => state === 'running' && restarts === 1);
       const frames = await FrameClient.connect(node.paths.framesSocket);
       const { header } = await frames.next({ width: 640, height: 640 }, new AbortController().signal);
       frames.close();

@@ -129,8 +129,9 @@ describe('live streams', () => {
     for (let pushed = 0; pushed < 55; pushed++) await push();
     const slowly = collect(slow);
     for (let pushed = 0; pushed < 25; pushed++) {
+      const arrived = once(quick, 'data');
       await push();
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await arrived;
     }
     streams.push(unit(true, Buffer.concat([key.subarray(0, 5), Buffer.from([0xff]), key.subarray(6)])));
     await Promise.all([once(slow, 'end'), once(quick, 'end')]);

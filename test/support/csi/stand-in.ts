@@ -75,7 +75,7 @@ for (let count = 0; count < (plan.pictures ?? Infinity); count++) {
   if (!flushed) await new Promise((resolve) => process.stdout.once('drain', resolve));
   await delay(Math.max(0, began + ((count + 1) * 1000) / fps - performance.now()));
 }
-if (plan.after === 'stall') await delay(1e9);
+if (plan.after === 'stall') await delay(1e9); // it hangs
 // A part of a picture, as a crash leaves it.
 await new Promise((resolve) => process.stdout.write(pixels.subarray(0, 1000), resolve));
 fail('camera device disconnected');

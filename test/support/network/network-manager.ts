@@ -2,14 +2,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { worksAtLast } from '../ask-again.ts';
 import { removeDir, tempDir } from '../temp.ts';
 
 const run = promisify(execFile);
 const HERE = import.meta.dirname;
 const READY_MS = 20_000;
-const PROBE_MS = 50;
 
 /** A program that runs beside the test, and its end. */
 class Side {
@@ -83,16 +82,7 @@ abstract class Bus {
 
   /** The programs need some time, and do not say when they are ready. */
   protected async until(works: () => Promise<unknown>): Promise<void> {
-    const end = Date.now() + READY_MS;
-    for (;;) {
-      try {
-        await works();
-        return;
-      } catch (error) {
-        if (Date.now() > end) throw error;
-        await delay(PROBE_MS);
-      }
-    }
+    await worksAtLast('NetworkManager is ready', works, READY_MS);
   }
 
   /** For a node that uses it, and its helper. */
