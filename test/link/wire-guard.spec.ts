@@ -218,6 +218,21 @@ describe('the armed guard on the wire', () => {
     expect(says(alike)).to.equal('passes');
   });
 
+  it('without a killSwitch and a pilot of its own it knows neither', () => {
+    expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true)).to.equal('passes');
+    expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true, { ...OPEN, clientId: 'phone' })).to.equal('passes');
+    const named = new WireGuard(
+      () => true,
+      () => false,
+    );
+    expect(named.judge(ask(MSG.COMMAND_LONG, 22), { ...OPEN, clientId: 'phone' }, true)).to.equal(null);
+  });
+
+  it('only SERIAL_CONTROL needs its permission', () => {
+    const policy = { ...OPEN, serialControl: false };
+    expect(judge(plain(MSG.PARAM_REQUEST_LIST, 2), false, policy)).to.equal('passes');
+  });
+
   it('what flies is for the pilot in command alone; who has no name is not the pilot, and who needs none is not asked', () => {
     const flying = ask(MSG.COMMAND_LONG, 22);
     const says = (clientId: string | null | undefined, pilot: string | null, flies = true): string =>

@@ -88,6 +88,7 @@ describe('the steps of an update', () => {
       } as unknown as NodeHealth,
       healthMs: 2000,
       holdMs: 0,
+      pollMs: 1,
       run,
       monotonic: () => monotonic,
       now: Date.now,
