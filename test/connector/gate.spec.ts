@@ -215,6 +215,7 @@ describe('whether flight tools may be used', () => {
     };
     expect(await present({ claimed_by: 'tablet', by: 'key' })).to.equal('tablet');
     expect(await present({ claimed_by: 'tablet', by: 'session' })).to.equal('tablet');
+    expect(node.asked.at(-1)).to.equal(`GET ${PILOT} stdio`);
     for (const said of [
       { claimed_by: 'tablet', by: 'token' },
       { claimed_by: 'tablet' },
@@ -266,6 +267,21 @@ describe('whether flight tools may be used', () => {
       node.asked.length = 0;
       await otherLooks(4);
       expect(node.asked, 'after stop').to.deep.equal([]);
+    });
+
+    it('follows the configuration where that was declared', async () => {
+      endpoints('?force=1');
+      const declared = safety({ declared: true, watchMs: 5 });
+      declared.start(() => [node]);
+      await new Promise((resolve) => node.events.once('asked', resolve));
+      await new Promise(setImmediate);
+      expect(declared.shown).to.equal(false);
+      endpoints();
+      now += 5000;
+      await new Promise((resolve) => node.events.once('asked', resolve));
+      await new Promise(setImmediate);
+      expect([declared.shown, changes]).to.deep.equal([true, 2]);
+      declared.stop();
     });
 
     it('one node on which they are usable is enough', async () => {
@@ -496,6 +512,7 @@ describe('the gate of tool calls', () => {
       expect(refused.detail).to.deep.equal({ max_m: 2000 });
       const bug = await judge({ tool: saying(new Error('a bug')) }).then(String, (error: Error) => error);
       expect(bug).to.be.an('error').with.property('message', 'a bug');
+      expect(bug).to.not.be.instanceOf(Denial);
       const { summary: _none, ...plain } = tool('flight_arm');
       const code = String((await denied(judge({ tool: plain }))).detail['confirm_id']);
       expect(pendingCall(files, code, bootTime())).to.not.have.property('summary');
@@ -546,6 +563,10 @@ describe('the gate of tool calls', () => {
         await rm(files.signed, { recursive: true });
         expect(reasonOf(grant.take)).to.equal('confirm_required');
         grant.settle(false); // of one that was never taken: nothing
+        const other = await signed();
+        const later = passed(await judge({ args: { confirm_id: other } }));
+        await chmod(`${files.signed}/${other}.json`, 0o666);
+        expect(reasonOf(later.grant.take), 'others could write it by then').to.equal('confirm_required');
       });
 
       it('not signed, for other arguments, for another node, or no code at all: refused, also with an operator there', async () => {

@@ -102,6 +102,26 @@ describe('scoped tokens', () => {
     expect(check(huge), 'longer than 8 KiB').to.equal(null);
   });
 
+  it('is 8192 characters at most; an id is a text', () => {
+    const ofLength = (length: number): string => {
+      for (let label = ''; ; label += 'x') {
+        const token = signToken(key, { ...KAT_CLAIMS, label: label.padStart(label.length + 5800, 'x') });
+        if (token.length >= length) return token;
+      }
+    };
+    const longest = ofLength(8192);
+    expect([longest.length, check(longest) !== null]).to.deep.equal([8192, true]);
+    const longer = ofLength(8193);
+    expect([longer.length, check(longer)]).to.deep.equal([8194, null]);
+    for (const [id, wanted] of [
+      ['mct_a', true],
+      [['mct_a'], false],
+      ['mct_', false],
+      [null, false],
+    ] as const)
+      expect(isTokenId(id), String(id)).to.equal(wanted);
+  });
+
   it('D3 expires at its millisecond', () => {
     const token = signToken(key, { ...KAT_CLAIMS, expiresAt: NOW });
     expect(check(token, NOW - 1)).to.not.equal(null);

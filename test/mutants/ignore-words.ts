@@ -33,8 +33,9 @@ function isSentence({ type, value, quasis }: Node): boolean {
   );
 }
 
-/** `log.warn(…)` and `this.#options.log.warn(…)`. */
-function isLog({ type, callee }: Node): boolean {
+/** `log.warn(…)` and `this.#options.log.warn(…)`, alone in a statement too. */
+function isLog({ type, callee, expression }: Node): boolean {
+  if (type === 'ExpressionStatement') return isNode(expression) && isLog(expression);
   if (type !== 'CallExpression' || !isNode(callee) || callee.type !== 'MemberExpression') return false;
   const { object } = callee;
   if (!isNode(object)) return false;

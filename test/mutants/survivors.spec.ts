@@ -99,6 +99,8 @@ describe('mutants that stay', () => {
     const call = (callee: object) => ({ type: 'CallExpression', callee });
     expect(ignored(call(member(name('log'), name('warn'))))).to.equal('what is logged');
     expect(ignored(call(member(member(name('x'), name('log')), name('warn'))))).to.equal('what is logged');
+    const alone = { type: 'ExpressionStatement', expression: call(member(name('log'), name('warn'))) };
+    expect(ignored(alone)).to.equal('what is logged');
     expect(ignored(call(member(name('store'), name('write'))))).to.equal(undefined);
     expect(ignored(call(name('log')))).to.equal(undefined);
   });

@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Job } from '../../bin/helper/update/job.ts';
@@ -230,6 +230,26 @@ describe('the steps of an update', () => {
         await rm(join(places.versions, NEXT), { recursive: true, force: true });
         await unchanged();
       });
+
+    it('what is no version', async () => {
+      await bundle({ version: '1.1.0-01' });
+      expect((await update()).error).to.equal('1.1.0-01 is no version.');
+      await unchanged();
+    });
+
+    it('a bundle of more than 200 MiB, before it is copied', async () => {
+      const out = join(base, 'node/update');
+      await mkdir(out);
+      await truncate(await made(join(out, 'bundle')), 200 * 1024 * 1024 + 1);
+      expect((await update()).error).to.equal('The bundle has more than 200 MiB.');
+    });
+
+    it('keys that are none', async () => {
+      await bundle({ newKeys: { 'second.pub': 'no key' } });
+      expect((await update()).step).to.equal('failed');
+      expect(steps).to.deep.equal(NO_STEP);
+      await unchanged();
+    });
 
     it('a bundle of nobody whose key is here', async () => {
       await bundle();
@@ -484,6 +504,11 @@ describe('the steps of an update', () => {
     });
   });
 
+  const made = async (path: string): Promise<string> => {
+    await writeFile(path, '');
+    return path;
+  };
+
   describe('a bundle that came over the API', () => {
     const upload = (): string => join(base, 'node/update/bundle');
     beforeEach(async () => mkdir(join(base, 'node/update')));
@@ -509,6 +534,26 @@ describe('the steps of an update', () => {
       await rm(places.progress, { force: true });
       await update().catch((error: Error) => expect(error.message).to.equal('it says nothing'));
       expect(steps).to.deep.equal(NO_STEP);
+    });
+
+    it('says how far it is, each half second at most', async () => {
+      await bundle({ files: { 'a.bin': 'x'.repeat(300_000) } }, upload());
+      const percents: string[] = [];
+      let at500 = 0;
+      const watched = async (): Promise<void> => {
+        const { step, percent } = (await readProgress(places)) ?? {};
+        percents.push(`${step} ${percent}`);
+      };
+      at = async (step) => {
+        if (step === 'sync') await watched();
+      };
+      await update({ monotonic: () => (at500 += 500) });
+      const [last = ''] = percents;
+      expect(last).to.match(/^unpacking ([1-9]\d?|100)$/);
+      await bundle({ version: '1.2.0' }, upload());
+      percents.length = 0;
+      await update({ monotonic: () => 0 });
+      expect(percents).to.deep.equal(['unpacking 0']);
     });
 
     it('through a link, a hard link or a folder: refused, and nothing of it is read', async () => {
