@@ -403,7 +403,7 @@ describe('what the audit says of a change, and which change needs it', () => {
       expect(needs(row, { cmd }), cmd).to.equal(false);
     for (const cmd of ['arm', 'takeoff', 7, undefined])
       expect(needs(row, { cmd }), String(cmd)).to.equal(true);
-    expect(needs({ ...row, id: 'x' } as Row, { cmd: 'land' }), 'another row').to.equal(true);
+    expect(needs({ ...row, id: 'x' }, { cmd: 'land' }), 'another row').to.equal(true);
     const open = { ...row, access: 'public' } as Row;
     expect(needsAudit(passing({ row: open, policy: row }), { cmd: 'arm' })).to.equal(false);
   });

@@ -397,9 +397,9 @@ describe('the token store', () => {
     const rewrite = async (
       change: (file: Record<string, unknown>, entry: Record<string, unknown>) => void,
     ) => {
-      const file = JSON.parse(await readFile(node.file, 'utf8')) as { tokens: Record<string, unknown>[] };
-      const [entry = {}] = file.tokens;
-      change(file as unknown as Record<string, unknown>, entry);
+      const file = JSON.parse(await readFile(node.file, 'utf8')) as Record<string, unknown>;
+      const [entry = {}] = file['tokens'] as Record<string, unknown>[];
+      change(file, entry);
       await writeFile(node.file, JSON.stringify(file), { mode: 0o600 });
     };
     // What is expired through a time stays so, whatever the clock says; it ends at that millisecond.
