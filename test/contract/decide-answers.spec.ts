@@ -10,6 +10,7 @@ import {
 } from '../../front/control/edge/decide.ts';
 import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
 import { type Ask, edgeState, head, judge, KEY, trusting, withKey } from '../support/edge.ts';
 
 const UNPAIRED = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -114,8 +115,8 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
   });
 
   it('scope, root and what the body has wrong', () => {
-    const as = (...scopes: Parameters<typeof trusting>[0] & object[]) =>
-      edgeState({ credentials: { ...trusting(scopes as never), session: () => null } });
+    const as = (...scopes: readonly Scope[]) =>
+      edgeState({ credentials: { ...trusting(scopes), session: () => null } });
     const token = [['x-svc-mcp-token', 't'] as const];
     expect(
       told({ method: 'POST', target: '/api/command', headers: token }, as(), { cmd: 'land' }),
@@ -126,7 +127,7 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
       }),
     );
     expect(
-      told({ method: 'PUT', target: '/api/config', headers: token }, as('admin' as never), {
+      told({ method: 'PUT', target: '/api/config', headers: token }, as('admin'), {
         key: 'mavlink.endpoints',
         value: [],
       }),
@@ -262,7 +263,7 @@ describe('before there is an owner', () => {
         ],
       },
     ] as const)
-      expect(told(phone(more as Partial<Ask>), UNPAIRED), JSON.stringify(more)).to.include({
+      expect(told(phone(more), UNPAIRED), JSON.stringify(more)).to.include({
         code: 'E_ORIGIN',
       });
     expect(told(phone()), 'paired').to.include({ code: 'E_UNAUTHENTICATED' });
