@@ -143,7 +143,7 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
     catalogue: compileCatalogue(),
     contributed: () => contributed,
     plane,
-    gate: new Gate({ operator: operatorFiles(env), flight, log }),
+    gate: new Gate({ operator: operatorFiles(env), flight, now: steady, log }),
     rate: new RateLimiter(TOOL_RATE, steady),
     audit,
     confirm: async (principal) => bearer.confirm(principal),

@@ -223,6 +223,8 @@ describe('architecture', () => {
     const programs = [
       '@biomejs/biome',
       '@modelcontextprotocol/conformance',
+      '@stryker-mutator/core',
+      '@stryker-mutator/mocha-runner',
       'mocha',
       'oxlint',
       'oxlint-tsgolint',

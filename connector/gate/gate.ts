@@ -62,6 +62,8 @@ export type Verdict =
 export interface GateOptions {
   readonly operator: OperatorFiles;
   readonly flight: FlightSafety;
+  /** Steady, ms. */
+  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -128,9 +130,10 @@ export class Gate {
       });
     const pilot = await this.#options.flight.pilotPresent(call.node);
     if (pilot !== null) {
-      const seen = performance.now();
+      const { now } = this.#options;
+      const seen = now();
       const stale = async (): Promise<void> => {
-        if (performance.now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
+        if (now() - seen > STALE_S * 1000) throw new Denial('operator_present_stale');
         return Promise.resolve();
       };
       return pass('flight', 'presence', stale, undefined, pilot);

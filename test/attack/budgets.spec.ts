@@ -69,6 +69,103 @@ describe('budgets of a peer', () => {
     expect(budgets.lockedFor('b')).to.equal(null);
   });
 
+  it('a lock begins anew at 30 s once nobody has failed for a minute after it, and not a moment sooner', () => {
+    const lockAgain = (): number | null => {
+      for (let i = 0; i < 10; i++) budgets.fail('a');
+      return budgets.lockedFor('a');
+    };
+    expect([lockAgain(), lockAgain(), lockAgain()]).to.deep.equal([30, 60, 120]);
+    now += 120_000 + 60_000;
+    expect(lockAgain()).to.equal(240);
+    now += 240_000 + 60_001;
+    expect(lockAgain()).to.equal(30);
+    now += 30_000 + 60_001;
+    expect(lockAgain()).to.equal(30);
+    // A minute after its last failure, but within the minute after its lock.
+    expect(lockAgain()).to.equal(60);
+    now += 60_001;
+    expect(lockAgain()).to.equal(120);
+  });
+
+  it('a lock lasts to its last millisecond; each one is told', () => {
+    let told = 0;
+    budgets = new PeerBudgets(
+      () => now,
+      () => told++,
+    );
+    for (let i = 0; i < 9; i++) budgets.fail('a');
+    expect([told, budgets.locks()]).to.deep.equal([0, []]);
+    budgets.fail('a');
+    expect([told, budgets.locks()]).to.deep.equal([1, [{ peer: 'a', leftMs: 30_000, nextLockMs: 60_000 }]]);
+    now += 29_999;
+    expect([budgets.lockedFor('a'), budgets.locks()]).to.deep.equal([
+      1,
+      [{ peer: 'a', leftMs: 1, nextLockMs: 60_000 }],
+    ]);
+    now += 1;
+    expect([budgets.lockedFor('a'), budgets.locks()]).to.deep.equal([null, []]);
+  });
+
+  it('ten failures over more than a minute lock nobody, ten within it do', () => {
+    budgets.fail('a');
+    now += 60_000;
+    for (let i = 0; i < 9; i++) budgets.fail('a');
+    expect(budgets.lockedFor('a')).to.equal(30);
+    budgets.fail('b');
+    now += 60_001;
+    for (let i = 0; i < 9; i++) budgets.fail('b');
+    expect(budgets.lockedFor('b')).to.equal(null);
+  });
+
+  it('locks of a former process are taken over within their bounds: 15 minutes at most, 30 s the next at least, 4096 peers', () => {
+    budgets.restore([
+      { peer: 'long', leftMs: 1e9, nextLockMs: 1e9 },
+      { peer: 'short', leftMs: 5000, nextLockMs: 1 },
+      { peer: 'plain', leftMs: 40_000, nextLockMs: 120_000 },
+    ]);
+    expect(budgets.locks()).to.deep.equal([
+      { peer: 'long', leftMs: 900_000, nextLockMs: 900_000 },
+      { peer: 'short', leftMs: 5000, nextLockMs: 30_000 },
+      { peer: 'plain', leftMs: 40_000, nextLockMs: 120_000 },
+    ]);
+    for (let i = 0; i < 10; i++) budgets.fail('plain');
+    expect(budgets.lockedFor('plain'), 'longer, as if it had not been restarted').to.equal(120);
+    const full = new PeerBudgets(() => now);
+    full.restore(
+      Array.from({ length: 4097 }, (_, i) => ({ peer: `p${i}`, leftMs: 1000, nextLockMs: 60_000 })),
+    );
+    expect([full.size, full.locks().some(({ peer }) => peer === 'p4096')]).to.deep.equal([4096, false]);
+    expect(full.locks().some(({ peer }) => peer === 'p4095')).to.equal(true);
+  });
+
+  it('with no room for another, who was never locked goes first, then those whose lock and its minute are over', () => {
+    for (let i = 0; i < 10; i++) budgets.fail('locked');
+    for (let i = 0; i < 4095; i++) budgets.fail(`once ${i}`);
+    expect(budgets.size).to.equal(4096);
+    for (let i = 0; i < 9; i++) budgets.fail('once 0');
+    expect(budgets.lockedFor('once 0'), 'it is remembered').to.equal(30);
+    for (let i = 0; i < 9; i++) budgets.fail('new');
+    budgets.fail('once 1'); // forgotten for `new`: its first failure again
+    expect(budgets.size).to.equal(4096);
+    budgets.fail('new');
+    expect([budgets.lockedFor('new'), budgets.lockedFor('locked')]).to.deep.equal([30, 30]);
+    now += 30_000 + 60_001;
+    budgets.fail('after');
+    expect(budgets.size, 'all of them are over').to.equal(1);
+  });
+
+  it('where every place is a lock, newcomers share one, and it is not taken from them', () => {
+    for (let i = 0; i < 4096; i++) for (let again = 0; again < 10; again++) budgets.fail(`p${i}`);
+    expect(budgets.lockedFor('new'), 'nobody of them has failed').to.equal(null);
+    for (let i = 0; i < 9; i++) budgets.fail(`new ${i}`);
+    expect(budgets.lockedFor('new')).to.equal(null);
+    budgets.fail('new 9');
+    expect([budgets.lockedFor('new'), budgets.lockedFor('p7'), budgets.size]).to.deep.equal([30, 30, 4097]);
+    now += 90_000; // a minute after the locks, and no longer
+    budgets.fail('p8');
+    expect(budgets.size).to.equal(4097);
+  });
+
   it('forget a failure after a minute', () => {
     for (let i = 0; i < 30; i++) {
       budgets.fail('a');

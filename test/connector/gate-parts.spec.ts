@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Denial } from '../../connector/denial.ts';
 import { bind, canonical, sameCall } from '../../connector/gate/call-hash.ts';
+import { Questions } from '../../connector/gate/questions.ts';
 import { RateLimiter } from '../../connector/gate/rate-limit.ts';
 import { redactArguments, redactValue } from '../../connector/redaction.ts';
 import type { BootTime } from '../../shared/operator/boot-clock.ts';
@@ -42,6 +43,33 @@ describe('what a confirmation is bound to', () => {
       ),
       { seed: 8, numRuns: 300 },
     );
+  });
+});
+
+describe('arguments in one form', () => {
+  it('is JSON with sorted members; what JSON does not have is an error, or nothing', () => {
+    expect(canonical({ b: [1, 'x', null], a: { d: true, c: undefined } })).to.equal(
+      '{"a":{"d":true},"b":[1,"x",null]}',
+    );
+    expect([canonical(undefined), canonical([]), canonical({})]).to.deep.equal(['null', '[]', '{}']);
+    expect(canonical([1, 23])).to.not.equal(canonical([12, 3]));
+    expect(canonical({ 0: 'x' })).to.not.equal(canonical(['x']));
+    for (const number of [NaN, Infinity, -Infinity])
+      expect(() => canonical({ number })).to.throw('a number that JSON does not have');
+  });
+});
+
+describe('questions to a person', () => {
+  it('each is answered once; of more than 256 the oldest are forgotten', () => {
+    const questions = new Questions();
+    const ids = Array.from({ length: 256 }, () => questions.ask());
+    expect(new Set(ids).size).to.equal(256);
+    expect([questions.answer('x'), questions.answer(ids[0] ?? '')]).to.deep.equal([false, true]);
+    expect(questions.answer(ids[0] ?? ''), 'again').to.equal(false);
+    questions.ask();
+    expect(questions.answer(ids[1] ?? '')).to.equal(true);
+    for (let i = 0; i < 3; i++) questions.ask();
+    expect(ids.slice(2, 6).map((id) => questions.answer(id))).to.deep.equal([false, false, true, true]);
   });
 });
 
@@ -154,6 +182,19 @@ describe('the rate limit', () => {
     limiter.spend('b');
     clock.now += 100;
     limiter.spend('a');
+  });
+
+  it('is kept for 1024 callers: whoever has not called for longest is forgotten', () => {
+    const limiter = new RateLimiter({ perSecond: 10, burst: 1 }, () => 0);
+    limiter.spend('first');
+    limiter.spend('second');
+    expect(() => limiter.spend('first')).to.throw(Denial); // which makes it the newest
+    for (let caller = 0; caller < 1022; caller++) limiter.spend(`c${caller}`);
+    expect(() => limiter.spend('second')).to.throw(Denial); // all of them have room
+    for (const wanted of ['first', 'c0', 'c1']) expect(() => limiter.spend(wanted), wanted).to.throw(Denial);
+    limiter.spend('one more'); // for which c2 goes
+    expect(() => limiter.spend('c3')).to.throw(Denial);
+    limiter.spend('c2');
   });
 });
 

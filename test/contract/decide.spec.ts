@@ -220,6 +220,31 @@ describe('decide: the order of docs/contract.md 4', () => {
         failedCredential: true,
       });
     });
+    it('nothing counts for who asks from this machine itself, unless it asks for another', () => {
+      const wrong = ['X-SVC-Key', 'svc_no'] as const;
+      const from = (place: 'loopback' | 'lan', ...headers: (readonly [string, string])[]) => {
+        const decision = judge({ target: '/api/status', from: place, headers });
+        return decision.kind === 'refuse' ? [decision.failedCredential, decision.counted] : decision.kind;
+      };
+      expect(from('loopback', wrong)).to.deep.equal([false, false]);
+      expect(from('lan', wrong)).to.deep.equal([true, true]);
+      // What a proxy on this machine passes on is its client's.
+      expect(from('loopback', wrong, ['X-Forwarded-For', '10.0.0.9'])).to.deep.equal([true, true]);
+      expect(from('loopback', wrong, relayed)).to.deep.equal([true, true]);
+      const passes = (place: 'loopback' | 'lan') =>
+        judge({ target: '/api/status', from: place, headers: [withKey] });
+      expect(passes('loopback')).to.include({ kind: 'pass', counted: false });
+      expect(passes('lan')).to.include({ kind: 'pass', counted: true });
+    });
+    it('a lock and an empty budget say for how long, the lock first', () => {
+      const ask = { target: '/api/status', headers: [withKey] };
+      expect(judge({ ...ask, lockedFor: 30, limitedFor: 1 }))
+        .to.include({ code: 'E_LOCKED', counted: false, failedCredential: false })
+        .and.have.deep.property('headers', { 'retry-after': '30' });
+      expect(verdict({ ...ask, lockedFor: 30, from: 'loopback' })).to.equal('pass');
+      const proxied = { ...ask, headers: [withKey, ['Forwarded', 'for=1'] as const] };
+      expect(verdict({ ...proxied, lockedFor: 30, from: 'loopback' })).to.equal('E_LOCKED');
+    });
     it('the token store is asked last, and only when the answer would be 401', () => {
       let asked = 0;
       const credentials = { ...trusting(['read']), session: () => null, token: () => (asked++, null) };

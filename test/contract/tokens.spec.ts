@@ -102,6 +102,26 @@ describe('scoped tokens', () => {
     expect(check(huge), 'longer than 8 KiB').to.equal(null);
   });
 
+  it('is 8192 characters at most; an id is a text', () => {
+    const ofLength = (length: number): string => {
+      for (let label = ''; ; label += 'x') {
+        const token = signToken(key, { ...KAT_CLAIMS, label: label.padStart(label.length + 5800, 'x') });
+        if (token.length >= length) return token;
+      }
+    };
+    const longest = ofLength(8192);
+    expect([longest.length, check(longest) !== null]).to.deep.equal([8192, true]);
+    const longer = ofLength(8193);
+    expect([longer.length, check(longer)]).to.deep.equal([8194, null]);
+    for (const [id, wanted] of [
+      ['mct_a', true],
+      [['mct_a'], false],
+      ['mct_', false],
+      [null, false],
+    ] as const)
+      expect(isTokenId(id), String(id)).to.equal(wanted);
+  });
+
   it('D3 expires at its millisecond', () => {
     const token = signToken(key, { ...KAT_CLAIMS, expiresAt: NOW });
     expect(check(token, NOW - 1)).to.not.equal(null);
@@ -369,6 +389,73 @@ describe('the token store', () => {
       expect(node.another().verify(token), 'an older copy').to.equal(null);
       expect(node.another().verify(other.token)).to.not.equal(null);
     });
+
+  it('D3 the registry alone says when a token ends: a request and an open connection end with it', async () => {
+    const { store, clocks } = node;
+    const { token, token_id: id, expires_at: end } = await node.mint(['read'], 30);
+    const both = (): boolean[] => [store.verify(token) !== null, store.holds(id)];
+    const rewrite = async (
+      change: (file: Record<string, unknown>, entry: Record<string, unknown>) => void,
+    ) => {
+      const file = JSON.parse(await readFile(node.file, 'utf8')) as Record<string, unknown>;
+      const [entry = {}] = file['tokens'] as Record<string, unknown>[];
+      change(file, entry);
+      await writeFile(node.file, JSON.stringify(file), { mode: 0o600 });
+    };
+    // What is expired through a time stays so, whatever the clock says; it ends at that millisecond.
+    await rewrite((file) => (file['expired_through'] = end - 1));
+    expect(both()).to.deep.equal([true, true]);
+    await rewrite((file) => (file['expired_through'] = end));
+    expect(both()).to.deep.equal([false, false]);
+    await rewrite((file) => (file['expired_through'] = 0));
+    expect(both()).to.deep.equal([true, true]);
+    // Shortened by hand: a token that says more is none; a connection ends at the earlier time.
+    await rewrite((_, entry) => (entry['expires_at'] = end - 1000));
+    expect(both()).to.deep.equal([false, true]);
+    clocks.wallMs = end - 1001;
+    expect(store.holds(id)).to.equal(true);
+    clocks.wallMs = end - 1000;
+    expect(store.holds(id)).to.equal(false);
+  });
+
+  it('an open connection ends with the pairing, with tokens being off, and with the clock', async () => {
+    const { token_id: id } = await node.mint();
+    const { store, clocks } = node;
+    expect([
+      store.holds(id),
+      store.holds('mct_other'),
+      node.another({ accept: false }).holds(id),
+    ]).to.deep.equal([true, false, false]);
+    clocks.wallMs = CLOCK_FLOOR_MS - 1;
+    expect(store.holds(id)).to.equal(false);
+    clocks.wallMs = Date.UTC(2026, 5, 1);
+    node.pairingKey = null;
+    expect(store.holds(id)).to.equal(false);
+  });
+
+  it('a token minted five minutes ahead of this clock holds, a millisecond more and it does not', async () => {
+    const { store, clocks } = node;
+    const { token, token_id: id } = await node.mint();
+    const minted = clocks.wallMs;
+    for (const [ahead, holds] of [
+      [300_000, true],
+      [300_001, false],
+    ] as const) {
+      clocks.wallMs = minted - ahead;
+      expect([store.verify(token) !== null, store.holds(id)], `${ahead} ms`).to.deep.equal([holds, holds]);
+    }
+  });
+
+  it('lives in a registry for 365 days at most, whoever wrote it', async () => {
+    const { store, clocks } = node;
+    const { token_id: id, expires_at: end } = await node.mint(['read'], 365);
+    const text = await readFile(node.file, 'utf8');
+    await writeFile(node.file, text.replace(String(end), String(end + DAY * 1000)), { mode: 0o600 });
+    clocks.wallMs = end - 1;
+    expect([store.holds(id), store.status().tokens[0]?.expired]).to.deep.equal([true, false]);
+    clocks.wallMs = end;
+    expect([store.holds(id), store.status().tokens[0]?.expired]).to.deep.equal([false, true]);
+  });
 
   it('D3 while nobody can read what has ended, no token counts', async () => {
     const { token } = await node.mint();

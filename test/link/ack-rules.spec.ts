@@ -40,6 +40,38 @@ const mission = (seq: number): common.MissionCurrent =>
   Object.assign(new common.MissionCurrent(), { seq, total: 4, missionState: 3, missionMode: 1 });
 
 describe('acknowledgements', () => {
+  // We ask as component 191 of the vehicle's own system, 1; 0 is everybody.
+  for (const [whose, system, component, counts] of [
+    ['ourselves', 1, 191, true],
+    ['everybody', 0, 0, true],
+    ['everybody, whatever the component', 0, 7, true],
+    ['all components of our system', 1, 0, true],
+    ['another component of our system', 1, 190, false],
+    ['another system', 255, 191, false],
+    ['all components of another system', 255, 0, false],
+  ] as const)
+    it(`for ${whose}: it ${counts ? 'answers' : 'does not answer'} our command`, async () => {
+      const rig = await met();
+      const running = rig.link.command({ cmd: 'arm', args: [] });
+      await settle();
+      rig.say(commandAck(ARM, DENIED, system, component));
+      await settle();
+      rig.say(commandAck(ARM, ACCEPTED));
+      await rig.live(1000); // some of it for the vehicle's own words
+      expect((await running).ack.result_name).to.equal(counts ? 'DENIED' : 'ACCEPTED');
+      await rig.link.stop();
+    });
+
+  it('for another that says IN_PROGRESS does not lengthen the wait for ours', async () => {
+    const rig = await met();
+    const running = rig.link.command({ cmd: 'arm', args: [] });
+    await settle();
+    rig.say(commandAck(ARM, IN_PROGRESS, 1, 190));
+    await rig.live(4000);
+    expect((await running).ack.result_name).to.equal(null);
+    await rig.link.stop();
+  });
+
   it("PX4's second ack of a mode does not answer the next mode, which waits a moment for it", async () => {
     const rig = await met({ autopilot: 12 });
     answering(rig, ({ fields }) => (fields['_param3'] === 5 ? TEMPORARILY_REJECTED : ACCEPTED));

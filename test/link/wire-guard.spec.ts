@@ -171,5 +171,81 @@ describe('the armed guard on the wire', () => {
 
   it('concerns only what would reach the vehicle', () => {
     expect(judge(plain(MSG.PARAM_SET, 23), true, OPEN, false)).to.equal('passes');
+    const closed = { ...OPEN, serialControl: false, scopes: [] };
+    expect(judge(plain(MSG.SERIAL_CONTROL, 79), true, closed, false)).to.equal('passes');
+  });
+
+  it('asks about the vehicle and component that the frame is for', () => {
+    const asked: unknown[] = [];
+    const guard = new WireGuard((target) => {
+      asked.push(target);
+      return target.system !== 7;
+    });
+    const to = (system: number): Frame =>
+      frame(
+        MSG.PARAM_SET,
+        filled(23, (payload) => payload.set([system, 1], 4)),
+      );
+    expect([guard.judge(to(7), OPEN, true), guard.judge(to(8), OPEN, true)]).to.deep.equal([null, 'armed']);
+    expect(asked).to.deep.equal([
+      { system: 7, component: 1 },
+      { system: 8, component: 1 },
+    ]);
+    // Whatever is not guarded asks nobody.
+    guard.judge(plain(MSG.PARAM_REQUEST_LIST, 2), OPEN, true);
+    expect(asked).to.have.length(2);
+  });
+
+  it('while a killSwitch is under way nothing arms, also with the override; a disarm passes, and so does the rest', () => {
+    const says = (what: Frame, killing = true, policy: WirePolicy = OPEN): string =>
+      new WireGuard(
+        () => false,
+        () => killing,
+      ).judge(what, policy, true) ?? 'passes';
+    for (const id of [MSG.COMMAND_LONG, MSG.COMMAND_INT]) {
+      const arm = ask(id, 400, 1);
+      expect([says(arm), says(arm, true, { ...OPEN, force: true }), says(arm, false)]).to.deep.equal([
+        'killing',
+        'killing',
+        'passes',
+      ]);
+      expect(says(ask(id, 400, 0)), 'a disarm').to.equal('passes');
+      expect(says(ask(id, 22, 1)), 'another command').to.equal('passes');
+    }
+    // The same bytes in a message that is no command.
+    expect(says(plain(MSG.PARAM_REQUEST_LIST, 2))).to.equal('passes');
+    const alike = ask(MSG.FILE_TRANSFER_PROTOCOL, 400, 1);
+    expect(says(alike)).to.equal('passes');
+  });
+
+  it('without a killSwitch and a pilot of its own it knows neither', () => {
+    expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true)).to.equal('passes');
+    expect(judge(ask(MSG.COMMAND_LONG, 400, 1), true, { ...OPEN, clientId: 'phone' })).to.equal('passes');
+    const named = new WireGuard(
+      () => true,
+      () => false,
+    );
+    expect(named.judge(ask(MSG.COMMAND_LONG, 22), { ...OPEN, clientId: 'phone' }, true)).to.equal(null);
+  });
+
+  it('only SERIAL_CONTROL needs its permission', () => {
+    const policy = { ...OPEN, serialControl: false };
+    expect(judge(plain(MSG.PARAM_REQUEST_LIST, 2), false, policy)).to.equal('passes');
+  });
+
+  it('what flies is for the pilot in command alone; who has no name is not the pilot, and who needs none is not asked', () => {
+    const flying = ask(MSG.COMMAND_LONG, 22);
+    const says = (clientId: string | null | undefined, pilot: string | null, flies = true): string =>
+      new WireGuard(
+        () => false,
+        () => false,
+        { clientId: () => pilot, flies: () => flies },
+      ).judge(flying, { ...OPEN, clientId }, true) ?? 'passes';
+    expect(says('phone', 'tablet')).to.equal('not-pilot');
+    expect(says(null, 'tablet')).to.equal('not-pilot');
+    expect(says('tablet', 'tablet')).to.equal('passes');
+    expect(says(undefined, 'tablet')).to.equal('passes');
+    expect(says('phone', null)).to.equal('passes');
+    expect(says('phone', 'tablet', false)).to.equal('passes');
   });
 });

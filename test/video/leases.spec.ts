@@ -55,8 +55,28 @@ describe('video leases', () => {
     const { leases } = book();
     expect(() => leases.hold('vision', 'hero', 30))
       .to.throw(ApiError)
-      .with.property('code', 'E_INVALID_VALUE');
+      .that.deep.includes({
+        code: 'E_INVALID_VALUE',
+        extras: { errors: [{ path: '/holder', message: 'is reserved' }] },
+      });
     expect(leases.live()).to.deep.equal([]);
+    leases.holdOwn(5);
+    expect(leases.live()).to.deep.equal([
+      { holder: 'vision', profile: 'hero', lease_s: 5, expiresAt: 1_005_000 },
+    ]);
+    expect(() => leases.hold('vision', 'thumbnail', 30), 'nor released').to.throw(ApiError);
+    expect(leases.wanted).to.equal('hero');
+  });
+
+  it('the next to end comes first', () => {
+    const { leases } = book();
+    for (const [holder, seconds] of [
+      ['b', 20],
+      ['c', 30],
+      ['a', 10],
+    ] as const)
+      leases.hold(holder, 'hero', seconds);
+    expect(leases.live().map(({ holder }) => holder)).to.deep.equal(['a', 'b', 'c']);
   });
 
   it('64 holders are the most; whoever holds one may renew, and a lapsed one makes room', () => {

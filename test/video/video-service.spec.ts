@@ -235,6 +235,38 @@ describe('the video service, with a svc-video that fails in every way', () => {
     expect(await service.profile()).to.deep.include({ profile: 'thumbnail', leases: [] });
   });
 
+  it('a lease lapses by itself, though nobody asks; the one that ends first comes first, and a longer one keeps the picture', async () => {
+    await begin();
+    await service.moveBase('thumbnail');
+    await service.hold('long', 'hero', 30);
+    await service.hold('short', 'hero', 5);
+    engine.asked.length = 0;
+    // The timer is set anew with each question, for what is left then.
+    const passes = async (ms: number): Promise<void> => {
+      clock.now += ms - 20;
+      await service.profile();
+      clock.now += 20;
+    };
+    await passes(5000);
+    await passes(25_000);
+    await engine.until(() => engine.asked.length > 0);
+    expect(engine.asked).to.deep.equal([320]);
+    expect(await service.profile()).to.deep.include({ profile: 'thumbnail', leases: [] });
+  });
+
+  it('after stop no lease lapses any more, and none keeps the process', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    await begin();
+    await service.moveBase('thumbnail');
+    const before = timers();
+    await service.hold('a', 'hero', 5);
+    expect(timers()).to.equal(before + 1);
+    await service.hold('b', 'hero', 30);
+    expect(timers(), 'one timer for all of them').to.equal(before + 1);
+    service.stop();
+    expect(timers()).to.equal(before);
+  });
+
   for (const encoder of ['libx264', null]) {
     const camera = encoder === null ? 'that sends H.264' : 'of raw pictures';
     it(`a recording goes on after a camera ${camera} that first says starting, and stop names every part`, async () => {

@@ -34,7 +34,6 @@ const RESERVE_BYTES = 64 * MIB;
 const KEPT_MANIFEST = 'update-manifest.json';
 const FLOOR_FILE = 'deploy/security-floor';
 const HIDDEN = /^\.(?:new|old)-/;
-const POLL_MS = 500;
 const SWITCH_MS = 120_000;
 const RESTART_MS = 120_000;
 const SYNC_MS = 300_000;
@@ -50,6 +49,8 @@ export interface UpdaterDeps {
   /** How long a new version has to be ready, and how long it has to stay so. */
   readonly healthMs: number;
   readonly holdMs: number;
+  /** Between two looks at it. */
+  readonly pollMs: number;
   readonly run: (program: string, args: readonly string[], timeoutMs: number) => Promise<string>;
   readonly monotonic: () => number;
   readonly now: () => number;
@@ -259,7 +260,7 @@ export class Updater {
 
   /** @returns null once it has been well for long enough */
   async #whyNotHealthy(version: string): Promise<string | null> {
-    const { places, health, healthMs, holdMs, monotonic } = this.#deps;
+    const { places, health, healthMs, holdMs, pollMs, monotonic } = this.#deps;
     const deadline = monotonic() + healthMs;
     let since = 0;
     let seen = '';
@@ -277,7 +278,7 @@ export class Updater {
         wrong = messageOf(error);
       }
       if (monotonic() > deadline) return `After ${healthMs / 1000} s, ${wrong}.`;
-      await delay(POLL_MS);
+      await delay(pollMs);
     }
   }
 

@@ -1,0 +1,657 @@
+import { EventEmitter } from 'node:events';
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { Denial, type Reason } from '../../connector/denial.ts';
+import { FlightSafety, type FlightSafetyOptions } from '../../connector/gate/flight-safety.ts';
+import { affectsFlight, Gate, type GateCall, type Verdict } from '../../connector/gate/gate.ts';
+import type { NodeClient, NodeRequest, Presence } from '../../connector/planes/node-client.ts';
+import { type Principal, SOCKET, STDIO } from '../../connector/principal.ts';
+import { compileCatalogue } from '../../connector/tools/catalogue.ts';
+import type { Tool } from '../../connector/tools/tool.ts';
+import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { bootTime } from '../../shared/operator/boot-clock.ts';
+import { type OperatorFiles, operatorFiles } from '../../shared/operator/operator-files.ts';
+import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
+import { endPresence, renewPresence, STALE_S } from '../../shared/operator/presence.ts';
+import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
+import { createLogger } from '../../shared/process/logger.ts';
+import { silentLog } from '../support/pin-stores.ts';
+import { removeDir, tempDir } from '../support/temp.ts';
+
+const TOOLS = compileCatalogue();
+const STATUS = '/api/status';
+const CONFIG = '/api/config';
+const PILOT = '/api/v1/ground-station/pic';
+
+function tool(name: string): Tool {
+  const found = TOOLS.get(name);
+  if (found === undefined) throw new Error(`no tool ${name}`);
+  return found;
+}
+
+/** A node that answers what it is told to; undefined: it does not answer. */
+class SaidNode implements NodeClient {
+  readonly target: NodeClient['target'];
+  presence: Presence | null = null;
+  readonly says = new Map<string, unknown>();
+  /** The paths that were asked, and as whom. */
+  readonly asked: string[] = [];
+  readonly events = new EventEmitter();
+  broken: Error | null = null;
+
+  constructor(id = 'n1', key: string | null = 'svc_key') {
+    this.target = { id, name: null, baseUrl: null, key };
+  }
+
+  async json({ method, path }: NodeRequest, { kind }: Principal): Promise<unknown> {
+    this.asked.push(`${method} ${path} ${kind}`);
+    this.events.emit('asked');
+    if (this.broken !== null) throw this.broken;
+    if (!this.says.has(path)) throw new Denial('rest_down');
+    return this.says.get(path);
+  }
+
+  async bytes(): Promise<never> {
+    throw new Denial('not_supported');
+  }
+}
+
+async function denied(work: Promise<unknown>): Promise<Denial> {
+  const error: unknown = await work.then(
+    () => null,
+    (failure: unknown) => failure,
+  );
+  if (!(error instanceof Denial)) throw error ?? new Error('it was allowed');
+  return error;
+}
+
+const TOKEN: Principal = { ...STDIO, kind: 'token', id: 'mct_1', scopes: SCOPES, token: 'x' };
+
+/** A log whose sentences are kept. */
+function listening() {
+  const said: string[] = [];
+  const write = (sentence: string): void => {
+    said.push(sentence);
+  };
+  return { said, log: { ...createLogger('test', 'silent'), warn: write } as unknown as typeof silentLog };
+}
+
+describe('whether flight tools may be used', () => {
+  let now: number;
+  let node: SaidNode;
+  let changes: number;
+  beforeEach(() => {
+    [now, node, changes] = [1000, new SaidNode(), 0];
+  });
+
+  const safety = (options: Partial<FlightSafetyOptions> = {}): FlightSafety =>
+    new FlightSafety({
+      declared: false,
+      simulator: false,
+      launched: null,
+      onChange: () => changes++,
+      now: () => now,
+      log: silentLog,
+      ...options,
+    });
+  const asks = (path: string): number => node.asked.filter((asked) => asked.includes(`${path} `)).length;
+  const endpoints = (...list: unknown[]): void => {
+    node.says.set(CONFIG, { mavlink: { endpoints: list } });
+  };
+
+  it('not without a declaration or a simulator, whatever the node says', async () => {
+    endpoints();
+    node.says.set(STATUS, { fc_simulated: true });
+    const none = safety();
+    expect(none.shown).to.equal(false);
+    expect((await denied(none.check(node))).reason).to.equal('ws_proxy_enforce_off');
+    expect(await none.isWaived(node)).to.equal(false);
+    expect(node.asked).to.deep.equal([]);
+  });
+
+  it('declared: only on a node of which no endpoint is without the armed guard', async () => {
+    const { said, log } = listening();
+    const declared = safety({ declared: true, log });
+    expect(declared.shown).to.equal(true);
+    endpoints('udp:127.0.0.1:14550', 'tcp:127.0.0.1:5760?force=0');
+    await declared.check(node);
+    now += 5000;
+    endpoints('udp:127.0.0.1:14550', 'tcp:127.0.0.1:5760?force=1');
+    expect((await denied(declared.check(node))).message).to.include('start the connector with');
+    expect(said.join())
+      .to.include('n1')
+      .and.to.include('tcp:127.0.0.1:5760?force=1')
+      .and.to.not.include('14550');
+  });
+
+  for (const config of [null, {}, { mavlink: null }, { mavlink: { endpoints: 'udp:127.0.0.1:1' } }])
+    it(`declared: a configuration ${JSON.stringify(config)} says nothing, and counts against flight`, async () => {
+      node.says.set(CONFIG, config);
+      expect((await denied(safety({ declared: true }).check(node))).message).to.include(
+        'cannot be checked that n1',
+      );
+    });
+
+  it('an answer is believed for five seconds and not a moment longer; no answer is not remembered', async () => {
+    const { said, log } = listening();
+    const declared = safety({ declared: true, log });
+    expect((await denied(declared.check(node))).message).to.include('cannot be checked');
+    expect(said.join()).to.include('n1: its config cannot be read');
+    endpoints();
+    await declared.check(node);
+    endpoints('udp:0.0.0.0:14550?force=1');
+    now += 4999;
+    await declared.check(node);
+    expect(asks(CONFIG)).to.equal(2);
+    now += 1;
+    expect((await denied(declared.check(node))).reason).to.equal('ws_proxy_enforce_off');
+    endpoints();
+    now += 4999;
+    await denied(declared.check(node));
+    now += 1;
+    await declared.check(node);
+    // Of each node for itself.
+    const other = new SaidNode('n2');
+    await denied(declared.check(other));
+  });
+
+  it('a simulator is asked at each call, and nothing but true is one', async () => {
+    const sim = safety({ simulator: true });
+    expect(sim.shown).to.equal(true);
+    node.says.set(STATUS, { fc_simulated: true });
+    await sim.check(node);
+    await sim.check(node);
+    expect(asks(STATUS)).to.equal(2);
+    expect(asks(CONFIG)).to.equal(0);
+    expect(await sim.isWaived(node)).to.equal(true);
+    for (const said of [false, 'true', 1, undefined]) {
+      node.says.set(STATUS, { fc_simulated: said });
+      expect(await sim.isWaived(node), String(said)).to.equal(false);
+      expect((await denied(sim.check(node))).message, String(said)).to.include('start the connector with');
+    }
+    node.says.clear();
+    expect(await sim.isWaived(node)).to.equal(false);
+    expect((await denied(sim.check(node))).message).to.include('cannot be checked');
+  });
+
+  it('where both are given either will do; over a fleet a simulator waives no confirmation', async () => {
+    const both = safety({ simulator: true, declared: true });
+    node.says.set(STATUS, { fc_simulated: false });
+    endpoints();
+    await both.check(node);
+    expect(await both.isWaived(node)).to.equal(false);
+    node.says.set(STATUS, { fc_simulated: true });
+    endpoints('?force=1');
+    now += 5000;
+    await both.check(node);
+    node.presence = { online: true, seenAt: null, status: null, alarm: null };
+    expect(await both.isWaived(node)).to.equal(false);
+  });
+
+  it('an error that is no refusal of the node is not swallowed', async () => {
+    node.broken = new Error('a bug');
+    for (const work of [
+      safety({ declared: true }).check(node),
+      safety({ simulator: true }).check(node),
+      safety().pilotPresent(node),
+    ])
+      expect(await work.then(String, (error: Error) => error.message)).to.equal('a bug');
+  });
+
+  it('asks with the key, else with the token that it was launched with', async () => {
+    endpoints();
+    await safety({ declared: true, launched: TOKEN }).check(node);
+    const keyless = new SaidNode('n3', null);
+    keyless.says.set(CONFIG, { mavlink: { endpoints: [] } });
+    await safety({ declared: true, launched: TOKEN }).check(keyless);
+    expect([...node.asked, ...keyless.asked]).to.deep.equal([`GET ${CONFIG} stdio`, `GET ${CONFIG} token`]);
+  });
+
+  it('a pilot is present by the key or a session, not by a token, a number or nobody', async () => {
+    const present = async (said: unknown): Promise<string | null> => {
+      node.says.set(PILOT, said);
+      return safety().pilotPresent(node);
+    };
+    expect(await present({ claimed_by: 'tablet', by: 'key' })).to.equal('tablet');
+    expect(await present({ claimed_by: 'tablet', by: 'session' })).to.equal('tablet');
+    expect(node.asked.at(-1)).to.equal(`GET ${PILOT} stdio`);
+    for (const said of [
+      { claimed_by: 'tablet', by: 'token' },
+      { claimed_by: 'tablet' },
+      { claimed_by: null, by: 'key' },
+      { claimed_by: 7, by: 'session' },
+      null,
+    ])
+      expect(await present(said), JSON.stringify(said)).to.equal(null);
+    node.says.clear();
+    expect(await safety().pilotPresent(node)).to.equal(null);
+  });
+
+  describe('what is listed', () => {
+    /** The next whole look at the node. */
+    const nextLook = async (of = node): Promise<void> => {
+      for (let look = 0; look < 2; look++) await new Promise((resolve) => of.events.once('asked', resolve));
+      await new Promise(setImmediate);
+    };
+    /** So much time passes that another watch of the same period has looked so often. */
+    const otherLooks = async (count: number): Promise<void> => {
+      const other = new SaidNode('n9');
+      const watch = safety({ simulator: true, watchMs: 5 });
+      watch.start(() => [other]);
+      for (let look = 0; look < count; look++) await nextLook(other);
+      watch.stop();
+    };
+
+    it('follows what the nodes say, stays while they do not, and tells clients of each change once', async () => {
+      const { said, log } = listening();
+      const sim = safety({ simulator: true, watchMs: 5, log });
+      node.says.set(STATUS, { fc_simulated: true });
+      sim.start(() => [node]);
+      await nextLook();
+      expect([sim.shown, changes]).to.deep.equal([true, 0]);
+      node.says.set(STATUS, { fc_simulated: false });
+      await nextLook();
+      expect([sim.shown, changes]).to.deep.equal([false, 1]);
+      node.says.clear();
+      await nextLook();
+      expect([sim.shown, changes]).to.deep.equal([false, 1]);
+      node.says.set(STATUS, { fc_simulated: true });
+      await nextLook();
+      expect([sim.shown, changes]).to.deep.equal([true, 2]);
+      node.says.clear();
+      await nextLook();
+      expect([sim.shown, changes]).to.deep.equal([true, 2]);
+      sim.stop();
+      expect(said).to.deep.equal(['flight tools are off', 'flight tools are on again']);
+      node.asked.length = 0;
+      await otherLooks(4);
+      expect(node.asked, 'after stop').to.deep.equal([]);
+    });
+
+    it('follows the configuration where that was declared', async () => {
+      endpoints('?force=1');
+      const declared = safety({ declared: true, watchMs: 5 });
+      declared.start(() => [node]);
+      await new Promise((resolve) => node.events.once('asked', resolve));
+      await new Promise(setImmediate);
+      expect(declared.shown).to.equal(false);
+      endpoints();
+      now += 5000;
+      await new Promise((resolve) => node.events.once('asked', resolve));
+      await new Promise(setImmediate);
+      expect([declared.shown, changes]).to.deep.equal([true, 2]);
+      declared.stop();
+    });
+
+    it('one node on which they are usable is enough', async () => {
+      const other = new SaidNode('n2');
+      other.says.set(STATUS, { fc_simulated: false });
+      node.says.set(STATUS, { fc_simulated: true });
+      const sim = safety({ simulator: true, watchMs: 5 });
+      sim.start(() => [other, node]);
+      await nextLook();
+      expect(sim.shown).to.equal(true);
+      sim.stop();
+    });
+
+    it('is not watched where they were never on', async () => {
+      const none = safety({ watchMs: 1 });
+      none.start(() => [node]);
+      await otherLooks(4);
+      none.stop();
+      expect(node.asked).to.deep.equal([]);
+    });
+  });
+});
+
+describe('the gate of tool calls', () => {
+  let home: string;
+  let files: OperatorFiles;
+  let now: number;
+  let node: SaidNode;
+  beforeEach(async () => {
+    home = await tempDir();
+    files = operatorFiles({ SVC_OPERATOR_DIR: home });
+    await ensureOperatorKey(files);
+    [now, node] = [50_000, new SaidNode()];
+    node.says.set(CONFIG, { mavlink: { endpoints: [] } });
+  });
+  afterEach(async () => removeDir(home));
+
+  const gate = (options: Partial<FlightSafetyOptions> = {}, log = silentLog): Gate =>
+    new Gate({
+      operator: files,
+      now: () => now,
+      log,
+      flight: new FlightSafety({
+        declared: true,
+        simulator: false,
+        launched: null,
+        onChange: () => undefined,
+        now: () => now,
+        log: silentLog,
+        ...options,
+      }),
+    });
+  const call = (name: string, change: Partial<GateCall> = {}): GateCall => ({
+    tool: tool(name),
+    args: {},
+    principal: SOCKET,
+    node,
+    elicited: null,
+    canAsk: false,
+    ...change,
+  });
+  const passed = (verdict: Verdict): Extract<Verdict, { kind: 'pass' }> => {
+    if (verdict.kind !== 'pass') throw new Error(`asks: ${verdict.question}`);
+    return verdict;
+  };
+  const reasonOf = (work: () => void): Reason | null => {
+    try {
+      work();
+      return null;
+    } catch (error) {
+      if (error instanceof Denial) return error.reason;
+      throw error;
+    }
+  };
+
+  describe('scopes', () => {
+    it('each that is missing is named; a socket holds all; who flies needs the guard besides', async () => {
+      const holding = (...scopes: Scope[]): Principal => ({ ...TOKEN, scopes });
+      const missing = await denied(gate().admit(call('flight_arm', { principal: holding('read', 'admin') })));
+      expect(missing.reason).to.equal('scope_missing');
+      expect(missing.detail).to.deep.include({ required: 'flight', missing: ['flight'] });
+      expect(await gate().admit(call('flight_arm', { principal: holding('flight') }))).to.equal('flight');
+      expect(await gate().admit(call('flight_arm'))).to.equal('flight');
+      expect(await gate().admit(call('status_get', { principal: holding('read') }))).to.equal('read');
+      expect(node.asked.filter((asked) => asked.includes(CONFIG))).to.have.length(2);
+      node.says.clear();
+      expect((await denied(gate().admit(call('flight_arm')))).reason).to.equal('ws_proxy_enforce_off');
+      expect(await gate().admit(call('status_get')), 'no flight').to.equal('read');
+    });
+
+    it('a second scope of a tool is needed besides its own', async () => {
+      const secret = { ...tool('status_get'), alsoNeeds: 'secret_read' } as Tool;
+      const principal: Principal = { ...TOKEN, scopes: ['read'] };
+      const refused = await denied(gate().admit(call('status_get', { tool: secret, principal })));
+      expect(refused.detail['missing']).to.deep.equal(['secret_read']);
+      const both: Principal = { ...TOKEN, scopes: ['read', 'secret_read'] };
+      expect(await gate().admit(call('status_get', { tool: secret, principal: both }))).to.equal('read');
+    });
+
+    it('whatever sends a command counts as flight, also with another class', () => {
+      expect(affectsFlight(tool('flight_arm'), 'destructive')).to.equal(true);
+      expect(affectsFlight(tool('params_set'), 'flight')).to.equal(true);
+      expect(affectsFlight(tool('params_set'), 'admin')).to.equal(false);
+      expect(affectsFlight(tool('status_get'), 'read')).to.equal(false);
+    });
+  });
+
+  it('what only reads, or is safe, needs no confirmation', async () => {
+    for (const scope of ['read', 'secret_read', 'safe_write'] as const) {
+      const { grant, ...verdict } = passed(await gate().judge(call('status_get'), scope));
+      expect(verdict).to.deep.equal({ kind: 'pass', scope });
+      expect(grant).to.include({ by: null, clientId: null, code: null });
+      grant.take();
+      grant.settle(true);
+    }
+  });
+
+  describe('administration', () => {
+    const judge = async (change: Partial<GateCall>): Promise<Verdict> =>
+      gate().judge(call('admin_node_rename', change), 'admin');
+
+    it('a person who can be asked is asked, whatever the argument says', async () => {
+      const asked = await judge({ canAsk: true, args: { name: 'x', password: 'hush', confirm: true } });
+      expect(asked).to.include({ kind: 'ask', scope: 'admin' });
+      const question = asked.kind === 'ask' ? asked.question : '';
+      expect(question).to.include('admin_node_rename').and.to.include('n1').and.to.include('"x"');
+      expect(question).to.not.include('hush');
+    });
+    it('what the person said counts, also against the argument', async () => {
+      const yes = passed(await judge({ canAsk: true, elicited: true }));
+      expect([yes.scope, yes.grant.by]).to.deep.equal(['admin', 'elicitation']);
+      const no = await denied(judge({ canAsk: true, elicited: false, args: { confirm: true } }));
+      expect([no.reason, no.message]).to.deep.equal(['confirm_required', 'The user did not agree.']);
+    });
+    it('where nobody can be asked, confirm: true counts, and nothing like it', async () => {
+      for (const confirm of [true, 'true']) {
+        const { scope, grant } = passed(await judge({ args: { confirm } }));
+        expect([scope, grant.by]).to.deep.equal(['admin', 'argument']);
+      }
+      for (const confirm of [undefined, false, 1, 'yes', '', null]) {
+        const refused = await denied(judge({ args: { confirm } }));
+        expect(refused.reason, String(confirm)).to.equal('confirm_required');
+        expect(refused.message).to.include('confirm: true');
+      }
+    });
+  });
+
+  describe('flight', () => {
+    const judge = async (change: Partial<GateCall> = {}, by = gate()): Promise<Verdict> =>
+      by.judge(call('flight_arm', change), 'flight');
+    const hold = async (age: number): Promise<void> => {
+      const { boot_id, uptime } = bootTime();
+      await renewPresence(files, { boot_id, uptime: uptime - age }, 1);
+    };
+
+    it('nobody is there: refused, with a code for this one call', async () => {
+      const refused = await denied(judge());
+      expect(refused.reason).to.equal('operator_present_stale');
+      const code = String(refused.detail['confirm_id']);
+      expect(refused.message)
+        .to.include(`svc operator confirm ${code}`)
+        .and.to.include('No operator is present');
+      expect(pendingCall(files, code, bootTime())).to.include({
+        tool: 'flight_arm',
+        node: 'n1',
+        fleet: false,
+      });
+      node.presence = { online: true, seenAt: null, status: null, alarm: null };
+      const over = String((await denied(judge())).detail['confirm_id']);
+      expect(pendingCall(files, over, bootTime()), 'over the fleet').to.include({ fleet: true });
+    });
+
+    it('an operator who holds is enough until ten seconds after the last sign of life', async () => {
+      await hold(STALE_S - 2);
+      const { scope, grant } = passed(await judge());
+      expect([scope, grant.by, grant.clientId, grant.code]).to.deep.equal(['flight', 'presence', null, null]);
+      expect(reasonOf(grant.take)).to.equal(null);
+      await hold(STALE_S + 1);
+      expect((await denied(judge())).reason).to.equal('operator_present_stale');
+    });
+
+    it('and is looked for a second time, when the call goes', async () => {
+      await hold(0);
+      const { grant } = passed(await judge());
+      await hold(STALE_S + 1);
+      expect(reasonOf(grant.take), 'too old by then').to.equal('operator_present_stale');
+      await hold(0);
+      expect(reasonOf(grant.take)).to.equal(null);
+      await endPresence(files);
+      expect(reasonOf(grant.take), 'gone by then').to.equal('operator_present_stale');
+    });
+
+    it('a sign that cannot be read is none, and is said', async () => {
+      await writeFile(files.presence, 'null', { mode: 0o600 });
+      const { said, log } = listening();
+      expect((await denied(judge({}, gate({}, log)))).reason).to.equal('operator_present_stale');
+      expect(said.join()).to.include('operator signal');
+    });
+
+    it('a pilot in command is enough, in their name, for ten seconds and no longer', async () => {
+      node.says.set(PILOT, { claimed_by: 'tablet', by: 'session' });
+      const { scope, grant } = passed(await judge());
+      expect([scope, grant.by, grant.clientId]).to.deep.equal(['flight', 'presence', 'tablet']);
+      now += STALE_S * 1000;
+      expect(reasonOf(grant.take)).to.equal(null);
+      now += 1;
+      expect(reasonOf(grant.take)).to.equal('operator_present_stale');
+    });
+
+    it('a simulator needs nobody', async () => {
+      node.says.set(STATUS, { fc_simulated: true });
+      const { scope, grant } = passed(await judge({}, gate({ simulator: true })));
+      expect([scope, grant.by]).to.deep.equal(['flight', 'simulator']);
+      node.says.set(STATUS, { fc_simulated: false });
+      await denied(judge({}, gate({ simulator: true })));
+    });
+
+    it('what cannot be carried out is not filed for a signature', async () => {
+      const saying = (error: Error): Tool => ({
+        ...tool('flight_arm'),
+        summary: () => {
+          throw error;
+        },
+      });
+      const bad = new ApiError('E_INVALID_VALUE', 'too far', { max_m: 2000 });
+      const refused = await denied(judge({ tool: saying(bad) }));
+      expect([refused.reason, refused.message]).to.deep.equal(['invalid_arguments', 'too far']);
+      expect(refused.detail).to.deep.equal({ max_m: 2000 });
+      const bug = await judge({ tool: saying(new Error('a bug')) }).then(String, (error: Error) => error);
+      expect(bug).to.be.an('error').with.property('message', 'a bug');
+      expect(bug).to.not.be.instanceOf(Denial);
+      const { summary: _none, ...plain } = tool('flight_arm');
+      const code = String((await denied(judge({ tool: plain }))).detail['confirm_id']);
+      expect(pendingCall(files, code, bootTime())).to.not.have.property('summary');
+      const told = { ...plain, summary: () => 'up and away' };
+      const other = String((await denied(judge({ tool: told }))).detail['confirm_id']);
+      expect(pendingCall(files, other, bootTime())).to.include({ summary: 'up and away' });
+    });
+
+    describe('signed', () => {
+      const filed = async (args: Record<string, unknown> = {}): Promise<string> =>
+        String((await denied(judge({ args }))).detail['confirm_id']);
+      const signed = async (args: Record<string, unknown> = {}): Promise<string> => {
+        const code = await filed(args);
+        const pending = pendingCall(files, code, bootTime());
+        if (pending === null) throw new Error('nothing waits');
+        await signCall(files, pending, bootTime());
+        return code;
+      };
+
+      it('counts once, in either case of its letters', async () => {
+        const code = await signed();
+        const { scope, grant } = passed(await judge({ args: { confirm_id: code.toLowerCase() } }));
+        expect([scope, grant.by, grant.clientId, grant.code]).to.deep.equal([
+          'flight',
+          'signature',
+          null,
+          code,
+        ]);
+        const again = passed(await judge({ args: { confirm_id: code } }));
+        expect(reasonOf(grant.take)).to.equal(null);
+        expect(reasonOf(again.grant.take), 'taken by the first').to.equal('confirm_required');
+        grant.settle(true);
+        expect(reasonOf(again.grant.take), 'used').to.equal('confirm_required');
+        expect((await denied(judge({ args: { confirm_id: code } }))).reason).to.equal('confirm_required');
+      });
+
+      it('comes back when the call was not carried out', async () => {
+        const code = await signed();
+        const { grant } = passed(await judge({ args: { confirm_id: code } }));
+        grant.take();
+        grant.settle(false);
+        expect(reasonOf(passed(await judge({ args: { confirm_id: code } })).grant.take)).to.equal(null);
+      });
+
+      it('is looked at a second time, when the call goes', async () => {
+        const code = await signed();
+        const { grant } = passed(await judge({ args: { confirm_id: code } }));
+        await rm(files.signed, { recursive: true });
+        expect(reasonOf(grant.take)).to.equal('confirm_required');
+        grant.settle(false); // of one that was never taken: nothing
+        const other = await signed();
+        const later = passed(await judge({ args: { confirm_id: other } }));
+        await chmod(`${files.signed}/${other}.json`, 0o666);
+        expect(reasonOf(later.grant.take), 'others could write it by then').to.equal('confirm_required');
+      });
+
+      it('not signed, for other arguments, for another node, or no code at all: refused, also with an operator there', async () => {
+        const [code, good] = [await filed(), await signed()];
+        await hold(0);
+        for (const [what, change] of [
+          ['not signed', { args: { confirm_id: code } }],
+          ['no code', { args: { confirm_id: '../../etc' } }],
+          ['empty', { args: { confirm_id: '' } }],
+          ['a number', { args: { confirm_id: 7 } }],
+        ] as const) {
+          const refused = await denied(judge(change));
+          expect([refused.reason, refused.message.slice(0, 25)], what).to.deep.equal([
+            'confirm_required',
+            'This call was not signed,',
+          ]);
+        }
+        await denied(judge({ args: { confirm_id: good, altitude: 7 } }));
+        await denied(judge({ args: { confirm_id: good }, node: new SaidNode('n2') }));
+        passed(await judge({ args: { confirm_id: good } }));
+      });
+
+      it('that others could write is none, and is said', async () => {
+        const code = await signed();
+        for (const file of await readdir(files.signed)) await chmod(`${files.signed}/${file}`, 0o666);
+        const { said, log } = listening();
+        const refused = await denied(judge({ args: { confirm_id: code } }, gate({}, log)));
+        expect(refused.reason).to.equal('confirm_required');
+        expect(said.join()).to.include('signed confirm').and.to.include('by others');
+      });
+
+      it('that cannot be given back stays taken, and is said', async () => {
+        const code = await signed();
+        const { said, log } = listening();
+        const { grant } = passed(await judge({ args: { confirm_id: code } }, gate({}, log)));
+        grant.take();
+        await rm(files.signed, { recursive: true });
+        await writeFile(files.signed, '');
+        grant.settle(true);
+        expect(said.join()).to.include('signed confirm');
+      });
+    });
+  });
+
+  describe('what destroys', () => {
+    const stop = [...TOOLS.values()].find(
+      ({ least, phrase }) => least === 'destructive' && phrase !== undefined,
+    );
+    const name = stop?.name ?? '';
+    const phrase = stop?.phrase ?? '';
+    const judge = async (args: Record<string, unknown>, by = gate(), change: Partial<GateCall> = {}) =>
+      by.judge(call(name, { args, ...change }), 'destructive');
+
+    it('needs the words of its description, exactly', async () => {
+      for (const confirm of [undefined, true, '', phrase.toLowerCase(), `${phrase} `]) {
+        const refused = await denied(judge({ confirm }));
+        expect(refused.reason).to.equal('confirm_required');
+        expect(refused.message).to.not.include(phrase);
+        expect(refused.detail).to.not.have.property('confirm_id');
+      }
+      const { phrase: _none, ...wordless } = tool(name);
+      const refused = await denied(judge({ confirm: undefined }, gate(), { tool: wordless }));
+      expect(refused.message).to.include('words');
+    });
+
+    it('and a signature besides: no operator, pilot or person who was asked replaces it', async () => {
+      await renewPresence(files, bootTime(), 1);
+      node.says.set(PILOT, { claimed_by: 'tablet', by: 'key' });
+      const refused = await denied(judge({ confirm: phrase }, gate(), { elicited: true, canAsk: true }));
+      expect(refused.reason).to.equal('confirm_required');
+      const code = String(refused.detail['confirm_id']);
+      expect(refused.message).to.include(code).and.to.not.include('No operator');
+      const pending = pendingCall(files, code, bootTime());
+      if (pending === null) throw new Error('nothing waits');
+      await signCall(files, pending, bootTime());
+      await denied(judge({ confirm: '', confirm_id: code }));
+      const { scope, grant } = passed(await judge({ confirm: phrase, confirm_id: code }));
+      expect([scope, grant.by, grant.code]).to.deep.equal(['destructive', 'signature', code]);
+    });
+
+    it('a simulator needs the words and no signature', async () => {
+      node.says.set(STATUS, { fc_simulated: true });
+      const { scope, grant } = passed(await judge({ confirm: phrase }, gate({ simulator: true })));
+      expect([scope, grant.by]).to.deep.equal(['destructive', 'simulator']);
+      await denied(judge({ confirm: 'x' }, gate({ simulator: true })));
+    });
+  });
+});

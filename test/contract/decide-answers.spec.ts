@@ -1,0 +1,448 @@
+import { expect } from 'chai';
+import {
+  type CredentialChecks,
+  decide,
+  type EdgeState,
+  mayHaveReadTicket,
+  type Peer,
+  settle,
+  ticketScope,
+} from '../../front/control/edge/decide.ts';
+import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
+import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
+import type { Scope } from '../../shared/auth/scopes.ts';
+import { type Ask, edgeState, head, judge, KEY, trusting, withKey } from '../support/edge.ts';
+
+const UNPAIRED = edgeState({ pairing: { paired: false, keyHash: null } });
+const ORIGIN = ['Origin', 'http://evil.example'] as const;
+
+/** What of an answer is for programs. */
+function told(ask: Ask, state?: EdgeState, body?: unknown) {
+  const answer = judge(ask, state, body);
+  if (answer.kind !== 'refuse') return answer;
+  const { rule, code, row, headers, principal, extras } = answer;
+  return { rule, code, row: row?.id ?? null, headers, by: principal.id, extras };
+}
+const refusal = (rule: string, code: string, row: string | null, more: object = {}) => ({
+  rule,
+  code,
+  row,
+  headers: {},
+  by: ANONYMOUS.id,
+  extras: {},
+  ...more,
+});
+const STATUS = 'status.get';
+
+describe('a refusal says by which step, of which row, to whom, and what helps', () => {
+  const status: Ask = { target: '/api/status' };
+  it('target and origin', () => {
+    expect(told({ target: '//x' })).to.deep.equal(refusal('target', 'E_BAD_PATH', null));
+    expect(told({ ...status, headers: [['Host', 'a b']] })).to.deep.equal(
+      refusal('target', 'E_BAD_REQUEST', null),
+    );
+    const asks = [['Access-Control-Request-Method', 'GET'] as const];
+    expect(told({ ...status, method: 'OPTIONS', headers: [ORIGIN, ...asks] })).to.deep.equal(
+      refusal('cors', 'E_ORIGIN', null),
+    );
+    const allowed = ['Origin', 'http://localhost:4000'] as const;
+    expect(told({ ...status, method: 'OPTIONS', headers: [allowed, ...asks] })).to.include({
+      kind: 'preflight',
+      rule: 'cors',
+    });
+    // OPTIONS of another kind, and another method with the header of a preflight, are ordinary requests.
+    for (const ask of [
+      { method: 'OPTIONS', headers: [allowed] },
+      { method: 'OPTIONS', headers: asks },
+      { method: 'GET', headers: [allowed, ...asks] },
+    ])
+      expect(told({ ...status, ...ask })).to.include({ code: 'E_UNAUTHENTICATED' });
+    expect(told({ target: '/api/telemetry/ws', upgrade: true, headers: [withKey, ORIGIN] })).to.deep.equal(
+      refusal('cors', 'E_ORIGIN', null),
+    );
+  });
+
+  it('relay, public, rate and credential', () => {
+    const relayed = ['x-svc-relayed', '1'] as const;
+    expect(
+      told({ method: 'POST', target: '/api/pairing/unpair', headers: [withKey, relayed] }),
+    ).to.deep.equal(refusal('relay', 'E_RELAY_FORBIDDEN', 'pairing.unpair.post'));
+    expect(told({ target: '/api/pairing/code', from: 'remote' })).to.include({
+      rule: 'public',
+      code: 'E_REMOTE',
+      row: 'pairing.code.get',
+    });
+    expect(told({ target: '/healthz' })).to.include({
+      kind: 'pass',
+      rule: 'public',
+      counted: false,
+      principal: ANONYMOUS,
+    });
+    expect(told({ target: '/healthz', headers: [withKey] })).to.include({ principal: PAIRING_KEY });
+    expect(told({ ...status, limitedFor: 2 })).to.deep.equal(
+      refusal('rate', 'E_RATE_LIMITED', STATUS, { headers: { 'retry-after': '2' } }),
+    );
+    expect(told(status)).to.deep.equal(refusal('credential', 'E_UNAUTHENTICATED', STATUS));
+    expect(told({ ...status, headers: [withKey] })).to.include({
+      kind: 'pass',
+      rule: 'credential',
+      principal: PAIRING_KEY,
+    });
+    const onBox = { target: '/api/mcp/status', from: 'loopback', headers: [ORIGIN] } as const;
+    expect(told(onBox)).to.deep.equal(refusal('cors', 'E_ORIGIN', 'mcp.status.get'));
+    expect(told({ ...onBox, target: '/api/status' })).to.deep.equal(
+      refusal('credential', 'E_UNAUTHENTICATED', STATUS),
+    );
+  });
+
+  it('row: no path, another method, a WebSocket', () => {
+    const by = { by: PAIRING_KEY.id };
+    const headers = [withKey];
+    expect(told({ target: '/api/nope', headers })).to.deep.equal(refusal('row', 'E_NOT_FOUND', null, by));
+    expect(told({ target: '/api/status', method: 'POST', headers })).to.deep.equal(
+      refusal('row', 'E_METHOD', null, { ...by, headers: { allow: 'GET, HEAD' } }),
+    );
+    expect(told({ target: '/api/status', method: 'TRACE', headers })).to.include({ code: 'E_METHOD' });
+    expect(told({ target: '/api/telemetry/ws', headers })).to.deep.equal(
+      refusal('row', 'E_UPGRADE', null, { ...by, headers: { upgrade: 'websocket' } }),
+    );
+    expect(told({ target: '/api/telemetry/ws', method: 'POST', headers })).to.deep.equal(
+      refusal('row', 'E_METHOD', null, { ...by, headers: { allow: '' } }),
+    );
+    expect(told({ target: '/api/telemetry/ws', method: 'POST', upgrade: true, headers })).to.include({
+      code: 'E_METHOD',
+    });
+  });
+
+  it('scope, root and what the body has wrong', () => {
+    const as = (...scopes: readonly Scope[]) =>
+      edgeState({ credentials: { ...trusting(scopes), session: () => null } });
+    const token = [['x-svc-mcp-token', 't'] as const];
+    expect(
+      told({ method: 'POST', target: '/api/command', headers: token }, as(), { cmd: 'land' }),
+    ).to.deep.equal(
+      refusal('scope', 'E_SCOPE', 'command.post', {
+        by: 'token',
+        extras: { required: 'flight', missing: ['flight'], granted: [] },
+      }),
+    );
+    expect(
+      told({ method: 'PUT', target: '/api/config', headers: token }, as('admin'), {
+        key: 'mavlink.endpoints',
+        value: [],
+      }),
+    ).to.deep.include({
+      rule: 'scope',
+      code: 'E_SCOPE',
+      extras: { required: 'keyonly', missing: ['keyonly'], granted: ['admin'] },
+    });
+    const errors = [{ path: '/cmd', message: 'is missing' }];
+    const wrong = edgeState({ validate: () => errors });
+    const post = { method: 'POST', target: '/api/command', headers: [withKey] } as const;
+    expect(told(post, wrong, {})).to.deep.equal(
+      refusal('body', 'E_INVALID_VALUE', 'command.post', { by: PAIRING_KEY.id, extras: { errors } }),
+    );
+    expect(judge(post, wrong, {})).to.include({ detail: '/cmd is missing.' });
+    const whole = edgeState({ validate: () => [{ path: '', message: 'is no object' }] });
+    expect(judge(post, whole, {})).to.include({ detail: 'The body is no object.' });
+    expect(told(post, edgeState({ validate: () => [] }), {})).to.include({ code: 'E_INVALID_VALUE' });
+    const off = edgeState({ features: new Set() });
+    expect(told(post, off, {})).to.deep.include({
+      rule: 'feature',
+      code: 'E_NOT_IMPLEMENTED',
+      row: 'command.post',
+      by: PAIRING_KEY.id,
+    });
+  });
+});
+
+describe('before there is an owner', () => {
+  const own = ['Host', '127.0.0.1:8080'] as const;
+  const at = (more: Partial<Ask>): Ask => ({
+    target: '/api/status',
+    headers: [own],
+    from: 'loopback',
+    ...more,
+  });
+
+  it('who comes over the radio hears what is missing; who is far is refused', () => {
+    expect(told(at({ ground: 'gs-1' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
+    expect(told(at({ from: 'remote' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_REMOTE', STATUS));
+    expect(told(at({ from: 'lan' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
+    expect(told(at({ headers: [['Host', 'evil.example']] }), UNPAIRED)).to.deep.equal(
+      refusal('unpaired', 'E_ORIGIN', STATUS),
+    );
+  });
+
+  it('a page of another origin reads, and changes nothing', () => {
+    const foreign = { headers: [own, ORIGIN] };
+    for (const method of ['GET', 'HEAD'])
+      expect(told(at({ ...foreign, method }), UNPAIRED)).to.include({ kind: 'pass' });
+    const claim = { method: 'POST', target: '/api/pairing/claim' };
+    expect(told(at({ ...foreign, ...claim }), UNPAIRED)).to.deep.equal(
+      refusal('unpaired', 'E_ORIGIN', 'pairing.claim.post'),
+    );
+    expect(told(at(claim), UNPAIRED)).to.include({ kind: 'pass', rule: 'public' });
+  });
+
+  it('a caller nearby is let in by the gate; what only a key may do, on this machine alone', () => {
+    for (const from of ['loopback', 'hotspot', 'usb'] as const)
+      expect(told(at({ from }), UNPAIRED)).to.deep.include({
+        kind: 'pass',
+        principal: { kind: 'gate', id: `unpaired:${from}`, scopes: null },
+      });
+    const clear = { method: 'POST', target: '/api/dashboard/pin/clear' };
+    expect(told(at({ ...clear, from: 'hotspot' }), UNPAIRED)).to.deep.equal(
+      refusal('unpaired', 'E_UNPAIRED', 'dashboard.pin.clear.post'),
+    );
+    expect(told(at(clear), UNPAIRED)).to.include({ kind: 'pass' });
+    expect(told(at({ target: '/healthz', from: 'hotspot' }), UNPAIRED)).to.deep.include({
+      principal: { kind: 'gate', id: 'unpaired:hotspot', scopes: null },
+    });
+    expect(told(at({ target: '/healthz', from: 'remote' }), UNPAIRED)).to.deep.include({
+      principal: ANONYMOUS,
+    });
+    expect(told(at({ unix: true }), UNPAIRED)).to.include({ kind: 'pass', principal: LOCAL_SOCKET });
+    expect(told(at({ unix: true, headers: [own, ['x-svc-extension', '']] }), UNPAIRED)).to.deep.equal(
+      refusal('credential', 'E_UNAUTHENTICATED', STATUS),
+    );
+    expect(
+      told(at({ unix: true, headers: [own, ['x-svc-extension', 'com.example.a']] }), UNPAIRED),
+    ).to.deep.include({ by: 'extension:com.example.a' });
+  });
+
+  it('from the LAN a session is needed, and counts as failed where it is none', () => {
+    const session: Principal = { kind: 'session', id: 's', scopes: null };
+    const credentials: CredentialChecks = {
+      ...trusting(),
+      session: (value) => (value === 'good' ? session : null),
+    };
+    const state = { ...UNPAIRED, credentials };
+    const lan = (value: string | null, more: Partial<Ask> = {}) =>
+      judge(
+        at({
+          from: 'lan',
+          headers: [own, ...(value === null ? [] : [['x-svc-dashboard-session', value] as const])],
+          ...more,
+        }),
+        state,
+      );
+    expect(lan('good')).to.include({ kind: 'pass', principal: session });
+    expect(lan('bad')).to.include({ code: 'E_UNPAIRED', failedCredential: true });
+    expect(lan(null)).to.include({ code: 'E_UNPAIRED', failedCredential: false });
+    expect(lan('good', { target: '/api/nope' })).to.include({ code: 'E_NOT_FOUND' });
+    expect(lan('good', { method: 'POST', target: '/api/dashboard/pin/clear' })).to.include({
+      code: 'E_UNPAIRED',
+    });
+  });
+
+  it('a phone that looks for the internet is sent to the set-up: from hotspot and USB, to read, over HTTP', () => {
+    const phone = (more: Partial<Ask> = {}): Ask => ({
+      target: '/generate_204',
+      headers: [['Host', 'example.com']],
+      from: 'hotspot',
+      ...more,
+    });
+    for (const from of ['hotspot', 'usb'] as const)
+      for (const method of ['GET', 'HEAD']) {
+        const answer = judge(phone({ from, method }), UNPAIRED);
+        expect(answer).to.include({ kind: 'to-setup', rule: 'unpaired' });
+        expect(answer.kind === 'to-setup' && answer.location).to.match(/^http:\/\/192\.168\.[47]\.1:8080\//);
+      }
+    for (const more of [
+      { method: 'POST' },
+      { method: 'PUT' },
+      { upgrade: true },
+      { from: 'lan' },
+      { from: 'loopback' },
+      { unix: true },
+      {
+        headers: [
+          ['Host', 'example.com'],
+          ['x-svc-relayed', '1'],
+        ],
+      },
+    ] as const)
+      expect(told(phone(more), UNPAIRED), JSON.stringify(more)).to.include({
+        code: 'E_ORIGIN',
+      });
+    expect(told(phone()), 'paired').to.include({ code: 'E_UNAUTHENTICATED' });
+  });
+});
+
+describe('a signed call of the fleet', () => {
+  const caller: Principal = { kind: 'fleet', id: 'fleet:mc_a', scopes: ['read'], confirmable: ['flight'] };
+  const valid = { kind: 'valid', principal: caller, confirmed: null } as unknown as FleetCredential;
+  const call = (
+    fleet: FleetCredential | undefined,
+    ask: Ask,
+    state = edgeState(),
+    lockedFor: number | null = null,
+  ) => {
+    const { peer, ...request } = head(ask);
+    const { fleet: _none, ...rest } = peer;
+    const by: Peer = {
+      ...rest,
+      kind: 'fleet',
+      address: 'remote',
+      lockedFor,
+      ...(fleet === undefined ? {} : { fleet }),
+    };
+    return decide({ ...request, peer: by }, state);
+  };
+  const status: Ask = { target: '/api/status' };
+
+  it('that is valid passes as its caller, and no key, session or token is looked at', () => {
+    expect(call(valid, status)).to.include({ kind: 'pass', principal: caller });
+    expect(
+      call({ ...valid, principal: { ...caller, scopes: [] } } as FleetCredential, {
+        ...status,
+        headers: [withKey],
+      }),
+    ).to.include({ code: 'E_SCOPE' });
+  });
+  it('that is not is refused before anything else, with what it lacks', () => {
+    const stale = {
+      kind: 'invalid',
+      code: 'E_STALE',
+      detail: 'old',
+      extras: { nonce: 'n' },
+    } as unknown as FleetCredential;
+    expect(call(stale, status)).to.deep.include({
+      rule: 'credential',
+      code: 'E_STALE',
+      detail: 'old',
+      extras: { nonce: 'n' },
+      failedCredential: false,
+    });
+    for (const target of ['/api/status', '/healthz'])
+      expect(call(undefined, { target })).to.deep.include({
+        rule: 'credential',
+        code: 'E_UNAUTHENTICATED',
+        failedCredential: true,
+        extras: {},
+      });
+    expect(call(undefined, status)).to.have.nested.property('row.id', STATUS);
+  });
+  it('while it is locked, on a node without an owner, and on what the fleet may not', () => {
+    expect(call(valid, status, edgeState(), 9)).to.deep.include({
+      rule: 'rate',
+      code: 'E_LOCKED',
+      headers: { 'retry-after': '9' },
+    });
+    expect(call(valid, status, UNPAIRED)).to.deep.include({
+      rule: 'unpaired',
+      code: 'E_UNPAIRED',
+      principal: caller,
+    });
+    expect(call(valid, { method: 'POST', target: '/api/pairing/unpair' })).to.deep.include({
+      rule: 'fleet',
+      code: 'E_FLEET_FORBIDDEN',
+      principal: caller,
+    });
+    expect(call(valid, { target: '/api/nope' })).to.include({ rule: 'row', code: 'E_NOT_FOUND' });
+  });
+  it('what a person could confirm is asked for; what they could not is not', () => {
+    const flies: Ask = { method: 'POST', target: '/api/command' };
+    const settled = (principal: Principal) => {
+      const first = call({ ...valid, principal, confirmed: 'confirm' } as FleetCredential, flies);
+      return first.kind === 'pass' ? settle(first, { cmd: 'arm' }, edgeState()) : first;
+    };
+    expect(settled(caller)).to.deep.include({ rule: 'fleet', code: 'E_CONFIRM', principal: caller });
+    expect(settled({ ...caller, confirmable: ['admin'] })).to.include({ rule: 'scope', code: 'E_SCOPE' });
+    expect(settled({ ...caller, scopes: ['flight'] })).to.include({ kind: 'pass' });
+  });
+});
+
+describe('credentials of special rows', () => {
+  it('a ticket opens the WebSocket that it was made for, and no other row', () => {
+    const asked: string[] = [];
+    const ticket: Principal = { kind: 'ticket', id: 't', scopes: null };
+    const credentials: CredentialChecks = {
+      ...trusting(),
+      session: () => null,
+      token: () => null,
+      ticket: (value, scope) => {
+        asked.push(`${value} ${scope}`);
+        return value === 'good' ? ticket : null;
+      },
+    };
+    const state = edgeState({ credentials });
+    const open = (value: string, target = '/api/telemetry/ws', upgrade = true) =>
+      judge({ target, upgrade, headers: [['Sec-WebSocket-Protocol', `svc-ws-ticket, ${value}`]] }, state);
+    expect(open('good')).to.include({ kind: 'pass', principal: ticket });
+    expect(asked).to.have.length(1);
+    expect(asked[0]).to.match(/^good \S+$/);
+    expect(open('bad')).to.include({ code: 'E_UNAUTHENTICATED', failedCredential: true });
+    expect(open('good', '/api/status', false)).to.include({ code: 'E_UNAUTHENTICATED' });
+    expect(asked).to.have.length(2);
+    expect(ticketScope('plugins.http:{id}/{other}', { id: 'a.b' })).to.equal('plugins.http:a.b/');
+  });
+
+  it('a WebSocket may name its client in the query, once and well', () => {
+    const named = (
+      query: string,
+      target = '/api/telemetry/ws',
+      upgrade = true,
+      headers: Ask['headers'] = [withKey],
+    ) => {
+      const answer = judge({ target: `${target}${query}`, upgrade, headers });
+      return answer.kind === 'pass' ? answer.clientId : answer.kind;
+    };
+    expect(named('?client_id=tablet')).to.equal('tablet');
+    for (const query of ['', '?client_id=', '?client_id=a&client_id=b', '?client_id=a%20b', '?x=tablet'])
+      expect(named(query), query).to.equal(null);
+    expect(
+      named('?client_id=tablet', '/api/telemetry/ws', true, [withKey, ['x-svc-client-id', 'phone']]),
+    ).to.equal('phone');
+    expect(named('?client_id=tablet', '/api/ping', false)).to.equal(null);
+  });
+
+  it('who is on this machine is known by a Host of this machine', () => {
+    const onBox = (host: string) =>
+      told({ target: '/api/mcp/status', from: 'loopback', trusted: true, headers: [['Host', host]] });
+    for (const host of ['localhost', 'LOCALHOST:8080', '[::1]:8080', '127.0.0.1', '127.12.255.3:1'])
+      expect(onBox(host), host).to.deep.include({
+        kind: 'pass',
+        principal: { kind: 'onbox', id: 'onbox', scopes: null },
+      });
+    for (const host of ['127.0.0.1.evil.example', 'x127.0.0.1', '127.0', '127.a.b.c', '[::2]', '10.0.0.1'])
+      expect(onBox(host), host).to.include({ code: 'E_UNAUTHENTICATED' });
+  });
+
+  it('through a ground station: its word, and what only a key may do for a stated key alone', () => {
+    const relay = (who: string | null, ask: Ask = { target: '/api/status' }) =>
+      told({
+        ground: 'gs-1',
+        ...ask,
+        headers: [withKey, ...(who === null ? [] : [['x-svc-relay-caller', who] as const])],
+      });
+    expect(relay('session s *')).to.deep.include({
+      kind: 'pass',
+      principal: { kind: 'relay', id: 'relay:gs-1/s', scopes: null, stated: 'session' },
+    });
+    expect(relay(null)).to.include({ code: 'E_UNAUTHENTICATED' });
+    expect(relay('key k *', { method: 'POST', target: '/api/pairing/unpair' })).to.deep.equal(
+      refusal('relay', 'E_RELAY_FORBIDDEN', 'pairing.unpair.post'),
+    );
+  });
+
+  it('a read ticket is given for what takes one, not through a ground station, and says why not', () => {
+    const state = edgeState();
+    expect(mayHaveReadTicket('/api/nope', PAIRING_KEY, state)).to.deep.include({
+      rule: 'row',
+      code: 'E_NOT_FOUND',
+    });
+    expect(mayHaveReadTicket('//', PAIRING_KEY, state)).to.include({ code: 'E_NOT_FOUND' });
+    const relayed: Principal = { kind: 'relay', id: 'relay:gs/x', scopes: null };
+    const refused = mayHaveReadTicket('/api/video/snapshot', relayed, state);
+    expect(refused).to.include({ rule: 'relay', code: 'E_RELAY_FORBIDDEN' });
+    expect(refused.kind === 'refuse' && refused.detail).to.include('Ask the drone itself');
+    const through = '/api/v1/ground-station/relay-proxy/d1/api/video/snapshot';
+    expect(mayHaveReadTicket(through, PAIRING_KEY, state)).to.include({ rule: 'relay' });
+  });
+
+  it('the key of this test is the one of the state', () => {
+    expect(told({ target: '/api/status', headers: [['x-svc-key', KEY]] })).to.include({ kind: 'pass' });
+  });
+});

@@ -1,0 +1,51 @@
+import type { FileScore } from './report.ts';
+import type { Kept } from './survivors.ts';
+
+/** Below this `npm run mutants` fails, %. */
+export const LEAST_PERCENT = 90;
+
+export function percentOf(scores: readonly Pick<FileScore, 'mutants' | 'killed'>[]): number {
+  const [mutants, killed] = [sum(scores.map((each) => each.mutants)), sum(scores.map((each) => each.killed))];
+  return mutants === 0 ? 0 : (100 * killed) / mutants;
+}
+
+/** docs/mutants.md */
+export function mutantsPage(scores: readonly FileScore[], kept: readonly Kept[], commit: string): string {
+  const all = {
+    file: 'all',
+    mutants: sum(scores.map((each) => each.mutants)),
+    killed: sum(scores.map((each) => each.killed)),
+    survived: sum(scores.map((each) => each.survived)),
+    untried: sum(scores.map((each) => each.untried)),
+  };
+  const rows = [...scores, all].map(
+    (each) =>
+      `| ${each === all ? all.file : `\`${each.file}\``} | ${each.mutants} | ${each.killed} | ${each.survived} | ${percentOf([each]).toFixed(1)} | ${each.untried} |`,
+  );
+  const reasons = kept.map(({ reason, mutants }) => `| ${mutants.length} | ${reason} |`);
+  return `# Mutants
+
+\`npm run mutants\` changes the code that decides about safety in one place after the other (Stryker), and runs the quick tests of
+that code: a mutant is killed if one of them fails, or does not end. It is run by hand, since it takes too long for CI, and wrote
+this page. At least ${LEAST_PERCENT} % must be killed, and whatever stays has its reason in \`test/mutants/survivors.json\`.
+Messages and what is logged are not mutated (\`test/mutants/ignore-words.ts\`). What runs once, when a module is loaded, is not tried,
+since each such mutant costs a process: tables and constants have a test for each row instead. Files and tests stand in
+\`test/mutants/stryker.json\`.
+
+At commit ${commit}:
+
+| File | Mutants | Killed | Survived | % killed | Not tried |
+| --- | ---: | ---: | ---: | ---: | ---: |
+${rows.join('\n')}
+
+Those that survive:
+
+| Mutants | Why they stay |
+| ---: | --- |
+${reasons.join('\n')}
+`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
