@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { operatorSigner, type ShownCall } from '../../bin/operator-signer.ts';
 import { Denial, type Reason } from '../../connector/denial.ts';
 import { FlightSafety, type FlightSafetyOptions } from '../../connector/gate/flight-safety.ts';
 import { affectsFlight, Gate, type GateCall, type Verdict } from '../../connector/gate/gate.ts';
@@ -16,6 +17,8 @@ import { ensureOperatorKey } from '../../shared/operator/operator-key.ts';
 import { endPresence, renewPresence, STALE_S } from '../../shared/operator/presence.ts';
 import { pendingCall, signCall } from '../../shared/operator/signed-confirm.ts';
 import { createLogger } from '../../shared/process/logger.ts';
+import type { Server } from '../../shared/rpc/contract.ts';
+import type { OPERATOR } from '../../shared/rpc/operator.ts';
 import { silentLog } from '../support/pin-stores.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -347,9 +350,9 @@ describe('the gate of tool calls', () => {
     if (verdict.kind !== 'pass') throw new Error(`asks: ${verdict.question}`);
     return verdict;
   };
-  const reasonOf = (work: () => void): Reason | null => {
+  const reasonOf = async (work: () => Promise<void>): Promise<Reason | null> => {
     try {
-      work();
+      await work();
       return null;
     } catch (error) {
       if (error instanceof Denial) return error.reason;
@@ -394,7 +397,7 @@ describe('the gate of tool calls', () => {
       const { grant, ...verdict } = passed(await gate().judge(call('status_get'), scope));
       expect(verdict).to.deep.equal({ kind: 'pass', scope });
       expect(grant).to.include({ by: null, clientId: null, code: null });
-      grant.take();
+      await grant.take();
       grant.settle(true);
     }
   });
@@ -436,6 +439,22 @@ describe('the gate of tool calls', () => {
       const { boot_id, uptime } = bootTime();
       await renewPresence(files, { boot_id, uptime: uptime - age }, 1);
     };
+    /** `svc operator hold`, as far as it is shown calls. */
+    let shown: ShownCall[];
+    let holder: Server<typeof OPERATOR>;
+    beforeEach(async () => {
+      shown = [];
+      holder = operatorSigner({
+        files,
+        path: files.holdSocket,
+        how: 'hold',
+        allow: async () => Promise.resolve(),
+        show: (each) => shown.push(each),
+        onError: () => undefined,
+      });
+      await holder.start();
+    });
+    afterEach(async () => holder.stop());
 
     it('nobody is there: refused, with a code for this one call', async () => {
       const refused = await denied(judge());
@@ -458,7 +477,8 @@ describe('the gate of tool calls', () => {
       await hold(STALE_S - 2);
       const { scope, grant } = passed(await judge());
       expect([scope, grant.by, grant.clientId, grant.code]).to.deep.equal(['flight', 'presence', null, null]);
-      expect(reasonOf(grant.take)).to.equal(null);
+      expect(await reasonOf(grant.take)).to.equal(null);
+      expect(shown).to.deep.equal([{ tool: 'flight_arm', node: 'n1', args: '{}' }]);
       await hold(STALE_S + 1);
       expect((await denied(judge())).reason).to.equal('operator_present_stale');
     });
@@ -467,11 +487,11 @@ describe('the gate of tool calls', () => {
       await hold(0);
       const { grant } = passed(await judge());
       await hold(STALE_S + 1);
-      expect(reasonOf(grant.take), 'too old by then').to.equal('operator_present_stale');
+      expect(await reasonOf(grant.take), 'too old by then').to.equal('operator_present_stale');
       await hold(0);
-      expect(reasonOf(grant.take)).to.equal(null);
+      expect(await reasonOf(grant.take)).to.equal(null);
       await endPresence(files);
-      expect(reasonOf(grant.take), 'gone by then').to.equal('operator_present_stale');
+      expect(await reasonOf(grant.take), 'gone by then').to.equal('operator_present_stale');
     });
 
     it('a sign that cannot be read is none, and is said', async () => {
@@ -486,9 +506,9 @@ describe('the gate of tool calls', () => {
       const { scope, grant } = passed(await judge());
       expect([scope, grant.by, grant.clientId]).to.deep.equal(['flight', 'presence', 'tablet']);
       now += STALE_S * 1000;
-      expect(reasonOf(grant.take)).to.equal(null);
+      expect(await reasonOf(grant.take)).to.equal(null);
       now += 1;
-      expect(reasonOf(grant.take)).to.equal('operator_present_stale');
+      expect(await reasonOf(grant.take)).to.equal('operator_present_stale');
     });
 
     it('a simulator needs nobody', async () => {
@@ -542,31 +562,33 @@ describe('the gate of tool calls', () => {
           code,
         ]);
         const again = passed(await judge({ args: { confirm_id: code } }));
-        expect(reasonOf(grant.take)).to.equal(null);
-        expect(reasonOf(again.grant.take), 'taken by the first').to.equal('confirm_required');
+        expect(await reasonOf(grant.take)).to.equal(null);
+        expect(await reasonOf(again.grant.take), 'taken by the first').to.equal('confirm_required');
         grant.settle(true);
-        expect(reasonOf(again.grant.take), 'used').to.equal('confirm_required');
+        expect(await reasonOf(again.grant.take), 'used').to.equal('confirm_required');
         expect((await denied(judge({ args: { confirm_id: code } }))).reason).to.equal('confirm_required');
       });
 
       it('comes back when the call was not carried out', async () => {
         const code = await signed();
         const { grant } = passed(await judge({ args: { confirm_id: code } }));
-        grant.take();
+        await grant.take();
         grant.settle(false);
-        expect(reasonOf(passed(await judge({ args: { confirm_id: code } })).grant.take)).to.equal(null);
+        expect(await reasonOf(passed(await judge({ args: { confirm_id: code } })).grant.take)).to.equal(null);
       });
 
       it('is looked at a second time, when the call goes', async () => {
         const code = await signed();
         const { grant } = passed(await judge({ args: { confirm_id: code } }));
         await rm(files.signed, { recursive: true });
-        expect(reasonOf(grant.take)).to.equal('confirm_required');
+        expect(await reasonOf(grant.take)).to.equal('confirm_required');
         grant.settle(false); // of one that was never taken: nothing
         const other = await signed();
         const later = passed(await judge({ args: { confirm_id: other } }));
         await chmod(`${files.signed}/${other}.json`, 0o666);
-        expect(reasonOf(later.grant.take), 'others could write it by then').to.equal('confirm_required');
+        expect(await reasonOf(later.grant.take), 'others could write it by then').to.equal(
+          'confirm_required',
+        );
       });
 
       it('not signed, for other arguments, for another node, or no code at all: refused, also with an operator there', async () => {
@@ -602,7 +624,7 @@ describe('the gate of tool calls', () => {
         const code = await signed();
         const { said, log } = listening();
         const { grant } = passed(await judge({ args: { confirm_id: code } }, gate({}, log)));
-        grant.take();
+        await grant.take();
         await rm(files.signed, { recursive: true });
         await writeFile(files.signed, '');
         grant.settle(true);

@@ -507,7 +507,7 @@ describe('decide: the order of docs/contract.md 4', () => {
       const put = { method: 'PUT', target: '/api/config', headers: [withKey] };
       const guarded = configLeaves().filter(([, leaf]) => leaf['x-armed'] === 'guard');
       const families =
-        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|endpoints)|fleet\.(?:scopes|operators))$/;
+        /^(?:agent\.(?:role|profile)|radio\..+|features\..+|network\..+|mavlink\.(?:source|endpoints)|fleet\.(?:scopes|operators)|flight\.max_goto_m)$/;
       for (const [key] of configLeaves())
         expect(
           guarded.some(([each]) => each === key),
