@@ -11,6 +11,7 @@ import {
 import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
+import { FEATURES } from '../../shared/profile.ts';
 import { type Ask, edgeState, head, judge, KEY, trusting, withKey } from '../support/edge.ts';
 
 const UNPAIRED = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -152,6 +153,114 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
       code: 'E_NOT_IMPLEMENTED',
       row: 'command.post',
       by: PAIRING_KEY.id,
+    });
+  });
+});
+
+describe('what the body decides', () => {
+  const put: Ask = { method: 'PUT', target: '/api/config', headers: [withKey] };
+  const by = { by: PAIRING_KEY.id };
+  const session: Ask['headers'] = [['x-svc-dashboard-session', 's']];
+  const opened = edgeState({ credentials: { ...trusting(['admin']), token: () => null } });
+
+  it("what is root's is refused to the key too; what is the key's, to a session", () => {
+    const root = { key: 'mcp.token_accept_enabled', value: true };
+    expect(told(put, edgeState(), root)).to.deep.equal(refusal('scope', 'E_ROOT_ONLY', 'config.put', by));
+    const keyonly = { key: 'mavlink.endpoints', value: [] };
+    expect(told(put, edgeState(), keyonly)).to.include({ kind: 'pass' });
+    expect(told({ ...put, headers: session }, opened, keyonly)).to.deep.include({
+      rule: 'scope',
+      code: 'E_SCOPE',
+    });
+    expect(told({ ...put, headers: session }, opened, { key: 'agent.name', value: 'x' })).to.include({
+      kind: 'pass',
+    });
+  });
+
+  it('what flies is for the pilot in command; what ends a flight, and what does not fly, is for all', () => {
+    const pilot = edgeState({ pilot: { otherThan: (client) => (client === 'tablet' ? null : 'tablet') } });
+    const command: Ask = { method: 'POST', target: '/api/command', headers: [withKey] };
+    const not = (row: string) =>
+      refusal('pilot', 'E_NOT_PIC', row, { ...by, extras: { claimed_by: 'tablet' } });
+    expect(told(command, pilot, { cmd: 'arm' })).to.deep.equal(not('command.post'));
+    expect(told(command, pilot, { cmd: 7 })).to.deep.equal(not('command.post'));
+    for (const cmd of ['land', 'rtl', 'stop', 'disarm'])
+      expect(told(command, pilot, { cmd }), cmd).to.include({ kind: 'pass' });
+    const tablet = { ...command, headers: [withKey, ['x-svc-client-id', 'tablet'] as const] };
+    expect(told(tablet, pilot, { cmd: 'arm' })).to.include({ kind: 'pass', clientId: 'tablet' });
+    expect(told(command, edgeState(), { cmd: 'arm' }), 'no such rule here').to.include({ kind: 'pass' });
+    const param: Ask = { method: 'POST', target: '/api/params/RTL_ALT', headers: [withKey] };
+    expect(told(param, pilot, { value: 1, cmd: 'land' })).to.deep.equal(not('params.name.post'));
+    expect(told(put, pilot, { key: 'agent.name', value: 'x' })).to.include({ kind: 'pass' });
+    // A socket of our own judges each frame when it comes.
+    expect(told({ target: '/api/mavlink/ws', upgrade: true, headers: [withKey] }, pilot)).to.include({
+      kind: 'pass',
+    });
+  });
+
+  it('the armed guard says what was asked, in which state, and how it is overridden', () => {
+    const param: Ask = { method: 'POST', target: '/api/params/RTL_ALT', headers: [withKey] };
+    for (const armed of [true, 'unknown'] as const) {
+      const answer = told(param, edgeState({ armed }), { value: 1 });
+      expect(answer).to.deep.include({
+        rule: 'armed',
+        code: 'E_ARMED',
+        row: 'params.name.post',
+        by: PAIRING_KEY.id,
+      });
+      expect(answer)
+        .to.have.property('extras')
+        .that.deep.includes({ armed, override: { body: { force: true }, query: 'force=1' } });
+      expect(told(param, edgeState({ armed }), { value: 1, force: true })).to.include({
+        kind: 'pass',
+        forced: true,
+      });
+      expect(told(put, edgeState({ armed }), { key: 'agent.name', value: 'x' })).to.include({
+        kind: 'pass',
+        forced: false,
+      });
+    }
+    expect(told(param, edgeState(), { value: 1 })).to.include({ kind: 'pass', forced: false });
+    expect(told(param, edgeState(), { value: 1, force: true }), 'needless').to.include({
+      kind: 'pass',
+      forced: true,
+    });
+  });
+
+  it('through the relay the drone judges its own vehicle and body; the pilot is judged here', () => {
+    const through: Ask = {
+      method: 'POST',
+      target: '/api/v1/ground-station/relay-proxy/d1/api/params/RTL_ALT',
+      headers: [withKey],
+    };
+    const ground = edgeState({
+      armed: true,
+      profile: 'ground-station',
+      features: new Set(FEATURES),
+      validate: () => [{ path: '/x', message: 'is wrong' }],
+    });
+    expect(told(through, ground, { value: 1 })).to.include({ kind: 'pass', forced: false });
+    expect(told(through, ground, { value: 1, force: true })).to.include({ kind: 'pass', forced: true });
+    const flown = { ...ground, pilot: { otherThan: () => 'tablet' } };
+    expect(told(through, flown, { value: 1 })).to.include({ code: 'E_NOT_PIC' });
+    const socket: Ask = {
+      target: '/api/v1/ground-station/relay-proxy/d1/api/mavlink/ws',
+      upgrade: true,
+      headers: [withKey],
+    };
+    expect(told(socket, flown)).to.include({ code: 'E_NOT_PIC' });
+  });
+
+  it('says what is missing on this node: a feature, a process', () => {
+    const post: Ask = { method: 'POST', target: '/api/command', headers: [withKey] };
+    expect(told(post, edgeState({ features: new Set() }), {})).to.deep.include({
+      extras: { feature: 'flight', profile: 'drone' },
+    });
+    const video: Ask = { target: '/api/video', headers: [withKey] };
+    expect(told(video, edgeState({ residual: false }))).to.deep.include({
+      rule: 'feature',
+      code: 'E_NOT_IMPLEMENTED',
+      extras: { feature: 'video', profile: 'drone' },
     });
   });
 });
