@@ -12,6 +12,8 @@ import type { FleetCredential } from '../../front/control/fleet/call-credential.
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
 import { type Ask, edgeState, head, judge, KEY, trusting, withKey } from '../support/edge.ts';
 
 const UNPAIRED = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -251,6 +253,38 @@ describe('what the body decides', () => {
     expect(told(socket, flown)).to.include({ code: 'E_NOT_PIC' });
   });
 
+  it('force is asked for where something is guarded; elsewhere the word means nothing', () => {
+    const reader = edgeState({ credentials: { ...trusting(['read']), session: () => null } });
+    const token: Ask['headers'] = [['x-svc-mcp-token', 't']];
+    expect(told({ target: '/api/status?force=1', headers: token }, reader)).to.include({
+      kind: 'pass',
+      forced: false,
+    });
+  });
+
+  it('a query is checked as a body is, and what has neither is not', () => {
+    const strict = edgeState({ validate: () => [{ path: '', message: 'is odd' }] });
+    const asked = (ask: Ask) => {
+      const answer = judge({ ...ask, headers: [withKey] }, strict);
+      return answer.kind === 'refuse' ? answer.detail : answer.kind;
+    };
+    const queried = (ROWS as readonly Row[]).find(
+      ({ method, query, path }) => method === 'GET' && query !== null && !path.includes('{'),
+    );
+    expect(asked({ target: queried?.path ?? '' })).to.equal('The query is odd.');
+    expect(asked({ target: '/api/ping' })).to.equal('pass');
+  });
+
+  it('a method that no row knows is none, also where a row takes any of them', () => {
+    const any = { target: '/api/plugins/com.example.a/x/a', headers: [withKey] };
+    expect(told({ ...any, method: 'PATCH' })).to.include({ kind: 'pass' });
+    for (const method of ['TRACE', 'CONNECT', 'get'])
+      expect(told({ ...any, method })).to.deep.include({
+        code: 'E_METHOD',
+        headers: { allow: 'GET, POST, PUT, PATCH, DELETE, HEAD' },
+      });
+  });
+
   it('says what is missing on this node: a feature, a process', () => {
     const post: Ask = { method: 'POST', target: '/api/command', headers: [withKey] };
     expect(told(post, edgeState({ features: new Set() }), {})).to.deep.include({
@@ -277,6 +311,12 @@ describe('before there is an owner', () => {
   it('who comes over the radio hears what is missing; who is far is refused', () => {
     expect(told(at({ ground: 'gs-1' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
     expect(told(at({ from: 'remote' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_REMOTE', STATUS));
+    const proxied = { headers: [own, ['Forwarded', 'for=1'] as const] };
+    expect(told(at(proxied), UNPAIRED), 'a proxy on this machine').to.include({ code: 'E_REMOTE' });
+    expect(
+      told(at({ ...proxied, from: 'hotspot' }), UNPAIRED),
+      'a header takes nothing away here',
+    ).to.include({ kind: 'pass' });
     expect(told(at({ from: 'lan' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
     expect(told(at({ headers: [['Host', 'evil.example']] }), UNPAIRED)).to.deep.equal(
       refusal('unpaired', 'E_ORIGIN', STATUS),
@@ -460,6 +500,19 @@ describe('a signed call of the fleet', () => {
     expect(settled(caller)).to.deep.include({ rule: 'fleet', code: 'E_CONFIRM', principal: caller });
     expect(settled({ ...caller, confirmable: ['admin'] })).to.include({ rule: 'scope', code: 'E_SCOPE' });
     expect(settled({ ...caller, scopes: ['flight'] })).to.include({ kind: 'pass' });
+    // All that is missing has to be his to confirm.
+    const param = { ...flies, target: '/api/params/FENCE_ENABLE' };
+    const both = (confirmable: readonly Scope[]) => {
+      const principal = { ...caller, confirmable };
+      const first = call({ ...valid, principal, confirmed: 'confirm' } as FleetCredential, param);
+      const answer = first.kind === 'pass' ? settle(first, { value: 0 }, edgeState()) : first;
+      return answer.kind === 'refuse' ? answer.code : answer.kind;
+    };
+    expect([both(['flight']), both(['admin']), both(['flight', 'admin'])]).to.deep.equal([
+      'E_SCOPE',
+      'E_SCOPE',
+      'E_CONFIRM',
+    ]);
   });
 });
 
