@@ -203,6 +203,16 @@ describe('budgets of a peer', () => {
     expect(budgets.size).to.be.at.most(4097);
   });
 
+  it('who makes room is who has asked least lately, and no more are remembered for it', () => {
+    for (let i = 0; i < 4096; i++) budgets.spend(`peer ${i}`);
+    now += 3000;
+    budgets.spend('peer 0'); // which comes first no longer, and is not full
+    for (let i = 0; i < 120; i++) budgets.spend('new');
+    expect(budgets.limitedFor('new'), 'it has a budget of its own').to.equal(1);
+    for (let i = 0; i < 100; i++) budgets.spend(`newer ${i}`);
+    expect(budgets.size).to.equal(4096);
+  });
+
   it('10 000 strangers give a limited peer nothing back, and it pushes out none that is limited', () => {
     for (let i = 0; i < 120; i++) budgets.spend('greedy');
     for (let i = 0; i < 10_000; i++) {

@@ -11,6 +11,9 @@ import {
 import type { FleetCredential } from '../../front/control/fleet/call-credential.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../shared/auth/principal.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
+import { FEATURES } from '../../shared/profile.ts';
+import type { Row } from '../../shared/routes/row.ts';
+import { ROWS } from '../../shared/routes/table.ts';
 import { type Ask, edgeState, head, judge, KEY, trusting, withKey } from '../support/edge.ts';
 
 const UNPAIRED = edgeState({ pairing: { paired: false, keyHash: null } });
@@ -156,6 +159,146 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
   });
 });
 
+describe('what the body decides', () => {
+  const put: Ask = { method: 'PUT', target: '/api/config', headers: [withKey] };
+  const by = { by: PAIRING_KEY.id };
+  const session: Ask['headers'] = [['x-svc-dashboard-session', 's']];
+  const opened = edgeState({ credentials: { ...trusting(['admin']), token: () => null } });
+
+  it("what is root's is refused to the key too; what is the key's, to a session", () => {
+    const root = { key: 'mcp.token_accept_enabled', value: true };
+    expect(told(put, edgeState(), root)).to.deep.equal(refusal('scope', 'E_ROOT_ONLY', 'config.put', by));
+    const keyonly = { key: 'mavlink.endpoints', value: [] };
+    expect(told(put, edgeState(), keyonly)).to.include({ kind: 'pass' });
+    expect(told({ ...put, headers: session }, opened, keyonly)).to.deep.include({
+      rule: 'scope',
+      code: 'E_SCOPE',
+    });
+    expect(told({ ...put, headers: session }, opened, { key: 'agent.name', value: 'x' })).to.include({
+      kind: 'pass',
+    });
+  });
+
+  it('what flies is for the pilot in command; what ends a flight, and what does not fly, is for all', () => {
+    const pilot = edgeState({ pilot: { otherThan: (client) => (client === 'tablet' ? null : 'tablet') } });
+    const command: Ask = { method: 'POST', target: '/api/command', headers: [withKey] };
+    const not = (row: string) =>
+      refusal('pilot', 'E_NOT_PIC', row, { ...by, extras: { claimed_by: 'tablet' } });
+    expect(told(command, pilot, { cmd: 'arm' })).to.deep.equal(not('command.post'));
+    expect(told(command, pilot, { cmd: 7 })).to.deep.equal(not('command.post'));
+    for (const cmd of ['land', 'rtl', 'stop', 'disarm'])
+      expect(told(command, pilot, { cmd }), cmd).to.include({ kind: 'pass' });
+    const tablet = { ...command, headers: [withKey, ['x-svc-client-id', 'tablet'] as const] };
+    expect(told(tablet, pilot, { cmd: 'arm' })).to.include({ kind: 'pass', clientId: 'tablet' });
+    expect(told(command, edgeState(), { cmd: 'arm' }), 'no such rule here').to.include({ kind: 'pass' });
+    const param: Ask = { method: 'POST', target: '/api/params/RTL_ALT', headers: [withKey] };
+    expect(told(param, pilot, { value: 1, cmd: 'land' })).to.deep.equal(not('params.name.post'));
+    expect(told(put, pilot, { key: 'agent.name', value: 'x' })).to.include({ kind: 'pass' });
+    // A socket of our own judges each frame when it comes.
+    expect(told({ target: '/api/mavlink/ws', upgrade: true, headers: [withKey] }, pilot)).to.include({
+      kind: 'pass',
+    });
+  });
+
+  it('the armed guard says what was asked, in which state, and how it is overridden', () => {
+    const param: Ask = { method: 'POST', target: '/api/params/RTL_ALT', headers: [withKey] };
+    for (const armed of [true, 'unknown'] as const) {
+      const answer = told(param, edgeState({ armed }), { value: 1 });
+      expect(answer).to.deep.include({
+        rule: 'armed',
+        code: 'E_ARMED',
+        row: 'params.name.post',
+        by: PAIRING_KEY.id,
+      });
+      expect(answer)
+        .to.have.property('extras')
+        .that.deep.includes({ armed, override: { body: { force: true }, query: 'force=1' } });
+      expect(told(param, edgeState({ armed }), { value: 1, force: true })).to.include({
+        kind: 'pass',
+        forced: true,
+      });
+      expect(told(put, edgeState({ armed }), { key: 'agent.name', value: 'x' })).to.include({
+        kind: 'pass',
+        forced: false,
+      });
+    }
+    expect(told(param, edgeState(), { value: 1 })).to.include({ kind: 'pass', forced: false });
+    expect(told(param, edgeState(), { value: 1, force: true }), 'needless').to.include({
+      kind: 'pass',
+      forced: true,
+    });
+  });
+
+  it('through the relay the drone judges its own vehicle and body; the pilot is judged here', () => {
+    const through: Ask = {
+      method: 'POST',
+      target: '/api/v1/ground-station/relay-proxy/d1/api/params/RTL_ALT',
+      headers: [withKey],
+    };
+    const ground = edgeState({
+      armed: true,
+      profile: 'ground-station',
+      features: new Set(FEATURES),
+      validate: () => [{ path: '/x', message: 'is wrong' }],
+    });
+    expect(told(through, ground, { value: 1 })).to.include({ kind: 'pass', forced: false });
+    expect(told(through, ground, { value: 1, force: true })).to.include({ kind: 'pass', forced: true });
+    const flown = { ...ground, pilot: { otherThan: () => 'tablet' } };
+    expect(told(through, flown, { value: 1 })).to.include({ code: 'E_NOT_PIC' });
+    const socket: Ask = {
+      target: '/api/v1/ground-station/relay-proxy/d1/api/mavlink/ws',
+      upgrade: true,
+      headers: [withKey],
+    };
+    expect(told(socket, flown)).to.include({ code: 'E_NOT_PIC' });
+  });
+
+  it('force is asked for where something is guarded; elsewhere the word means nothing', () => {
+    const reader = edgeState({ credentials: { ...trusting(['read']), session: () => null } });
+    const token: Ask['headers'] = [['x-svc-mcp-token', 't']];
+    expect(told({ target: '/api/status?force=1', headers: token }, reader)).to.include({
+      kind: 'pass',
+      forced: false,
+    });
+  });
+
+  it('a query is checked as a body is, and what has neither is not', () => {
+    const strict = edgeState({ validate: () => [{ path: '', message: 'is odd' }] });
+    const asked = (ask: Ask) => {
+      const answer = judge({ ...ask, headers: [withKey] }, strict);
+      return answer.kind === 'refuse' ? answer.detail : answer.kind;
+    };
+    const queried = (ROWS as readonly Row[]).find(
+      ({ method, query, path }) => method === 'GET' && query !== null && !path.includes('{'),
+    );
+    expect(asked({ target: queried?.path ?? '' })).to.equal('The query is odd.');
+    expect(asked({ target: '/api/ping' })).to.equal('pass');
+  });
+
+  it('a method that no row knows is none, also where a row takes any of them', () => {
+    const any = { target: '/api/plugins/com.example.a/x/a', headers: [withKey] };
+    expect(told({ ...any, method: 'PATCH' })).to.include({ kind: 'pass' });
+    for (const method of ['TRACE', 'CONNECT', 'get'])
+      expect(told({ ...any, method })).to.deep.include({
+        code: 'E_METHOD',
+        headers: { allow: 'GET, POST, PUT, PATCH, DELETE, HEAD' },
+      });
+  });
+
+  it('says what is missing on this node: a feature, a process', () => {
+    const post: Ask = { method: 'POST', target: '/api/command', headers: [withKey] };
+    expect(told(post, edgeState({ features: new Set() }), {})).to.deep.include({
+      extras: { feature: 'flight', profile: 'drone' },
+    });
+    const video: Ask = { target: '/api/video', headers: [withKey] };
+    expect(told(video, edgeState({ residual: false }))).to.deep.include({
+      rule: 'feature',
+      code: 'E_NOT_IMPLEMENTED',
+      extras: { feature: 'video', profile: 'drone' },
+    });
+  });
+});
+
 describe('before there is an owner', () => {
   const own = ['Host', '127.0.0.1:8080'] as const;
   const at = (more: Partial<Ask>): Ask => ({
@@ -168,6 +311,12 @@ describe('before there is an owner', () => {
   it('who comes over the radio hears what is missing; who is far is refused', () => {
     expect(told(at({ ground: 'gs-1' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
     expect(told(at({ from: 'remote' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_REMOTE', STATUS));
+    const proxied = { headers: [own, ['Forwarded', 'for=1'] as const] };
+    expect(told(at(proxied), UNPAIRED), 'a proxy on this machine').to.include({ code: 'E_REMOTE' });
+    expect(
+      told(at({ ...proxied, from: 'hotspot' }), UNPAIRED),
+      'a header takes nothing away here',
+    ).to.include({ kind: 'pass' });
     expect(told(at({ from: 'lan' }), UNPAIRED)).to.deep.equal(refusal('unpaired', 'E_UNPAIRED', STATUS));
     expect(told(at({ headers: [['Host', 'evil.example']] }), UNPAIRED)).to.deep.equal(
       refusal('unpaired', 'E_ORIGIN', STATUS),
@@ -351,6 +500,19 @@ describe('a signed call of the fleet', () => {
     expect(settled(caller)).to.deep.include({ rule: 'fleet', code: 'E_CONFIRM', principal: caller });
     expect(settled({ ...caller, confirmable: ['admin'] })).to.include({ rule: 'scope', code: 'E_SCOPE' });
     expect(settled({ ...caller, scopes: ['flight'] })).to.include({ kind: 'pass' });
+    // All that is missing has to be his to confirm.
+    const param = { ...flies, target: '/api/params/FENCE_ENABLE' };
+    const both = (confirmable: readonly Scope[]) => {
+      const principal = { ...caller, confirmable };
+      const first = call({ ...valid, principal, confirmed: 'confirm' } as FleetCredential, param);
+      const answer = first.kind === 'pass' ? settle(first, { value: 0 }, edgeState()) : first;
+      return answer.kind === 'refuse' ? answer.code : answer.kind;
+    };
+    expect([both(['flight']), both(['admin']), both(['flight', 'admin'])]).to.deep.equal([
+      'E_SCOPE',
+      'E_SCOPE',
+      'E_CONFIRM',
+    ]);
   });
 });
 
