@@ -247,6 +247,17 @@ describe('each config key is in force once what the answer names was restarted',
     await telemetry(node, ({ mavlink_alive: alive }) => alive === true);
   });
 
+  it('flight.max_goto_m', async () => {
+    await apply('flight.max_goto_m', 50);
+    const fixed = (told: Record<string, unknown>): boolean => memberOf(told['position'], 'lat') !== null;
+    const { position } = await telemetry(node, (told) => told['mavlink_alive'] === true && fixed(told));
+    const [lat, lon] = [Number(memberOf(position, 'lat')), Number(memberOf(position, 'lon'))];
+    const there = { cmd: 'goto', args: [lat + 100 / 111_195, lon, 10] };
+    const { status, body } = await node.post('/api/command', there);
+    expect([status, body['code'], body['limit_m']]).to.deep.equal([422, 'E_TOO_FAR', 50]);
+    await undo('flight.max_goto_m', 2000);
+  });
+
   it('mavlink.endpoints', async () => {
     const port = await freePort();
     await apply('mavlink.endpoints', [`tcp:127.0.0.1:${port}`]);
