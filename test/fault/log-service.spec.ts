@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { LogShipper } from '../../bin/supervisor/log-shipper.ts';
 import { KEY } from '../support/edge.ts';
-import { logged } from '../support/events.ts';
+import { linkState, logged, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
@@ -107,6 +107,31 @@ describe('the log service of a node', () => {
       expect(Number(step?.ts_us) / 1000 - year).to.be.within(began, Date.now());
       const [boot] = await data<{ meta: { boot: string } }>('sessions?kind=boot');
       expect(boot?.meta.boot).to.equal(readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('a flight controller that was there all the time is not connected anew by a restart of svc-residual', async () => {
+    const node = await TestNode.start({ pairing: { key: KEY } });
+    const connections = async (): Promise<readonly string[]> => {
+      const { body } = await node.json('/api/observability/query?kind=events', { headers });
+      const kinds = (body['data'] as readonly { readonly kind: string }[] | undefined)?.map(
+        ({ kind }) => kind,
+      );
+      return (kinds ?? []).filter((kind) => kind.startsWith('fc_')).toReversed();
+    };
+    const until = async (count: number): Promise<void> => {
+      while ((await connections()).length < count) await telemetry(node, () => true, headers);
+    };
+    try {
+      await until(1);
+      await node.killAndAwaitSuccessor('svc-residual');
+      process.kill(node.pid('svc-sim'), 'SIGSTOP');
+      await linkState(node, ({ mavlink_alive: alive }) => !alive);
+      process.kill(node.pid('svc-sim'), 'SIGCONT');
+      await until(3);
+      expect(await connections()).to.deep.equal(['fc_connected', 'fc_lost', 'fc_connected']);
     } finally {
       await node.stop();
     }

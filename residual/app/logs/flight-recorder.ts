@@ -31,7 +31,8 @@ export class FlightRecorder {
   #state: LinkState | null = null;
   #stateAt = -Infinity;
   #armed = false;
-  #alive = false;
+  /** Null until the store was asked: a restart of this process connects nothing. */
+  #alive: boolean | null = null;
   #timer: NodeJS.Timeout | null = null;
   #samples = 0;
   #failed = false;
@@ -66,6 +67,7 @@ export class FlightRecorder {
     // Only the first armed state can belong to a flight that began before this process.
     if (state.armed !== 'unknown' && state.heard) this.#first = false;
     const { store } = this.#options;
+    this.#alive ??= store.newestOf(['fc_connected', 'fc_lost']) === 'fc_connected';
     if (state.mavlink_alive !== this.#alive) {
       this.#alive = state.mavlink_alive;
       if (this.#alive) store.event('fc_connected', 'svc-link', SEVERITY.info, { port: state.fc_port });

@@ -97,6 +97,15 @@ export class LogStore {
     this.#insertEvent.run(this.#nowUs(), this.#session, kind, source, severity, JSON.stringify(detail));
   }
 
+  /** The newest event of these kinds since the node was started; null for none. */
+  newestOf(kinds: readonly string[]): string | null {
+    const marks = kinds.map(() => '?').join(', ');
+    const row = this.#db
+      .prepare(`SELECT kind FROM events WHERE kind IN (${marks}) AND session >= ? ORDER BY id DESC LIMIT 1`)
+      .get(...kinds, this.#boot ?? 0);
+    return row === undefined ? null : String(row['kind']);
+  }
+
   /** Stores the values of one moment. */
   metrics(values: Readonly<Record<string, number>>): void {
     const at = this.#nowUs();
