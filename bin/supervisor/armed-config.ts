@@ -21,6 +21,8 @@ export class ArmedConfig {
   readonly #options: ArmedConfigOptions;
   readonly #work = new Serial();
   #holds: boolean;
+  /** Whether svc-link has said anything since this supervisor started. */
+  #wasTold = false;
   #end: NodeJS.Timeout | null = null;
 
   constructor(options: ArmedConfigOptions) {
@@ -36,13 +38,17 @@ export class ArmedConfig {
   /** What svc-link says of the vehicle. */
   told(armed: boolean): void {
     this.#forgetEnd();
+    this.#wasTold = true;
     if (armed) this.hold();
     else if (this.#holds) this.#endIn(ARMED_MS);
   }
 
-  /** svc-link runs; a node that ended in flight and comes back without a vehicle holds nothing for ever. */
+  /**
+   * svc-link runs. A node that ended in flight and comes back without a vehicle holds nothing for ever; where a vehicle was heard,
+   * only its own word ends the hold, also when svc-link is new.
+   */
   linkRuns(): void {
-    if (this.#holds && this.#end === null) this.#endIn(SILENT_MS);
+    if (this.#holds && !this.#wasTold && this.#end === null) this.#endIn(SILENT_MS);
   }
 
   /** Takes the values of what runs now, where none are held yet. */

@@ -1,6 +1,8 @@
 import { existsSync, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { within } from '../../shared/async/within.ts';
+import { fileSays, gonePath } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { RadioMachine } from '../support/radio-machine.ts';
 import { bindTo, boundPair, DRONE, GROUND } from '../support/radios.ts';
@@ -69,12 +71,9 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
   };
   /** Until both know that a change is over. */
   const over = async (): Promise<void> => {
-    const files = [drone.paths.radioChange, ground.paths.radioChange];
-    const end = performance.now() + TIME_MS;
-    while (files.some((file) => existsSync(file))) {
-      if (performance.now() > end) expect.fail(`not over: ${(await channels()).join()}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const gone = Promise.all([drone, ground].map(async ({ paths }) => gonePath(paths.radioChange)));
+    const late = async (): Promise<never> => expect.fail(`not over: ${(await channels()).join()}`);
+    await within(gone, TIME_MS, () => new Error('not over')).catch(late);
   };
   const kept = async (node: TestNode): Promise<string> =>
     /^ {2}channel: (\d+)/m.exec(await readFile(node.paths.config, 'utf8'))?.[1] ?? '';
@@ -156,7 +155,7 @@ describe('a change of the channel between two nodes, over a radio whose keepaliv
   it('both nodes killed in the middle of it find each other when they are back', async () => {
     await together();
     const asked = change(NEW).catch(() => null);
-    while (!existsSync(drone.paths.radioChange)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await fileSays(drone.paths.radioChange, () => true);
     await Promise.all([
       drone.killAndAwaitSuccessor('svc-control'),
       ground.killAndAwaitSuccessor('svc-control'),

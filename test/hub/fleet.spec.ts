@@ -178,6 +178,30 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
     expect(found[0]?.alarm).to.include('audit');
   });
 
+  it('an audit that goes back beside two machines with one key is found as soon as that alarm is cleared', async () => {
+    const node = await hub.enroll('audit-twin');
+    const client = await hub.connect(node);
+    const tell = async (boot: string, seq: number): Promise<void> =>
+      void (await say(client, node, 'status', { nonce: `${boot}.1`, audit_head: { seq, hash: `h${seq}` } }));
+    const alarm = hub.streamed(
+      (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
+    );
+    for (const [boot, seq] of [
+      ['a', 9],
+      ['b', 9],
+      ['a', 4],
+    ] as const)
+      await tell(boot, seq);
+    expect((await alarm)['alarm']).to.include('Two machines');
+    await hub.call('DELETE', '/v1/nodes/audit-twin/alarm');
+    const next = hub.streamed(
+      (name, { id, alarm: text }) => name === 'node' && id === 'audit-twin' && text !== null,
+    );
+    await tell('a', 4);
+    expect((await next)['alarm']).to.include('audit');
+    await client.endAsync();
+  });
+
   it('a node that sends events without end is delayed and named; the events of others are stored meanwhile', async () => {
     const [loud, quiet] = [await hub.enroll('loud'), await hub.enroll('quiet')];
     const [flood, other] = [await hub.connect(loud), await hub.connect(quiet)];
@@ -196,7 +220,13 @@ describe(`the fleet at the hub${missing === null ? '' : ` (${missing})`}`, () =>
       (each) => 'changed' in each && each.changed === 'loud' && 'outcome' in each && each.outcome === 'alarm',
     );
     expect(alarms).to.have.length(1);
-    // It does not hide a second machine with its key.
+    // It hides neither an audit that goes back
+    const back = hub.streamed(
+      (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).includes('audit'),
+    );
+    for (const seq of [9, 4]) await say(flood, loud, 'status', { audit_head: { seq, hash: `h${seq}` } });
+    await back;
+    // nor a second machine with its key.
     for (const name of ['a', 'b', 'a']) await say(flood, loud, 'presence', presence(name));
     await hub.streamed(
       (name, { id, alarm }) => name === 'node' && id === 'loud' && String(alarm).startsWith('Two machines'),

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ChangeFile } from '../../front/control/radio/change-file.ts';
+import { ChangeFile } from '../../front/control/radio/channel-change/change-file.ts';
 import { type End, NEW, OLD, REVERT_MS, World } from '../support/radio-world.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 

@@ -1,6 +1,9 @@
-import type { ChangeStore, OpenChange } from '../../front/control/radio/change-file.ts';
-import { ChannelChange } from '../../front/control/radio/channel-change.ts';
-import type { ChannelAnswer, ChannelRequest } from '../../front/control/radio/channel-phases.ts';
+import type { ChangeStore, OpenChange } from '../../front/control/radio/channel-change/change-file.ts';
+import { ChannelChange } from '../../front/control/radio/channel-change/channel-change.ts';
+import type {
+  ChannelAnswer,
+  ChannelRequest,
+} from '../../front/control/radio/channel-change/channel-phases.ts';
 import { ApiError, messageOf } from '../../shared/errors.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { VirtualClock } from './virtual-clock.ts';

@@ -1,4 +1,4 @@
-import type { ChangeClock } from '../../front/control/radio/change-clock.ts';
+import type { ChangeClock } from '../../front/control/radio/channel-change/change-clock.ts';
 
 interface Timer {
   readonly at: number;

@@ -159,13 +159,16 @@ export class Fleet {
     // The broker may have kept it for a week: it must not look new.
     if (!kept) node.status_at = node.seen_at = this.#now();
     else if (said['at'] !== node.status?.['at']) node.status_at = null;
-    const before = auditHead(node.status);
-    const head = auditHead(said) ?? before;
-    node.status = { ...said, audit_head: head };
     const { nonce } = said;
     const boot = typeof nonce === 'string' ? nonce.split('.')[0] : undefined;
     const isTwin = boot !== undefined && node.boots.next(boot) && this.#twin(id, node);
-    const wentBack = isBehind(head, before) && node.alarm === null;
+    const before = auditHead(node.status);
+    const head = auditHead(said) ?? before;
+    const isBack = isBehind(head, before);
+    // Of two machines in turns nobody knows whose audit it is: the newer head stays until that is cleared up.
+    const hasTwin = node.alarm === TWIN;
+    node.status = { ...said, audit_head: isBack && hasTwin ? before : head };
+    const wentBack = isBack && !hasTwin && node.alarm !== AUDIT_BACK;
     if (wentBack) this.#alarm(id, node, AUDIT_BACK);
     this.#unsaved.add(id);
     this.#changed(id);

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type Deferred, deferred } from '../../../shared/async/deferred.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import { memberOf } from '../../../shared/member.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { RelayCalls } from '../relay/relay-calls.ts';
+import { type Deferred, deferred } from '../../../../shared/async/deferred.ts';
+import { ApiError, messageOf } from '../../../../shared/errors.ts';
+import { memberOf } from '../../../../shared/member.ts';
+import type { Logger } from '../../../../shared/process/logger.ts';
+import type { RelayCalls } from '../../relay/relay-calls.ts';
+import type { BoundRadio } from '../bound-radios.ts';
+import type { Radio } from '../radio.ts';
 import { BackgroundWork } from './background-work.ts';
-import type { BoundRadio } from './bound-radios.ts';
 import type { ChangeClock } from './change-clock.ts';
 import type { ChangeStore, OpenChange } from './change-file.ts';
 import { type ChannelAnswer, IN_MS, type Phase } from './channel-phases.ts';
 import { PatientCard } from './patient-card.ts';
-import type { Radio } from './radio.ts';
 
 const PATH = '/api/wfb/channel';
 /** A drone tries its card before it answers to `prepare`. */

@@ -1,8 +1,8 @@
-import { Backoff } from '../../../shared/async/backoff.ts';
-import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import { Backoff } from '../../../../shared/async/backoff.ts';
+import { messageOf } from '../../../../shared/errors.ts';
+import type { Logger } from '../../../../shared/process/logger.ts';
+import type { Radio } from '../radio.ts';
 import type { ChangeClock } from './change-clock.ts';
-import type { Radio } from './radio.ts';
 
 const BACK_OFF = { firstMs: 1000, capMs: 30_000 } as const;
 

@@ -1,13 +1,13 @@
-import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
-import type { BoundRadio } from './bound-radios.ts';
+import { Serial } from '../../../../shared/async/serial.ts';
+import { ApiError, messageOf } from '../../../../shared/errors.ts';
+import type { Logger } from '../../../../shared/process/logger.ts';
+import type { BoundRadio } from '../bound-radios.ts';
+import type { Radio } from '../radio.ts';
 import { CHANGE_CLOCK, type ChangeClock } from './change-clock.ts';
 import type { ChangeStore } from './change-file.ts';
 import type { ChannelAnswer, ChannelRequest } from './channel-phases.ts';
 import { DroneChange } from './drone-change.ts';
 import { GroundChange, type GroundRelay, HEARD_MS } from './ground-change.ts';
-import type { Radio } from './radio.ts';
 
 export interface ChannelChangeOptions {
   readonly radio: Pick<Radio, 'channel' | 'tune' | 'mayUse' | 'keepChannel'>;

@@ -1,8 +1,8 @@
-import { writeAtomic } from '../../../shared/files/atomic-write.ts';
-import { readOwn } from '../../../shared/files/private-file.ts';
-import { removeDurably } from '../../../shared/files/remove-durably.ts';
-import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
-import { validatorOf } from '../../../shared/schemas/validator.ts';
+import { writeAtomic } from '../../../../shared/files/atomic-write.ts';
+import { readOwn } from '../../../../shared/files/private-file.ts';
+import { removeDurably } from '../../../../shared/files/remove-durably.ts';
+import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
+import { validatorOf } from '../../../../shared/schemas/validator.ts';
 
 /** A change of the channel that is not over, as this end keeps it: either channel may be the one that holds. */
 export interface OpenChange {

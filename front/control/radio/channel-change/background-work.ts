@@ -1,6 +1,6 @@
-import { Backoff } from '../../../shared/async/backoff.ts';
-import { messageOf } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import { Backoff } from '../../../../shared/async/backoff.ts';
+import { messageOf } from '../../../../shared/errors.ts';
+import type { Logger } from '../../../../shared/process/logger.ts';
 import type { ChangeClock } from './change-clock.ts';
 
 /** What goes on after an answer: one piece of work, which is begun again after 1, 2, 4 … 30 s when it fails. */

@@ -1,12 +1,12 @@
-import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError } from '../../../shared/errors.ts';
-import type { Logger } from '../../../shared/process/logger.ts';
+import { Serial } from '../../../../shared/async/serial.ts';
+import { ApiError } from '../../../../shared/errors.ts';
+import type { Logger } from '../../../../shared/process/logger.ts';
+import type { Radio } from '../radio.ts';
 import { BackgroundWork } from './background-work.ts';
 import type { ChangeClock } from './change-clock.ts';
 import type { ChangeStore, OpenChange } from './change-file.ts';
 import { type ChannelAnswer, type ChannelRequest, IN_MS } from './channel-phases.ts';
 import { PatientCard } from './patient-card.ts';
-import type { Radio } from './radio.ts';
 
 /** How long it waits for the commit. */
 const PREPARED_MS = 10_000;
