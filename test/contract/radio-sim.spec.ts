@@ -198,6 +198,9 @@ describe('the simulated radio', () => {
       await writeFile(card, '161');
       ground = await groundEnd({ channel_file: card });
       await ground.until('tunnel rx', heard);
+      // Else it may move right after a report, and the next one rightly has nothing.
+      const arrived = video.datagrams.length;
+      await video.until((datagrams) => datagrams.length > arrived + 40);
       const before = ground.records.length;
       await writeFile(card, '36');
       const after = await ground.until('tunnel rx', (record) => {
