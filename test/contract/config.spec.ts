@@ -117,7 +117,27 @@ describe('GET and PUT /api/config', () => {
     expect((await get()).security.api.cors_origins).to.deep.equal(['http://c.example']);
   });
 
+  for (const [text, value] of [
+    ['20', 20],
+    [' 21 ', 21],
+    ['null', null],
+    ['', null],
+  ] as const)
+    it(`a number that may be null takes the text ${JSON.stringify(text)}`, async () => {
+      const answer = await put('radio.tx_power_dbm', text);
+      expect([answer.status, answer.body['value']]).to.deep.equal([200, value]);
+      expect((await get()).radio.tx_power_dbm).to.equal(value);
+    });
+
   const refused: readonly [string, unknown, unknown, number, string][] = [
+    [
+      'a text that is no number for a number that may be null',
+      'radio.tx_power_dbm',
+      'loud',
+      422,
+      'E_INVALID_VALUE',
+    ],
+    ['null for a number that may not be null', 'radio.mcs', 'null', 422, 'E_INVALID_VALUE'],
     ['an unknown key', 'no.such.key', 1, 404, 'E_UNKNOWN_KEY'],
     ['a section', 'logging', {}, 404, 'E_UNKNOWN_KEY'],
     ['a prototype member', '__proto__.x', 1, 404, 'E_UNKNOWN_KEY'],

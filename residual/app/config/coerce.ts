@@ -2,13 +2,16 @@ import type { ConfigNode } from '../../../shared/config/keys.ts';
 import { isTooDeep } from '../../../shared/json-depth.ts';
 
 /**
- * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, or a comma list for a list. Other values, and texts
- * that are not of that type, stay unchanged, so that the schema reports the error.
+ * Converts a text to the type in the schema: `"true"`, `"25"`, JSON text, or a comma list for a list; `"null"` and an empty
+ * text where the schema has null beside a type that is no text. Other values, and texts that are not of that type, stay
+ * unchanged, so that the schema reports the error.
  */
 export function coerce(leaf: ConfigNode, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
-  switch (leaf.type) {
+  const types: readonly unknown[] = Array.isArray(leaf.type) ? leaf.type : [leaf.type];
+  if (types.includes('null') && !types.includes('string') && (text === 'null' || text === '')) return null;
+  switch (types.find((type) => type !== 'null')) {
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : value;
     case 'integer':
