@@ -153,11 +153,14 @@ export const aggregates = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['bucket_us', 'metric', 'value', 'count'],
+        required: ['bucket_us', 'metric', 'value', 'min', 'max', 'mean', 'count'],
         properties: {
           bucket_us: { type: 'integer', description: 'where the bucket begins, microseconds since 1970' },
           metric: { type: 'string' },
-          value: { type: 'number' },
+          value: { type: 'number', description: 'of `agg`' },
+          min: { type: 'number' },
+          max: { type: 'number' },
+          mean: { type: 'number' },
           count: { type: 'integer', description: 'how many values are in it' },
         },
       },

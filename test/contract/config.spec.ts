@@ -86,6 +86,7 @@ describe('GET and PUT /api/config', () => {
     (await node.json('/api/config', { headers })).body as {
       logging: { level: string };
       security: { api: { cors_origins: string[] } };
+      radio: { tx_power_dbm: number | null };
     };
 
   it('writes one key, keeps comments and says which process must restart', async () => {

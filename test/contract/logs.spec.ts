@@ -212,9 +212,11 @@ describe('logs', () => {
     const { body } = await get(
       '/api/observability/aggregate?metric=battery.voltage&bucket=1m&agg=max&since=-5m',
     );
-    const [bucket] = body['data'] as { bucket_us: number; value: number; count: number }[];
-    expect(Number(bucket?.bucket_us) % 60e6).to.equal(0);
-    expect(bucket?.value).to.be.within(9, 14);
+    const [bucket] = body['data'] as { [figure: string]: number }[];
+    expect(Number(bucket?.['bucket_us']) % 60e6).to.equal(0);
+    expect(bucket?.['value']).to.be.within(9, 14);
+    expect(bucket?.['max']).to.equal(bucket?.['value']);
+    expect(bucket?.['mean']).to.be.within(bucket?.['min'] ?? 14, bucket?.['max'] ?? 9);
     await armable(node, key);
     expect((await node.post('/api/command', { cmd: 'arm' }, key)).body['status']).to.equal('accepted');
     const flights = async (query = ''): Promise<readonly Record<string, unknown>[]> =>

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, noBrowser, openBrowser, signIn, visit, watch } from '../support/browser.ts';
@@ -148,6 +149,25 @@ describe('the page of the node itself', function () {
     await page.waitForFunction(() => /Nothing is stored yet/.test(document.body.innerText));
     await page.keyboard.up('Space');
     expect(await names()).to.deep.equal([]);
+  });
+
+  it('the history shows a dip of one second in the mean of a minute and of an hour', async () => {
+    using db = new DatabaseSync(node.paths.logStore, { timeout: 5000 });
+    db.exec("INSERT OR IGNORE INTO metric_names (name) VALUES ('battery.voltage')");
+    const add = db.prepare(
+      "INSERT OR REPLACE INTO metrics (metric, ts_us, value) SELECT id, ?, ? FROM metric_names WHERE name = 'battery.voltage'",
+    );
+    const begin = Math.floor(Date.now() / 1000) - 600;
+    for (let second = 0; second < 500; second++)
+      add.run((begin + second) * 1e6, second === 250 ? 5.25 : 12.5);
+    await visit(page, 'node/overview');
+    await visit(page, 'node/metrics');
+    for (const range of ['1 hour', '7 days']) {
+      await page.locator(`::-p-aria([name="${range}"][role="button"])`).click();
+      await page.waitForFunction(() =>
+        /Battery voltage: [0-9.]+ now, lowest 5.25, highest [0-9.]+ V/.test(document.body.innerText),
+      );
+    }
   });
 
   it('can be used by everybody, also on a phone', async () => {

@@ -7,12 +7,16 @@ interface Answer {
     readonly bucket_us: number;
     readonly metric: string;
     readonly value: number;
+    readonly min: number;
+    readonly max: number;
+    readonly mean: number;
     readonly count: number;
   }[];
 }
 
 export default class LogsAggregateCommand extends NodeCommand {
-  static override summary = 'Show a metric over time, one value for each interval.';
+  static override summary =
+    'Show a metric over time: lowest, mean and highest of each interval, or what --agg names.';
   static override examples = [
     '<%= config.bin %> logs aggregate --metric battery.voltage --since 1h --agg min',
     '<%= config.bin %> logs aggregate --metric link.rx_lost --bucket 1m --agg last',
@@ -28,10 +32,11 @@ export default class LogsAggregateCommand extends NodeCommand {
   async run(): Promise<Answer> {
     const { flags } = await this.parse(LogsAggregateCommand);
     const answer = (await this.api('GET', `/api/observability/aggregate${queryOf(flags)}`)) as Answer;
-    for (const { bucket_us: at, metric, value, count } of answer.data)
-      this.log(
-        `${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${String(value).padStart(12)}  of ${count}`,
-      );
+    const figure = (value: number): string => String(Number(value.toPrecision(7))).padStart(12);
+    for (const { bucket_us: at, metric, value, min, max, mean, count } of answer.data) {
+      const figures = flags.agg === undefined ? `${figure(min)}${figure(mean)}${figure(max)}` : figure(value);
+      this.log(`${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${figures}  of ${count}`);
+    }
     return answer;
   }
 }

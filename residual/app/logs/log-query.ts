@@ -21,7 +21,11 @@ export interface Page {
 export interface Bucket {
   readonly bucket_us: number;
   readonly metric: string;
+  /** What was asked for, of `agg`. */
   readonly value: number;
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
   readonly count: number;
 }
 
@@ -89,6 +93,9 @@ export class LogQuery {
         bucket_us: key.bucket,
         metric: key.metric,
         value: reduce(inBucket, how),
+        min: reduce(inBucket, 'min'),
+        max: reduce(inBucket, 'max'),
+        mean: reduce(inBucket, 'avg'),
         count: inBucket.length,
       });
     };

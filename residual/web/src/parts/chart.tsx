@@ -11,9 +11,14 @@ export interface Line {
   readonly name: string;
   /** One for each time; null: not measured then, which leaves a gap. */
   readonly values: readonly (number | null)[];
+  /** Lowest and highest at each time, where a value stands for many. */
+  readonly least?: readonly (number | null)[];
+  readonly most?: readonly (number | null)[];
 }
 
 const HEIGHT = 180;
+/** The edge of a band: the fill between two of them is what is seen, and a lone bucket as a point. */
+const EDGE = { stroke: 'transparent', points: { show: false } } as const;
 const COLOURS = ['--accent', '--warn', '--good', '--bad'] as const;
 
 /** Values over time. The library is loaded with the first chart. @param times seconds since 1970, ascending */
@@ -33,7 +38,12 @@ export function Chart({
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const data = useRef<uPlot.AlignedData>([[]]);
-  data.current = [[...times], ...lines.map(({ values }) => [...values])];
+  const banded = lines.every(({ least, most }) => least !== undefined && most !== undefined);
+  data.current = [
+    [...times],
+    ...lines.map(({ values }) => [...values]),
+    ...(banded ? lines.flatMap(({ least = [], most = [] }) => [[...most], [...least]]) : []),
+  ];
   const names = lines.map(({ name }) => name).join('\n');
   const look = theme.value;
   useEffect(() => {
@@ -43,7 +53,7 @@ export function Chart({
       const [{ default: Plot }] = await Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]);
       const parent = box.current;
       if (!shown || parent === null) return;
-      const made = new Plot(options(parent, names.split('\n'), digits), data.current, parent);
+      const made = new Plot(options(parent, names.split('\n'), banded, digits), data.current, parent);
       plot.current = made;
       resize = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height: HEIGHT }));
       resize.observe(parent);
@@ -55,15 +65,15 @@ export function Chart({
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [names, digits, look]);
+  }, [names, banded, digits, look]);
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
   return (
     <figure class="chart">
       <div ref={box} aria-hidden="true" class="plot" />
       <figcaption>
-        {lines.map(({ name, values }, at) => (
-          <span key={name} class={`line line-${at}`}>
-            {name || label}: {summary(values, digits)} {unit}
+        {lines.map((line, at) => (
+          <span key={line.name} class={`line line-${at}`}>
+            {line.name || label}: {summary(line, digits)} {unit}
           </span>
         ))}
       </figcaption>
@@ -71,20 +81,25 @@ export function Chart({
   );
 }
 
-function summary(values: readonly (number | null)[], digits: number): string {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0) return t.app.none;
-  const bound = (pick: (a: number, b: number) => number): string =>
-    number(
-      known.reduce((a, b) => pick(a, b)),
-      digits,
-    );
-  return t.chart.summary(number(known.at(-1), digits), bound(Math.min), bound(Math.max));
+function summary({ values, least = values, most = values }: Line, digits: number): string {
+  const known = (of: readonly (number | null)[]): readonly number[] => of.filter((value) => value !== null);
+  const newest = known(values).at(-1);
+  if (newest === undefined) return t.app.none;
+  const lowest = known(least).reduce((a, b) => Math.min(a, b), newest);
+  const highest = known(most).reduce((a, b) => Math.max(a, b), newest);
+  return t.chart.summary(number(newest, digits), number(lowest, digits), number(highest, digits));
 }
 
-function options(parent: HTMLElement, names: readonly string[], digits: number): uPlot.Options {
+/** @param banded whether each line has two more series behind all lines: its highest and its lowest */
+function options(
+  parent: HTMLElement,
+  names: readonly string[],
+  banded: boolean,
+  digits: number,
+): uPlot.Options {
   const style = getComputedStyle(parent);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const strokeOf = (at: number): string => colour(COLOURS[at % COLOURS.length] ?? '--accent');
   const axis = {
     stroke: colour('--dim'),
     grid: { stroke: colour('--line'), width: 0.5 },
@@ -99,12 +114,19 @@ function options(parent: HTMLElement, names: readonly string[], digits: number):
       {},
       ...names.map((name, at) => ({
         label: name,
-        stroke: colour(COLOURS[at % COLOURS.length] ?? '--accent'),
+        stroke: strokeOf(at),
         width: 2,
         // A line needs two values: one between gaps is a point.
         points: { show: true, size: 5, filter: alone },
       })),
+      ...(banded ? names.flatMap(() => [EDGE, EDGE]) : []),
     ],
+    bands: banded
+      ? names.map((_, at) => {
+          const high = 1 + names.length + 2 * at;
+          return { series: [high, high + 1], fill: `${strokeOf(at)}40` };
+        })
+      : [],
     scales: {
       y: {
         // A line that does not move must not fill the picture with noise.

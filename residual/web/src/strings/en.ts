@@ -1578,6 +1578,7 @@ export const en = {
     notBack: (name: string) => `${name} did not come back. Look at the node’s log.`,
   },
   chart: {
-    summary: (newest: string, least: string, most: string) => `${newest} (${least} to ${most})`,
+    summary: (newest: string, least: string, most: string) =>
+      `${newest} now, lowest ${least}, highest ${most}`,
   },
 };

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Answer } from '../../api/rows.ts';
-import { Chart } from '../../parts/chart.tsx';
+import { Chart, type Line } from '../../parts/chart.tsx';
 import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
@@ -74,19 +74,21 @@ function linesOf(
   buckets: readonly Bucket[],
   metrics: readonly string[],
   width: number,
-): { times: readonly number[]; lines: readonly { name: string; values: readonly (number | null)[] }[] } {
-  const found = new Map(buckets.map((each) => [`${each.metric} ${each.bucket_us / 1e6}`, each.value]));
+): { times: readonly number[]; lines: readonly Line[] } {
+  const found = new Map(buckets.map((each) => [`${each.metric} ${each.bucket_us / 1e6}`, each]));
   const measured = [...new Set(buckets.map((each) => each.bucket_us / 1e6))].toSorted((a, b) => a - b);
   const times = measured.flatMap((at, n) => {
     const before = measured[n - 1];
     return before !== undefined && at - before > width * 1.5 ? [before + width, at] : [at];
   });
   const lines = metrics
-    .map((name) => ({ name, values: times.map((at) => found.get(`${name} ${at}`) ?? null) }))
-    .filter(({ values }) => values.some((value) => value !== null))
-    .map(({ name, values }) => ({
+    .map((name) => ({ name, each: times.map((at) => found.get(`${name} ${at}`)) }))
+    .filter(({ each }) => each.some((bucket) => bucket !== undefined))
+    .map(({ name, each }) => ({
       name: metrics.length === 1 ? '' : (t.node.metrics.line[name] ?? name),
-      values,
+      values: each.map((bucket) => bucket?.mean ?? null),
+      least: each.map((bucket) => bucket?.min ?? null),
+      most: each.map((bucket) => bucket?.max ?? null),
     }));
   return { times, lines };
 }
