@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { FromSchema } from 'json-schema-to-ts';
 import { loadConfig } from '../../shared/config/load.ts';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
-import type { services, status } from '../../shared/schemas/node.ts';
+import type { services, status, version } from '../../shared/schemas/node.ts';
 import type { pairingInfo } from '../../shared/schemas/pairing.ts';
 import { NodeCommand } from '../node-command.ts';
 
@@ -30,6 +30,8 @@ export default class StatusCommand extends NodeCommand {
   private async setupPages(): Promise<readonly string[]> {
     const info = (await this.api('GET', '/api/pairing/info')) as FromSchema<typeof pairingInfo>;
     if (info.paired || this.isElsewhere) return [];
+    const { capabilities } = (await this.api('GET', '/api/version')) as FromSchema<typeof version>;
+    if (!capabilities.includes('feature.setup')) return [];
     const { config } = await loadConfig(this.paths);
     return setupPages(networkInterfaces(), info.mdns_host, config.api.port);
   }

@@ -231,6 +231,8 @@ async function build(init: Init, log: Logger): Promise<Program> {
     interfaces: networkInterfaces,
     now: monotonic,
   });
+  const features = enabledFeatures(config);
+  const served = servedFeatures(ROWS, { profile, features, residual: withResidual });
   const state: EdgeState = {
     matcher,
     get pairing() {
@@ -240,7 +242,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       return vehicle.armed;
     },
     profile,
-    features: enabledFeatures(config),
+    features,
     residual: withResidual,
     origins: allowedOrigins(config.security.api),
     hosts: ownNames,
@@ -326,7 +328,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     deviceId: id,
     audit: () => audit.state,
     verifyAudit: async () => audit.verify(),
-    served: servedFeatures(ROWS, state),
+    served,
     video: async () => proxy?.ask(videoStatusRow) ?? null,
     supportBundle: new SupportBundle({
       command: [process.execPath, '--max-old-space-size=128', BUNDLE_PROGRAM],
@@ -507,6 +509,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     port: () => front.port,
     paired: () => pairing.paired,
     guests: stationsOf,
+    servesPage: served.includes('setup'),
     interfaces: networkInterfaces,
     armed: () => vehicle.armed,
     bootId: bootTime().boot_id,

@@ -20,9 +20,10 @@ export function unserved(
   return built ? null : 'built';
 }
 
-/** The features of which a node serves at least one route. */
+/** The features of which a node serves every route of its profile. */
 export function servedFeatures(rows: readonly Row[], running: Running): readonly Feature[] {
-  return FEATURES.filter((feature) =>
-    rows.some((row) => row.feature === feature && unserved(row, running) === null),
-  );
+  return FEATURES.filter((feature) => {
+    const why = rows.filter((row) => row.feature === feature).map((row) => unserved(row, running));
+    return why.includes(null) && !why.includes('residual') && !why.includes('built');
+  });
 }

@@ -10,6 +10,7 @@ import { KEY } from '../support/edge.ts';
 import { decided, MATRIX_ROWS } from '../support/matrix.ts';
 import { TestNode } from '../support/node.ts';
 import type { Credential } from '../support/oracle.ts';
+import { svc } from '../support/svc.ts';
 
 const session: Principal = { kind: 'session', id: 'session:1', scopes: null };
 const CALLERS: readonly (readonly [Credential, Principal])[] = [
@@ -52,14 +53,14 @@ describe('what a caller could use at all', () => {
 });
 
 describe('what a node says that it serves', () => {
-  it('a feature counts when it is on, of the profile, in the build, and there is code for one of its routes', () => {
+  it('a feature counts when it is on, of the profile, and every route of it there is answered', () => {
     const all = { profile: 'drone', features: new Set(FEATURES), residual: true } as const;
     expect(servedFeatures(ROWS, all)).to.include.members(['core', 'flight', 'video', 'plugins', 'logs']);
     expect(servedFeatures(ROWS, all)).to.not.include('ground-station');
     const front = servedFeatures(ROWS, { ...all, residual: false });
-    expect(front)
-      .to.include.members(['core', 'flight', 'logs'])
-      .and.not.include.members(['video', 'plugins']);
+    expect(front).to.include.members(['core', 'flight', 'radio']);
+    for (const missing of ['video', 'plugins', 'config', 'logs', 'dashboard', 'setup'] as const)
+      expect(front).to.not.include(missing);
     expect(servedFeatures(ROWS, { ...all, features: new Set(['core'] as const) })).to.deep.equal(['core']);
   });
 
@@ -74,14 +75,28 @@ describe('what a node says that it serves', () => {
       expect(body['capabilities'])
         .to.include.members(['openapi', 'feature.core', 'feature.flight', 'feature.pairing'])
         .and.not.include.members(['feature.radio']);
-      for (const missing of ['feature.radio', 'feature.video', 'feature.ground-station'])
-        expect(body['capabilities']).to.not.include(missing);
+      for (const missing of ['radio', 'video', 'ground-station', 'config', 'logs', 'dashboard'])
+        expect(body['capabilities']).to.not.include(`feature.${missing}`);
       expect((await node.json('/api/audit/verify')).status).to.equal(401);
       const verified = await node.json('/api/audit/verify', { headers: { 'x-svc-key': KEY } });
       expect(verified.status).to.equal(200);
       expect(verified.body).to.include({ ok: true, head_not_checked: null });
       expect((verified.body['files'] as { name: string }[]).map(({ name }) => name)).to.include(
         'audit.ndjson',
+      );
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('without a page nobody is sent to one', async () => {
+    const node = await TestNode.start({ args: ['--no-residual'] });
+    try {
+      expect((await svc(node.paths, 'status')).stdout)
+        .to.include('svc-control')
+        .and.not.include('set-up');
+      expect(node.stderr).to.include(
+        'not paired yet; this node has no page of the set-up: svc pair pairs it',
       );
     } finally {
       await node.stop();

@@ -11,6 +11,8 @@ export interface FirstBootDeps
   readonly paths: CardDeps['paths'] & SetupHotspotDeps['paths'];
   readonly hotspot: CardDeps['hotspot'] & SetupHotspotDeps['hotspot'];
   readonly helperSocket: string;
+  /** Whether this node has the page of the set-up. */
+  readonly servesPage: boolean;
   readonly interfaces: typeof networkInterfaces;
   /** `svc-xxxxxx.local` */
   readonly host: string;
@@ -44,8 +46,12 @@ export class FirstBoot {
   async #run(signal: AbortSignal): Promise<void> {
     const { paired, armed, log, restart, helperSocket, interfaces, host, port } = this.#deps;
     if (!paired()) {
-      const pages = setupPages(interfaces(), host, port());
-      log.info(`not paired yet; the page of the set-up: ${pages.join(' or ')}`);
+      const pages = this.#deps.servesPage ? setupPages(interfaces(), host, port()).join(' or ') : null;
+      log.info(
+        pages === null
+          ? 'not paired yet; this node has no page of the set-up: svc pair pairs it'
+          : `not paired yet; the page of the set-up: ${pages}`,
+      );
       if (await applyCard(this.#deps, signal)) {
         // One without a flight controller is neither; a vehicle that flies keeps its node.
         if (armed() === true) {
