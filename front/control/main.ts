@@ -272,14 +272,15 @@ async function build(init: Init, log: Logger): Promise<Program> {
     restart: async (name) => supervisor.calls.restart({ name }),
     log,
   });
+  const role = new GroundRole({
+    configured: config.agent.role,
+    sysDir,
+    keep: async (value) => setConfigKey(paths, 'agent.role', value),
+  });
   const groundStation = groundStationHandlers({
     radios,
     active: activeDrone,
-    role: new GroundRole({
-      configured: config.agent.role,
-      sysDir,
-      keep: async (role) => setConfigKey(paths, 'agent.role', role),
-    }),
+    role,
     ui: new GroundUi(paths.groundUi),
     reset,
     pilot,
@@ -330,6 +331,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     verifyAudit: async () => audit.verify(),
     served,
     video: async () => proxy?.ask(videoStatusRow) ?? null,
+    role: async () => (ground ? (await role.state()).role : null),
     supportBundle: new SupportBundle({
       command: [process.execPath, '--max-old-space-size=128', BUNDLE_PROGRAM],
       env: {

@@ -176,8 +176,8 @@ export const stats = {
     db_size_bytes: { type: 'integer' },
     wal_size_bytes: { type: 'integer' },
     rows: { type: 'object', additionalProperties: { type: 'integer' } },
-    oldest_ts_us: { type: ['integer', 'null'] },
-    newest_ts_us: { type: ['integer', 'null'] },
+    oldest_ts_us: { type: ['integer', 'null'], description: 'microseconds since 1970' },
+    newest_ts_us: { type: ['integer', 'null'], description: 'microseconds since 1970' },
     limits: {
       type: 'object',
       properties: { max_mb: { type: 'number' }, max_age_days: { type: 'integer' } },

@@ -1,3 +1,4 @@
+import { GROUND_ROLES } from './ground-station.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Answers about the node itself. Null means: not measured on this machine. */
@@ -326,7 +327,7 @@ export const powered = {
 /** The members of GET /api/status and GET /api/services, and what is measured beside them. */
 export const statusFull = {
   type: 'object',
-  required: [...status.required, 'services', 'resources', 'telemetry', 'video', 'radio', 'role', 'mesh'],
+  required: [...status.required, 'services', 'resources', 'telemetry', 'video', 'radio', 'role'],
   properties: {
     ...status.properties,
     ...services.properties,
@@ -337,9 +338,7 @@ export const statusFull = {
     },
     video: { type: ['object', 'null'], description: 'as GET /api/video; null while svc-residual is away' },
     radio: { type: ['object', 'null'] },
-    role: { type: ['string', 'null'] },
-    mesh: { type: ['object', 'null'] },
-    capabilities: { type: 'object' },
+    role: { enum: [...GROUND_ROLES, null], description: 'of a ground station; null on a drone' },
   },
 } as const satisfies JsonSchema;
 

@@ -5,7 +5,7 @@ import { logQuery as nodeLogQuery } from './logs.ts';
 
 const text = { type: 'string' } as const satisfies JsonSchema;
 const textOrNull = { type: ['string', 'null'] } as const satisfies JsonSchema;
-const time = { type: ['integer', 'null'] } as const satisfies JsonSchema;
+const time = { type: ['integer', 'null'], description: 'ms since 1970' } as const satisfies JsonSchema;
 const yes = { const: true } as const satisfies JsonSchema;
 const free = { type: 'object' } as const satisfies JsonSchema;
 const names = { type: 'array', items: text } as const satisfies JsonSchema;
@@ -30,13 +30,6 @@ export const record = {
     'last_words',
     'sandbox',
     'permissions',
-    'auto_update',
-    'pinned_version',
-    'last_update_check_at',
-    'last_update_attempt',
-    'reenable_pending',
-    'model_status',
-    'service_status',
   ],
   properties: {
     plugin_id: text,
@@ -46,7 +39,7 @@ export const record = {
     source_uri: textOrNull,
     signer_id: { ...textOrNull, description: 'whose signature was verified; null: none' },
     status: { enum: STATUSES },
-    installed_at: { type: 'integer' },
+    installed_at: { type: 'integer', description: 'ms since 1970' },
     enabled_at: time,
     failure_reason: {
       ...textOrNull,
@@ -63,13 +56,6 @@ export const record = {
         additionalProperties: false,
       },
     },
-    auto_update: { type: 'boolean' },
-    pinned_version: textOrNull,
-    last_update_check_at: time,
-    last_update_attempt: { type: ['object', 'null'] },
-    reenable_pending: { type: 'boolean' },
-    model_status: { type: ['array', 'null'] },
-    service_status: { type: ['array', 'null'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

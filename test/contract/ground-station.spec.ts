@@ -76,6 +76,7 @@ describe('a ground station', () => {
     });
     expect(status['gcs']).to.deep.include({ clients: [] });
     expect(status['role']).to.deep.include({ role: 'direct', configured: 'direct' });
+    expect((await node.json('/api/status/full', { headers: withKey })).body).to.include({ role: 'direct' });
     expect(status['system']).to.have.property('agent_version').that.is.a('string');
   });
 

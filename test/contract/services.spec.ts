@@ -105,6 +105,13 @@ describe('services and the system', () => {
       ),
     );
     expect((await get('/api/ping')).status).to.equal(200);
+    const [whole, diagnostics] = [await get('/api/status'), await get('/api/v1/diagnostics')];
+    expect(
+      (diagnostics.body['agent'] as { uptime_seconds: number }).uptime_seconds,
+      'of the node, not of svc-control',
+    )
+      .to.be.at.least(Number(whole.body['uptime_seconds']))
+      .and.at.least(2);
   });
 
   it('reboot and power-off are systemd’s to do; what it refuses is told', async () => {
@@ -127,7 +134,7 @@ describe('services and the system', () => {
 
   it('the consolidated status and the metrics', async () => {
     const { body } = await get('/api/status/full');
-    expect(body).to.deep.include({ profile: 'drone', radio: null, armed: false });
+    expect(body).to.deep.include({ profile: 'drone', role: null, radio: null, armed: false });
     expect(body['video'], 'as GET /api/video').to.deep.include({ source: null });
     expect(body['telemetry']).to.include({ armed: false });
     expect(body['resources']).to.have.property('cpu_percent');

@@ -33,6 +33,17 @@ function contractRows(): string[][] {
     .map((line) => line.split('\t').slice(0, 9));
 }
 
+/** Properties of a schema that are a point in time, as a number, and do not say since when and in what. */
+function timesWithoutUnit(node: unknown): readonly string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([name, child]: [string, unknown]) => {
+    const { type, description } = (child ?? {}) as { type?: unknown; description?: unknown };
+    const isNumber = [type].flat().some((each) => each === 'number' || each === 'integer');
+    const silent = isNumber && /(?:_at|_ts|_us)$/.test(name) && !/1970/.test(String(description));
+    return [...(silent ? [name] : []), ...timesWithoutUnit(child)];
+  });
+}
+
 describe('the route table', () => {
   it('agrees with the contract (routes.tsv), row by row', () => {
     const have = rows.map((r) =>
@@ -84,6 +95,13 @@ describe('the route table', () => {
       if (row.bodyKind === 'json' && row.armed === '-') expect(row.body, row.id).to.not.equal(null);
       expect(Object.values(row.responses)[0]?.description, row.id).to.not.equal('not in this build');
     }
+  });
+
+  it('says in which unit each number that is a time counts', () => {
+    const silent = rows.flatMap(({ id, body, query, responses }) =>
+      timesWithoutUnit({ body, query, responses }).map((name) => `${id} ${name}`),
+    );
+    expect(silent).to.deep.equal([]);
   });
 
   describe('refuses to compile', () => {

@@ -10,6 +10,7 @@ import type { Client } from '../../../shared/rpc/contract.ts';
 import type { Helper } from '../../../shared/rpc/helper-client.ts';
 import { probeSocket } from '../../../shared/rpc/probe.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
+import type { GroundRoleName } from '../../../shared/schemas/ground-station.ts';
 import { diagnostics } from '../node/diagnostics.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import { Metrics } from '../node/metrics.ts';
@@ -43,6 +44,8 @@ export interface CoreDeps {
   /** As GET /api/video; null without svc-residual. */
   readonly video: () => Promise<unknown>;
   readonly radio: WfbRadio;
+  /** Of a ground station; null on a drone. */
+  readonly role: () => Promise<GroundRoleName | null>;
   readonly supportBundle: SupportBundle;
   readonly log: Logger;
 }
@@ -92,10 +95,7 @@ export function coreHandlers(deps: CoreDeps): HandlersOf<typeof coreRows, 'front
         telemetry: state === null ? null : telemetryOf(state),
         video,
         radio: deps.radio.config.mode === 'off' ? null : await deps.radio.status(),
-        // Nothing in this build measures them.
-        role: null,
-        mesh: null,
-        capabilities: {},
+        role: await deps.role(),
       };
     },
 

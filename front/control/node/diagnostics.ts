@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, uptime } from 'node:os';
 import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
@@ -13,6 +13,8 @@ const MIB = 1024 * 1024;
 export interface DiagnosticsDeps {
   readonly version: string;
   readonly deviceId: string;
+  /** Of `os.uptime()`, seconds. */
+  readonly nodeStartedAt: number;
   readonly board: Board;
   readonly monitor: SystemMonitor;
   readonly vehicle: VehicleView;
@@ -42,7 +44,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
   return {
     agent: {
       version: deps.version,
-      uptime_seconds: Math.floor(process.uptime()),
+      uptime_seconds: Math.floor(uptime() - deps.nodeStartedAt),
       process_memory_mb: Math.round(process.memoryUsage.rss() / MIB),
     },
     board: { name: board.name, soc: board.soc, arch: board.arch, ram_total_mb: board.ram_mb },

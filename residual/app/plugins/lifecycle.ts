@@ -23,7 +23,7 @@ import { Methods } from './ipc/methods.ts';
 import { Published } from './ipc/published.ts';
 import { launchOf, type Places, shapesSandbox } from './launch.ts';
 import { olderSettings } from './older-settings.ts';
-import { checkReplaces, FRESH, grantedOf, granting, type InstallRecord, isOn, kept } from './record.ts';
+import { checkReplaces, grantedOf, granting, type InstallRecord, isOn } from './record.ts';
 import type { Sandbox, SandboxSpec } from './sandbox/types.ts';
 import { PluginSettings } from './settings.ts';
 import { notInstalled, type PluginStore } from './store.ts';
@@ -134,7 +134,6 @@ export class Lifecycle {
         await installer.place(checked, { plugin_id: id, installed_at: at }, progress);
         await this.#stop(id);
         const record: InstallRecord = {
-          ...(old === null ? FRESH : kept(old)),
           plugin_id: id,
           version,
           manifest_hash: archive.manifestHash,

@@ -12,13 +12,37 @@ export type Grants = InstallRecord['permissions'];
 
 export interface StateFile {
   readonly schema: 1;
-  readonly installs: readonly InstallRecord[];
+  readonly installs: readonly (InstallRecord & Partial<typeof RETIRED>)[];
 }
+
+/** Members that mean nothing. They stay in the file for the sake of version 1.0.0, which reads none without them, after a return to it. */
+export const RETIRED = {
+  auto_update: true,
+  pinned_version: null,
+  last_update_check_at: null,
+  last_update_attempt: null,
+  reenable_pending: false,
+  model_status: null,
+  service_status: null,
+} as const;
 
 export const stateFile = {
   type: 'object',
   required: ['schema', 'installs'],
-  properties: { schema: { const: 1 }, installs: { type: 'array', maxItems: 256, items: record } },
+  properties: {
+    schema: { const: 1 },
+    installs: {
+      type: 'array',
+      maxItems: 256,
+      items: {
+        ...record,
+        properties: {
+          ...record.properties,
+          ...Object.fromEntries(Object.keys(RETIRED).map((name) => [name, {}])),
+        },
+      },
+    },
+  },
 } as const;
 
 /** The permissions that are granted at the moment, as far as this version offers them. */
@@ -33,29 +57,13 @@ export function isOn({ status }: InstallRecord): boolean {
   return status === 'enabled' || status === 'running';
 }
 
-/** What an update keeps of the version before. */
-export const FRESH = {
-  auto_update: true,
-  pinned_version: null,
-  last_update_check_at: null,
-  last_update_attempt: null,
-  reenable_pending: false,
-  model_status: null,
-  service_status: null,
-} as const;
-
-export function kept(old: InstallRecord): Pick<InstallRecord, keyof typeof FRESH> {
-  const { auto_update, pinned_version, last_update_check_at, last_update_attempt } = old;
-  return { ...FRESH, auto_update, pinned_version, last_update_check_at, last_update_attempt };
-}
-
 export function granting(permissions: readonly string[], at: number): Grants {
   return Object.fromEntries(
     permissions.map((id) => [id, { granted: true, granted_at: at, revoked_at: null }]),
   );
 }
 
-/** @throws PluginRefusal for an older version, another signer, and what is pinned */
+/** @throws PluginRefusal for an older version and another signer */
 export function checkReplaces(old: InstallRecord, version: string, signer: string | null): void {
   if (semver.lt(version, old.version))
     throw new PluginRefusal(
@@ -67,6 +75,4 @@ export function checkReplaces(old: InstallRecord, version: string, signer: strin
       'refused',
       `What is installed was signed by ${old.signer_id ?? 'nobody'}, this by ${signer ?? 'nobody'} (signer_change). Remove it first, if you trust the new one.`,
     );
-  if (old.pinned_version !== null && old.pinned_version !== version)
-    throw new PluginRefusal('refused', `It is pinned to ${old.pinned_version}.`);
 }

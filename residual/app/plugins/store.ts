@@ -5,7 +5,7 @@ import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
-import { type InstallRecord, type StateFile, stateFile } from './record.ts';
+import { type InstallRecord, RETIRED, type StateFile, stateFile } from './record.ts';
 
 const MAX_WAITING = 64;
 
@@ -86,12 +86,12 @@ export class PluginStore {
     const [wrong] = this.#valid(value) ?? [];
     if (wrong !== undefined) throw this.#unreadable(`${wrong.path} ${wrong.message}`);
     const { installs } = value as StateFile;
-    return new Map(installs.map((install) => [install.plugin_id, install]));
+    return new Map(installs.map((install) => [install.plugin_id, withoutRetired(install)]));
   }
 
   async #save(records: ReadonlyMap<string, InstallRecord>): Promise<void> {
     const installs = [...records.values()].toSorted((a, b) => (a.plugin_id < b.plugin_id ? -1 : 1));
-    const file: StateFile = { schema: 1, installs };
+    const file: StateFile = { schema: 1, installs: installs.map((install) => ({ ...install, ...RETIRED })) };
     try {
       await writeAtomic(this.#path, `${JSON.stringify(file, null, 1)}\n`, 0o640);
     } catch (error) {
@@ -107,6 +107,13 @@ export class PluginStore {
       `${this.#path} cannot be read: ${problem}. Repair it, or move it away and install the extensions again.`,
     );
   }
+}
+
+function withoutRetired(install: StateFile['installs'][number]): InstallRecord {
+  const names = Object.keys(RETIRED);
+  return Object.fromEntries(
+    Object.entries(install).filter(([name]) => !names.includes(name)),
+  ) as InstallRecord;
 }
 
 export function notInstalled(id: string): PluginRefusal {
