@@ -16,7 +16,7 @@ export async function main(): Promise<void> {
   await execute({ dir: CODE_ROOT, args, ...(EXTENSION === '.ts' && withoutManifest(args[0])) });
 }
 
-/** oclif wants its command first: `svc --node ground status` becomes `svc status --node ground`. */
+/** oclif wants its command first: `svc --demo ground status` becomes `svc status --demo ground`. */
 function wordsFirst(args: readonly string[]): string[] {
   let words = 0;
   for (;;) {

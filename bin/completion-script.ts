@@ -2,7 +2,7 @@
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 /** The flags that name the node; they may also stand before the words. Each takes a value. */
-export const LEADING_FLAGS: readonly string[] = ['--host', '--key', '--node'];
+export const LEADING_FLAGS: readonly string[] = ['--host', '--via', '--key', '--demo'];
 export type Shell = (typeof SHELLS)[number];
 
 export interface CompletedFlag {

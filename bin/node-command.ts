@@ -19,7 +19,7 @@ const DRONES = '/api/v1/ground-station/drones';
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Names another demo node of this checkout. */
-export const nodeFlag = Flags.custom({
+export const demoFlag = Flags.custom({
   parse: async (name) => {
     if (/^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)?$/.test(name) && existsSync(join(demoFolder(name), 'etc')))
       return Promise.resolve(name);
@@ -51,7 +51,7 @@ export abstract class NodeCommand extends Command {
       helpGroup: 'GLOBAL',
     }),
     key: Flags.string({ summary: 'its pairing key', env: 'SVC_KEY', helpGroup: 'GLOBAL' }),
-    node: nodeFlag,
+    demo: demoFlag,
     via: Flags.string({
       summary: 'a drone behind its ground station: GROUND/DEVICE, or GROUND for its active drone',
       description:
@@ -119,8 +119,8 @@ export abstract class NodeCommand extends Command {
       baseFlags: NodeCommand.baseFlags,
       enableJsonFlag: true,
     });
-    const { host, key, node, via } = flags as { readonly [name: string]: string | undefined };
-    this.#name = node ?? null;
+    const { host, key, demo, via } = flags as { readonly [name: string]: string | undefined };
+    this.#name = demo ?? null;
     if (host !== undefined) this.#address = this.#remote('--host', host, key ?? null);
     if (via !== undefined) this.#address = await this.#behind(via, key ?? null);
   }

@@ -55,7 +55,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --http-port 8091, --http-host 127.0.0.1
   --fleet-file ~/.svc/mcp/fleet.json
   --token TOKEN                      the launch principal (SVC_MCP_TOKEN)
-  --node-id ID                       the node's device id (SVC_NODE_ID)
+  --node-id ID                       the node's device id: no other one is asked (SVC_NODE_ID)
   --audit-path ~/.svc/mcp/audit.ndjson
   --toolset mission,payload,…        lists more tools: mission, payload, flight-logs, or all
   --flight-enforced                  flight tools on; checked against the node's config

@@ -6,7 +6,7 @@ import { demoDirectories, demoFolder } from '../places.ts';
 export type End = 'drone' | 'ground';
 export const ENDS = ['drone', 'ground'] as const;
 
-/** The name of the node, for `svc --node`. */
+/** The name of the node, for `svc --demo`. */
 export function nameOf(end: End): string {
   return `pair/${end}`;
 }

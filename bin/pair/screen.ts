@@ -34,7 +34,7 @@ export async function printPair(signal: AbortSignal): Promise<void> {
     '  radio           /api/wfb on either of them',
     `  relay           /api/v1/ground-station/relay-proxy/${id}/api/status`,
     '                  on the ground station, with its key, once both have theirs:',
-    `                  npx svc --node ${nameOf('drone')} pair; npx svc --node ${nameOf('ground')} pair`,
+    `                  npx svc --demo ${nameOf('drone')} pair; npx svc --demo ${nameOf('ground')} pair`,
     '',
     '  Loss on the radio: type a number from 0 to 100 and Enter, or npm run radio-loss -- 30',
     '  Ctrl-C stops everything.',

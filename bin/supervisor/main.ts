@@ -77,7 +77,7 @@ async function rememberGoodConfig(paths: Paths, text: string | null, log: Logger
   );
 }
 
-/** The name of the demo node, for `svc --node`; null for that of `npm start`. */
+/** The name of the demo node, for `svc --demo`; null for that of `npm start`. */
 function nameOf(): string | null {
   return flags.name ?? (flags.ground ? GROUND : null);
 }

@@ -22,7 +22,7 @@ interface NodeStatus {
 
 /**
  * Waits for the node and its vehicle, then prints the screen for a new user.
- * @param name of the demo node, for `svc --node`; null for that of `npm start`
+ * @param name of the demo node, for `svc --demo`; null for that of `npm start`
  */
 export async function printScreen(
   supervisor: Supervisor,
@@ -30,7 +30,7 @@ export async function printScreen(
   name: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const svc = name === null ? 'npx svc' : `npx svc --node ${name}`;
+  const svc = name === null ? 'npx svc' : `npx svc --demo ${name}`;
   try {
     while (!supervisor.allRunning) await wait(POLL_MS, undefined, { signal });
     const status = await vehicleStatus(paths, signal);

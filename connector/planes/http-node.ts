@@ -15,12 +15,19 @@ import {
 
 export interface HttpTarget extends NodeTarget {
   readonly baseUrl: string;
+  /** The device id that it must have, or nothing is asked of it. */
+  readonly expectedId?: string | null;
 }
+
+const WHO = '/api/pairing/info';
+const WHO_MS = 2000;
 
 /** A node that is reached at its address. */
 export class HttpNode implements NodeClient {
   readonly presence = null;
   #target: HttpTarget;
+  /** Whether it was the expected one when it last answered. */
+  #proved = false;
 
   constructor(target: HttpTarget) {
     this.#target = target;
@@ -33,6 +40,30 @@ export class HttpNode implements NodeClient {
   /** The node has said who it is. */
   identify(id: string, name: string | null): void {
     this.#target = { ...this.#target, id, name };
+  }
+
+  /**
+   * Asks who it is, where a certain one is expected; once, until it has been away.
+   * @throws Denial node_not_allowed for another one, rest_down while it does not answer
+   */
+  async prove(signal?: AbortSignal): Promise<void> {
+    const { expectedId: wanted = null, baseUrl } = this.#target;
+    if (wanted === null || this.#proved) return;
+    const answer = await requestNode(
+      { baseUrl },
+      { method: 'GET', path: WHO, timeoutMs: WHO_MS, signal },
+    ).catch((error: unknown) => {
+      const cause = causeOf(error, WHO_MS);
+      throw new Denial('rest_down', `The node ${wanted} does not answer: ${cause}.`, { path: WHO, cause });
+    });
+    const { device_id: id, name } = bodyOf(answer.bytes);
+    if (id !== wanted)
+      throw new Denial(
+        'node_not_allowed',
+        `The node at ${baseUrl} is ${typeof id === 'string' ? id : 'of unknown id'}, not ${wanted} (--node-id, SVC_NODE_ID). Nothing was sent.`,
+      );
+    this.identify(id, typeof name === 'string' ? name : null);
+    this.#proved = true;
   }
 
   /** @param principal a token principal's calls carry its token and nothing else */
@@ -52,6 +83,7 @@ export class HttpNode implements NodeClient {
     const { method, path, body, timeoutMs = TIMEOUT_MS, clientId = null } = request;
     const writes = method !== 'GET';
     if (signal?.aborted === true) throw new Denial('cancelled', 'The call was cancelled; nothing was sent.');
+    await this.prove(signal);
     const headers = {
       accept: 'application/json, image/jpeg',
       ...(clientId === null ? {} : { [CLIENT_ID_HEADER]: clientId }),
@@ -68,13 +100,14 @@ export class HttpNode implements NodeClient {
       const after = maybeDone ? ` ${MAYBE}` : '';
       if (signal?.aborted === true)
         throw new Denial('cancelled', `The call was cancelled.${after}`, {}, maybeDone);
+      this.#proved = false; // what answers there next may be another one
       const cause = causeOf(error, timeoutMs);
       const sentence = `The node ${this.target.id} does not answer: ${cause}.${after}`;
       throw new Denial('rest_down', sentence, { path, cause }, maybeDone);
     });
     if (answer.status < 200 || answer.status > 299) {
       const retryAfterMs = Number(answer.headers['retry-after'] ?? 1) * 1000;
-      const refused = { status: answer.status, body: errorBody(answer.bytes), retryAfterMs };
+      const refused = { status: answer.status, body: bodyOf(answer.bytes), retryAfterMs };
       throw denialOf(refused, { path, principal, writes });
     }
     return {
@@ -90,12 +123,12 @@ export class HttpNode implements NodeClient {
   }
 }
 
-function errorBody(bytes: Buffer): Readonly<Record<string, unknown>> {
+function bodyOf(bytes: Buffer): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   } catch {
-    return {}; // not an error body of the node; the status is enough
+    return {}; // not a body of the node; the status is enough
   }
 }
 

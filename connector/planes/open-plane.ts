@@ -4,6 +4,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
+import { Denial } from '../denial.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
@@ -59,8 +60,16 @@ async function agentPlane(
   // On the node itself, its pairing file is the newest source of the key.
   const onBox = settings.place === null || /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
   const key = (onBox ? pairingKey(pathsFrom(env).pairing, log) : null) ?? settings.agentKey;
-  const plane = new LanPlane('agent', [{ id: settings.nodeId ?? LOCAL, name: null, baseUrl, key }]);
+  const { nodeId } = settings;
+  const target = { id: nodeId ?? LOCAL, name: null, baseUrl, key, expectedId: nodeId };
+  const plane = new LanPlane('agent', [target]);
   await plane.learn();
+  for (const node of plane.nodes)
+    await node.prove().catch((error: unknown) => {
+      if (!(error instanceof Denial)) throw error;
+      // One that is away is asked again before each call.
+      if (error.reason !== 'rest_down') throw new UsageError(error.message);
+    });
   return plane;
 }
 

@@ -40,9 +40,9 @@ describe('svc mcp', () => {
       'read',
       '--scope',
       'flight',
-      '--for-node',
+      '--node',
       'n1',
-      '--for-node',
+      '--node',
       'n2',
     );
     expect(code, stderr).to.equal(0);

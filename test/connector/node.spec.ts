@@ -13,6 +13,7 @@ import { createAjv } from '../../shared/schemas/validator.ts';
 import { callTool, connectStdio, HttpConnector, newClient, runConnector } from '../support/connector.ts';
 import { KEY } from '../support/edge.ts';
 import { TestNode } from '../support/node.ts';
+import { StubNode } from '../support/stub-node.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 import { KEYED, startVideoNode } from '../support/video-node.ts';
 
@@ -529,6 +530,41 @@ describe('the connector and a real node', function () {
       expect((await verify([...agent, '--token', token])).code).to.equal(0);
       await node.post('/api/mcp/revoke', { all: true }, KEYED);
       expect((await verify([...agent, '--token', token], KEY)).stdout).to.include('revoked or unknown');
+    });
+
+    it('another node than --node-id: says which one it is, and asks it nothing', async () => {
+      const { body } = await node.json('/api/pairing/info');
+      const id = String(body['device_id']);
+      expect((await verify([...agent, '--node-id', id], KEY)).stdout).to.include(`Connected: ${id} at`);
+      for (const more of [['--verify'], []]) {
+        const { code, stderr, stdout } = await runConnector({
+          args: [...agent, '--node-id', 'zzz', ...more],
+          home,
+          key: KEY,
+        });
+        expect([code, stdout]).to.deep.equal([1, '']);
+        expect(stderr).to.include(`is ${id}, not zzz`);
+      }
+    });
+
+    it('a node that is replaced by another one while it was away gets no call', async () => {
+      await using stub = await StubNode.start('first');
+      const client = await connectStdio({
+        args: ['--target', 'agent', stub.url, '--node-id', 'first'],
+        home,
+        key: KEY,
+      });
+      const rename = async () => callTool(client, 'admin_node_rename', { name: 'x', confirm: true });
+      expect((await rename()).isError).to.equal(false);
+      stub.answers.set('PUT /api/config', 'drop');
+      expect((await rename()).value['reason']).to.equal('rest_down');
+      stub.answers.set('PUT /api/config', [200, { persisted: true }]);
+      stub.answers.set('GET /api/pairing/info', [200, { device_id: 'second', name: null, paired: true }]);
+      const writes = (): number => stub.came.filter((came) => came.startsWith('PUT')).length;
+      const before = writes();
+      expect((await rename()).value['reason']).to.equal('node_not_allowed');
+      expect(writes()).to.equal(before);
+      await client.close();
     });
 
     it('disabled: the node honours no token at all', async () => {

@@ -164,7 +164,7 @@ describe('a newcomer: npm start', () => {
 });
 
 describe('npm run start:ground', () => {
-  it('is reached by what its screen says, and by svc --node ground', async () => {
+  it('is reached by what its screen says, and by svc --demo ground', async () => {
     const dir = await checkout();
     await mkdir(join(dir, '.svc/ground/etc'), { recursive: true });
     const config = `agent:\n  profile: ground-station\napi:\n  port: ${await freePort()}\nmavlink:\n  source: sim\n  endpoints: []\n`;
@@ -181,12 +181,12 @@ describe('npm run start:ground', () => {
       const [code, paired] = await says(pair);
       expect(code, paired).to.equal(0);
       expect(paired).to.match(/^svc_[A-Za-z0-9_-]{43}$/m);
-      expect((await says('npx svc --node ground status'))[1]).to.include('ground-station');
-      expect((await says('npx svc audit verify --node ground'))[1]).to.match(/^[1-9]\d* records/m);
-      expect((await says('npx svc --node air status'))[0]).to.equal(2);
+      expect((await says('npx svc --demo ground status'))[1]).to.include('ground-station');
+      expect((await says('npx svc audit verify --demo ground'))[1]).to.match(/^[1-9]\d* records/m);
+      expect((await says('npx svc --demo air status'))[0]).to.equal(2);
     } finally {
       await interrupt(node);
-      const [code, text] = await says('npx svc --node ground status');
+      const [code, text] = await says('npx svc --demo ground status');
       await removeDir(dir);
       expect(code).to.equal(3);
       expect(text.replaceAll(/[\s›]+/g, ' ')).to.include('npm run start:ground');

@@ -2,7 +2,7 @@ import { Command } from '@oclif/core';
 import { verifyAudit } from '../../../front/control/stores/audit.ts';
 import type { FilesVerdict } from '../../../shared/audit/verify.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { nodeFlag } from '../../node-command.ts';
+import { demoFlag } from '../../node-command.ts';
 import { nodePaths } from '../../places.ts';
 
 export default class AuditVerifyCommand extends Command {
@@ -10,12 +10,12 @@ export default class AuditVerifyCommand extends Command {
   static override description =
     'Exit code 0: the chains are whole. 1: one is broken, at the line that is named.';
   static override enableJsonFlag = true;
-  static override flags = { node: nodeFlag };
+  static override flags = { demo: demoFlag };
   static override examples = ['<%= config.bin %> audit verify', '<%= config.bin %> audit verify --json'];
 
   async run(): Promise<FilesVerdict> {
     const { flags } = await this.parse(AuditVerifyCommand);
-    const verdicts = verifyAudit(nodePaths(process.env, flags.node ?? null));
+    const verdicts = verifyAudit(nodePaths(process.env, flags.demo ?? null));
     const broken = verdicts.find(({ ok }) => !ok);
     const [operators, programs, strangers] = verdicts;
     if (broken !== undefined && !broken.ok) {

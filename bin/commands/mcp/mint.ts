@@ -43,8 +43,8 @@ export default class McpMintCommand extends NodeCommand {
       summary: 'the scopes of one use: fly is read and flight',
     })(),
     'ttl-days': days({ summary: 'days that it is valid; moved into 1 to 365', default: 30 }),
-    'for-node': Flags.string({
-      summary: 'id of a node that the client should use it on; advice only',
+    node: Flags.string({
+      summary: 'device id of a node that the client should use it on; repeat it for more; advice only',
       multiple: true,
       multipleNonGreedy: true,
       default: [],
@@ -60,7 +60,7 @@ export default class McpMintCommand extends NodeCommand {
       label: flags.label,
       scopes: [...new Set(scopes)],
       ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
-      allowed_nodes: flags['for-node'],
+      allowed_nodes: flags.node,
     })) as Minted;
     const until = new Date(minted.expires_at).toISOString();
     this.log(
