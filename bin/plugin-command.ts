@@ -2,6 +2,7 @@ import { Command } from '@oclif/core';
 import { messageOf } from '../shared/errors.ts';
 import { plainText } from '../shared/plain-text.ts';
 import { PluginRefusal } from '../shared/plugins/refusal.ts';
+import { faultOf } from '../shared/schemas/fault.ts';
 import { failureOf, successOf } from './plugin-exit.ts';
 
 /** A tool for the authors of extensions: it needs no node. */
@@ -51,6 +52,6 @@ function listOf(violations: unknown): string[] {
   if (!Array.isArray(violations)) return [];
   return violations.map(
     ({ path, message }: { readonly path: string; readonly message: string }) =>
-      `  ${path === '' ? '(the whole)' : path} ${message}`,
+      `  ${faultOf({ path, message }, '(the whole)')}`,
   );
 }

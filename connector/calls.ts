@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { faultOf } from '../shared/schemas/fault.ts';
 import { compileValidator, createAjv, type Validator } from '../shared/schemas/validator.ts';
 import type { AuditEvent, ConnectorAudit } from './audit/audit.ts';
 import { Denial } from './denial.ts';
@@ -146,11 +147,9 @@ export class Calls {
     course.node = tool.fleetWide === true ? '*' : node.target.id;
     const errors = this.#validatorOf(tool)(args);
     if (errors !== null)
-      throw new Denial(
-        'invalid_arguments',
-        errors.map(({ path, message }) => `${path === '' ? 'arguments' : path} ${message}`).join('; '),
-        { errors },
-      );
+      throw new Denial('invalid_arguments', errors.map((error) => faultOf(error, 'the call')).join('; '), {
+        errors,
+      });
     const elicited = request.elicited?.node === node.target.id ? request.elicited.agreed : null;
     const call = { tool, args, principal, node, elicited, canAsk };
     const scope = await gate.admit(call);

@@ -1,6 +1,7 @@
 import { messageOf } from './errors.ts';
 import { readOwn } from './files/private-file.ts';
 import { MAX_SLOTS } from './rpc/radio-unit.ts';
+import { faultOf } from './schemas/fault.ts';
 import type { JsonSchema } from './schemas/json-schema.ts';
 import { validatorOf } from './schemas/validator.ts';
 
@@ -43,7 +44,7 @@ export async function readActiveChoice(
     if (text === null) return null;
     const value: unknown = JSON.parse(text);
     const [violation] = validate(value) ?? [];
-    if (violation !== undefined) throw new Error(`${violation.path} ${violation.message}`);
+    if (violation !== undefined) throw new Error(faultOf(violation, 'it'));
     const { slot, device_id: deviceId = null } = value as {
       readonly slot: number | null;
       readonly device_id?: string | null;

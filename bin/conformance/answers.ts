@@ -1,5 +1,6 @@
 import { ERRORS, isErrorCode } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
+import { faultOf } from '../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { type Validator, validatorOf } from '../../shared/schemas/validator.ts';
 import { Failed } from './report.ts';
@@ -40,7 +41,7 @@ export function mustFit(value: unknown, schema: JsonSchema): void {
   compiled.set(schema, validate);
   const wrong = validate(value);
   if (wrong === null) return;
-  const told = wrong.slice(0, 3).map(({ path, message }) => `${path === '' ? 'the body' : path} ${message}`);
+  const told = wrong.slice(0, 3).map((violation) => faultOf(violation, 'the body'));
   throw new Failed(`The body does not fit its schema: ${told.join('; ')}.`);
 }
 

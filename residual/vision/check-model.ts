@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../shared/errors.ts';
+import { faultOf } from '../../shared/schemas/fault.ts';
 import { validatorOf } from '../../shared/schemas/validator.ts';
 import { type ModelCheck, type ModelMetadata, modelMetadata } from '../../shared/schemas/vision.ts';
 import { ModelError } from './heads.ts';
@@ -51,8 +52,7 @@ async function answer([file, text, memory]: readonly string[]): Promise<ModelChe
   try {
     const metadata: unknown = JSON.parse(text);
     const errors = validatorOf(modelMetadata)(metadata);
-    if (errors !== null)
-      return { ok: false, reason: errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ') };
+    if (errors !== null) return { ok: false, reason: errors.map((error) => faultOf(error, 'it')).join('; ') };
     return await check(file, metadata as ModelMetadata, Number(memory ?? DEFAULT_MEMORY_MB));
   } catch (error) {
     return { ok: false, reason: messageOf(error) };

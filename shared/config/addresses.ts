@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
 import { isWeakJwk } from '../auth/weak-key.ts';
-import { SHOWN_NAME } from '../schemas/shown-name.ts';
+import { SHOWN_FORM, SHOWN_NAME } from '../schemas/shown-name.ts';
 
 const SHOWN = new RegExp(SHOWN_NAME, 'u');
 
@@ -164,20 +164,21 @@ function isWebOrigin(text: string): boolean {
 /** The formats of our schemas: the forms, for the error sentence, and whether a text is one. */
 export const FORMATS = {
   'mavlink-source': {
-    forms: 'auto, sim, serial:/dev/…:baud (300 to 4000000), udp:host:port, udpout:host:port, tcp:host:port',
+    forms:
+      'one of auto, sim, serial:/dev/…:baud (300 to 4000000), udp:host:port, udpout:host:port, tcp:host:port',
     fits: (text: string) => parseMavlinkSource(text) !== null,
   },
   'mavlink-endpoint': {
-    forms: 'udp:host:port, udpout:host:port, tcp:host:port, each with ?force=1 or without',
+    forms: 'one of udp:host:port, udpout:host:port, tcp:host:port, each with ?force=1 or without',
     fits: (text: string) => parseMavlinkEndpoint(text) !== null,
   },
   'video-source': {
     forms:
-      'auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
+      'one of auto, none, test, v4l2:/dev/…, libcamera, libcamera:0 to libcamera:9, rtsp://host/path (without a login), rtp:IP-address:port, extension:ID',
     fits: (text: string) => parseVideoSource(text) !== null,
   },
   'video-output': {
-    forms: 'rtp://host:port, mpegts://host:port',
+    forms: 'rtp://host:port or mpegts://host:port',
     fits: (text: string) => parseVideoOutput(text) !== null,
   },
   'host-port-or-empty': {
@@ -195,8 +196,7 @@ export const FORMATS = {
   },
   /** What a person is shown, on a page, on a terminal, in a log. */
   'shown-name': {
-    forms:
-      'one line without characters that control a terminal, turn the direction of text or cannot be seen',
+    forms: SHOWN_FORM,
     fits: (text: string) => text.isWellFormed() && SHOWN.test(text),
   },
   'web-origin': { forms: 'http(s)://host or http(s)://host:port', fits: isWebOrigin },

@@ -6,6 +6,7 @@ import { withLock } from '../files/lock.ts';
 import { readPrivate } from '../files/private-file.ts';
 import type { Paths } from '../paths.ts';
 import type { Logger } from '../process/logger.ts';
+import { faultOf } from '../schemas/fault.ts';
 import { lazyValidator, validatorOf } from '../schemas/validator.ts';
 import { configLeaf, configLeaves, valueAt } from './keys.ts';
 import { loadConfig, validConfig } from './load.ts';
@@ -114,7 +115,7 @@ async function readHeld({ heldConfig }: HeldPaths): Promise<Held | null> {
   if (text === null) return null;
   const file: unknown = JSON.parse(text);
   const [first] = validHeld(file) ?? [];
-  if (first !== undefined) throw new Error(`${heldConfig} is damaged: ${first.path} ${first.message}`);
+  if (first !== undefined) throw new Error(`${heldConfig} is damaged: ${faultOf(first, 'it')}`);
   return (file as { readonly held: Held }).held;
 }
 

@@ -2,6 +2,7 @@ import { isMap, parseDocument, stringify } from 'yaml';
 import { normaliseProfile } from '../config/agent.ts';
 import type { Profile } from '../profile.ts';
 import { PASSPHRASE } from '../rpc/network-operation.ts';
+import { faultOf } from '../schemas/fault.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { validatorOf } from '../schemas/validator.ts';
 
@@ -118,10 +119,8 @@ function read(text: string): CardText {
     const card = value as CardText;
     // A country alone is for the hotspot.
     if (card.wifi?.ssid === undefined && (card.wifi?.passphrase ?? card.wifi?.hidden) !== undefined)
-      throw new Error('/wifi/ssid is missing');
+      throw new Error('wifi.ssid is missing');
     return card;
   }
-  throw new Error(
-    faults.map(({ path, message }) => `${path === '' ? 'the file' : path} ${message}`).join('; '),
-  );
+  throw new Error(faults.map((fault) => faultOf(fault, 'the file')).join('; '));
 }

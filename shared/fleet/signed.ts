@@ -8,6 +8,7 @@ import {
   importJWK,
 } from 'jose';
 import { isWeakJwk } from '../auth/weak-key.ts';
+import { faultOf } from '../schemas/fault.ts';
 import { type Validator, validatorOf } from '../schemas/validator.ts';
 import { type PublicJwk, STATEMENTS, type Statement, type StatementType } from './statements.ts';
 
@@ -125,7 +126,7 @@ async function payloadOf<T extends StatementType>(
   const violations = VALIDATORS.get(type)?.(value);
   if (violations !== null)
     throw new NotBelieved(
-      `${type}: ${violations?.[0]?.path ?? ''} ${violations?.[0]?.message ?? 'is no object'}`,
+      `${type}: ${faultOf(violations?.[0] ?? { path: '', message: 'is no object' }, 'it')}`,
     );
   return value as Statement<T>;
 }

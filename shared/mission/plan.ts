@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { faultOf } from '../schemas/fault.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
 import type { MissionItem, MissionPart } from './item.ts';
@@ -161,7 +162,7 @@ function listAt(object: Json, name: string): readonly unknown[] {
 }
 
 function invalid(path: string, message: string): ApiError {
-  return new ApiError('E_INVALID_VALUE', `The plan file: ${path} ${message}.`, {
+  return new ApiError('E_INVALID_VALUE', `The plan file: ${faultOf({ path, message }, 'it')}.`, {
     errors: [{ path, message }],
   });
 }

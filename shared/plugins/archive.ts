@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { openPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../errors.ts';
+import { faultOf } from '../schemas/fault.ts';
 import { asRefusal, contentOf, readText } from './archive-content.ts';
 import {
   ARCHIVE_LIMITS,
@@ -145,7 +146,7 @@ async function readManifest(
     const [first] = violations;
     throw new PluginRefusal(
       'manifest_invalid',
-      `The manifest is refused: ${first === undefined || first.path === '' ? 'it' : first.path} ${first?.message ?? 'is invalid'}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
+      `The manifest is refused: ${first === undefined ? 'it is invalid' : faultOf(first, 'it')}${violations.length > 1 ? ` (and ${violations.length - 1} more)` : ''}.`,
       { violations },
     );
   }

@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../errors.ts';
+import { faultOf } from '../schemas/fault.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { RpcClient, type RpcMethod, RpcServer, type RpcServerOptions } from './rpc.ts';
@@ -169,7 +170,7 @@ export function methodsOf<C extends Contract>(
       (params, signal) => {
         const errors = validate(params);
         if (errors === null) return untyped[name]?.(params, signal);
-        const words = errors.map(({ path, message }) => `${path} ${message}`.trim()).join('; ');
+        const words = errors.map((error) => faultOf(error, 'it')).join('; ');
         throw new ApiError('E_INVALID_VALUE', `${server} refuses ${name}: ${words}.`, { errors });
       },
     ];

@@ -492,18 +492,21 @@ export const paramWritten = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const paramValues = {
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 500,
+  propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,15}$' },
+  additionalProperties: { type: 'number' },
+  'x-says': 'must be 1 to 500 parameters, each by its name of up to 16 letters, digits and _',
+  description: 'written in this order, up to the first failure',
+} as const satisfies JsonSchema;
+
 export const paramListWrite = {
   type: 'object',
   required: ['params'],
   properties: {
-    params: {
-      type: 'object',
-      minProperties: 1,
-      maxProperties: 500,
-      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]{0,15}$' },
-      additionalProperties: { type: 'number' },
-      description: 'written in this order, up to the first failure',
-    },
+    params: paramValues,
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -102,6 +102,7 @@ const cycleSeconds = { type: 'integer', minimum: 1, maximum: 60, description: 's
 const mapping = {
   type: 'object',
   maxProperties: 16,
+  'x-says': 'must have names from B1_short to B8_long',
   propertyNames: { pattern: '^B[1-8]_(?:short|long)$' },
   additionalProperties: { type: 'string', pattern: '^[a-z][a-z0-9_]{0,31}$' },
   description: 'what each press does; replaced as a whole',

@@ -1,4 +1,7 @@
 import type { JSONSchema } from 'json-schema-to-ts';
 
 /** A JSON Schema (2020-12) written `as const`, so that its TypeScript type can be derived from it. */
-export type JsonSchema = Exclude<JSONSchema, boolean>;
+export type JsonSchema = Exclude<JSONSchema, boolean> & {
+  /** What a person is told of a value that does not fit, where the keywords do not tell what is meant: `must be …`, `needs …`. */
+  readonly 'x-says'?: string;
+};

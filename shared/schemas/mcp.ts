@@ -60,7 +60,7 @@ export const mcpStatus = {
 export const mintRequest = {
   type: 'object',
   required: ['scopes'],
-  // secret_read adds secrets to a read, so it needs read.
+  'x-says': 'asks for secret_read without read, and secret_read adds secrets to a read',
   anyOf: [
     { properties: { scopes: { type: 'array', contains: { const: 'read' } } } },
     { properties: { scopes: { type: 'array', not: { contains: { const: 'secret_read' } } } } },
@@ -103,7 +103,7 @@ export const revokeRequest = {
     token_id: { type: 'string', minLength: 1, maxLength: 128, description: 'the token that ends' },
     all: { const: true, description: 'every token ends' },
   },
-  // Exactly one of the two.
+  'x-says': 'needs either token_id or all',
   minProperties: 1,
   maxProperties: 1,
   additionalProperties: false,

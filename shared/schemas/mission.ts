@@ -67,6 +67,8 @@ export const missionAnswer = { anyOf: [list, plan, { type: 'string' }] } as cons
 
 /** The items are checked one by one by shared/mission/check.ts, which names the index of a wrong one. */
 export const missionWrite = {
+  'x-says':
+    'must be {"items": [...]}, a plan file or .mission file of QGroundControl, or text: QGC WPL 110, or points of a fence or of rally points',
   anyOf: [
     {
       type: 'object',

@@ -51,6 +51,7 @@ export const radioPairRequest = {
   },
   additionalProperties: false,
   minProperties: 2,
+  'x-says': 'needs host and key, or host and code, on a ground station; ground_id and public_key on a drone',
 } as const satisfies JsonSchema;
 
 export const radioPairAnswer = {

@@ -61,7 +61,7 @@ export const stepRequest = {
 export const profileChoice = {
   type: 'object',
   required: ['profile'],
-  // A drone has no role.
+  'x-says': 'has a role, and a drone has none',
   anyOf: [{ properties: { profile: { not: { const: 'drone' } } } }, { properties: { role: false } }],
   properties: {
     profile: { enum: ['drone', 'ground-station', 'ground_station', 'groundstation'] },

@@ -8,5 +8,13 @@ const UNSEEN =
 
 export const SHOWN_NAME = `^[^${UNSEEN}]*$`;
 
+export const SHOWN_FORM =
+  'one line without characters that control a terminal, turn the direction of text or cannot be seen';
+
 /** A name that a person is shown. `format` has the sentence, `pattern` tells clients that know no format of ours. */
-export const shownName = { type: 'string', format: 'shown-name', pattern: SHOWN_NAME } as const;
+export const shownName = {
+  type: 'string',
+  format: 'shown-name',
+  pattern: SHOWN_NAME,
+  'x-says': `must be ${SHOWN_FORM}`,
+} as const;

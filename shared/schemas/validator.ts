@@ -2,6 +2,7 @@ import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from
 import addFormats from 'ajv-formats';
 import { FORMATS } from '../config/addresses.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { wordsOf, worthSaying } from './violation-words.ts';
 
 export interface Violation {
   /** JSON Pointer to what is wrong; empty for the value itself. */
@@ -29,6 +30,7 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
   const check = options.checkSchemas ?? false;
   const ajv = new Ajv2020({
     allErrors: true,
+    verbose: true, // for wordsOf
     strict: true,
     allowUnionTypes: true,
     useDefaults: options.useDefaults ?? false,
@@ -38,7 +40,8 @@ export function createAjv(options: ValidatorOptions & { readonly checkSchemas?: 
   });
   for (const keyword of ['x-secret', 'x-profile']) ajv.addKeyword({ keyword, schemaType: 'boolean' });
   for (const keyword of ['x-restart', 'x-sends']) ajv.addKeyword({ keyword, schemaType: 'array' });
-  for (const keyword of ['x-class', 'x-reason', 'x-armed']) ajv.addKeyword({ keyword, schemaType: 'string' });
+  for (const keyword of ['x-class', 'x-reason', 'x-armed', 'x-says'])
+    ajv.addKeyword({ keyword, schemaType: 'string' });
   addFormats.default(ajv, ['date-time', 'date']);
   for (const [name, { fits }] of Object.entries(FORMATS)) ajv.addFormat(name, fits);
   return ajv;
@@ -74,30 +77,19 @@ export function validatorOf(
 }
 
 function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
-  return errors.slice(0, MAX_VIOLATIONS).map(({ instancePath, message, params, keyword }) => ({
-    path: `${instancePath}${unknownMember(keyword, params)}`,
-    message: ownMessage(keyword, params) ?? `${message ?? keyword}${hint(keyword, params)}`,
-  }));
+  const said = worthSaying(errors)
+    .slice(0, MAX_VIOLATIONS)
+    .map((error) => ({
+      path: `${error.instancePath}${unknownMember(error.keyword, error.params)}`,
+      message: wordsOf(error),
+    }));
+  return said.filter(
+    ({ path, message }, at) => said.findIndex((one) => one.path === path && one.message === message) === at,
+  );
 }
 
 /** The end of the pointer to a member that the schema does not have: Ajv names only the object that it is in. */
 function unknownMember(keyword: string, params: Readonly<Record<string, unknown>>): string {
   if (keyword !== 'additionalProperties') return '';
   return `/${String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-/** For an unknown member, and for a format: its allowed forms instead of its name. */
-function ownMessage(keyword: string, params: Readonly<Record<string, unknown>>): string | null {
-  if (keyword === 'additionalProperties') return 'is not known here';
-  const format = keyword === 'format' ? params['format'] : undefined;
-  return typeof format === 'string' && Object.hasOwn(FORMATS, format)
-    ? `must be one of ${FORMATS[format as keyof typeof FORMATS].forms}`
-    : null;
-}
-
-function hint(keyword: string, params: Readonly<Record<string, unknown>>): string {
-  if (keyword === 'enum' && Array.isArray(params['allowedValues']))
-    return `: ${params['allowedValues'].join(', ')}`;
-  if (keyword === 'const') return `: ${JSON.stringify(params['allowedValue'])}`;
-  return '';
 }

@@ -12,13 +12,14 @@ const holder = {
   maxLength: 64,
   pattern: '^[A-Za-z0-9._:-]+$',
   not: { const: 'vision' },
+  'x-says': 'must be a name of letters, digits and . _ : -, and not vision, which is the node itself',
   description: "who holds the lease; `vision` is the node's own",
 } as const;
 
 export const profileRequest = {
   type: 'object',
   required: ['profile'],
-  // lease_s needs a holder.
+  'x-says': 'has lease_s and no holder: say who holds the lease',
   anyOf: [{ properties: { holder: true }, required: ['holder'] }, { properties: { lease_s: false } }],
   properties: {
     profile: { ...profileName, description: 'without a holder: the base profile' },

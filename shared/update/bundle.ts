@@ -3,6 +3,7 @@ import { mkdir, open, symlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { messageOf } from '../errors.ts';
+import { faultOf } from '../schemas/fault.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { MANIFEST_SCHEMA, type Manifest } from './manifest.ts';
 import { type PublicKey, verifyText } from './minisign.ts';
@@ -138,7 +139,7 @@ function parseManifest(bytes: Buffer): Manifest {
     throw refused(`its manifest is no JSON (${messageOf(error)})`, { cause: error });
   }
   const [first] = validate(value) ?? [];
-  if (first !== undefined) throw refused(`in its manifest, ${first.path} ${first.message}`);
+  if (first !== undefined) throw refused(`in its manifest, ${faultOf(first, 'it')}`);
   return value as Manifest;
 }
 

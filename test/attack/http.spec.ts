@@ -114,8 +114,8 @@ describe('bad input over a real socket', () => {
   it('lists every violation with its path', async () => {
     const { body } = await post('{"cmd":5,"args":{}}');
     expect(body['errors']).to.deep.equal([
-      { path: '/cmd', message: 'must be string' },
-      { path: '/args', message: 'must be array' },
+      { path: '/cmd', message: 'must be text' },
+      { path: '/args', message: 'must be a list' },
     ]);
   });
 

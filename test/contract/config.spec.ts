@@ -9,10 +9,14 @@ import { TestNode } from '../support/node.ts';
 
 describe('the config file', () => {
   const broken: readonly [string, string, RegExp][] = [
-    ['a wrong value', 'agent:\n  profile: plane\n', /f\.yaml line 2: agent\.profile .*drone, ground-station/],
+    [
+      'a wrong value',
+      'agent:\n  profile: plane\n',
+      /f\.yaml line 2: agent\.profile must be drone or ground-station/,
+    ],
     ['an unknown key', 'agent:\n  profil: drone\n', /f\.yaml line 2: agent\.profil is not known here/],
     ['bad YAML', 'agent: [\n', /f\.yaml line \d: Flow sequence/],
-    ['not a mapping', '- a\n', /f\.yaml line 1: the document must be object/],
+    ['not a mapping', '- a\n', /f\.yaml line 1: the document must be an object/],
     ['E8 a wildcard origin', 'security:\n  api:\n    cors_origins: ["*"]\n', /cors_origins\.0/],
     ['an alias bomb', 'a: &a [1]\nb: *a\n', /alias/i],
   ];
@@ -38,7 +42,7 @@ vidio: {}
     const wrong = (): unknown => parseConfig(text, 'f.yaml');
     expect(wrong).to.throw(/^f\.yaml line 2: agent\.profile must be /);
     expect(wrong).to.throw(/; line 6: logging\.level must be /);
-    expect(wrong).to.throw(/; line 8: logging\.store\.max_mb must be integer/);
+    expect(wrong).to.throw(/; line 8: logging\.store\.max_mb must be a whole number/);
     expect(wrong).to.throw(/; line 13: mavlink\.endpoints\.1 must be /);
     expect(wrong).to.throw(/; line 14: vidio is not known here$/);
     const twice = 'agent:\n  profile: drone\n  profile: drone\nagent: {}\n';

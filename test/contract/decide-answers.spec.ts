@@ -145,7 +145,7 @@ describe('a refusal says by which step, of which row, to whom, and what helps', 
     expect(told(post, wrong, {})).to.deep.equal(
       refusal('body', 'E_INVALID_VALUE', 'command.post', { by: PAIRING_KEY.id, extras: { errors } }),
     );
-    expect(judge(post, wrong, {})).to.include({ detail: '/cmd is missing.' });
+    expect(judge(post, wrong, {})).to.include({ detail: 'cmd is missing.' });
     const whole = edgeState({ validate: () => [{ path: '', message: 'is no object' }] });
     expect(judge(post, whole, {})).to.include({ detail: 'The body is no object.' });
     expect(told(post, edgeState({ validate: () => [] }), {})).to.include({ code: 'E_INVALID_VALUE' });

@@ -314,8 +314,8 @@ describe('peripherals', () => {
 
     it('a bad manifest is named, and costs nothing of the others', async () => {
       const bad: readonly [string, string, RegExp][] = [
-        ['a.yaml', 'id: [', /a\.yaml: is not valid YAML/],
-        ['b.yaml', 'id: b\ndisplay_name: B\nmatch: [{vid: 0483}]', /b\.yaml: \/match\/0\/vid must be string/],
+        ['a.yaml', 'id: [', /a\.yaml: it is not valid YAML/],
+        ['b.yaml', 'id: b\ndisplay_name: B\nmatch: [{vid: 0483}]', /b\.yaml: match\[0\]\.vid must be text/],
         ['c.yaml', "id: c\ndisplay_name: C\nmatch: [{regex: '('}]", /c\.yaml: Invalid regular expression/],
         [
           'd.yaml',

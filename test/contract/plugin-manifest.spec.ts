@@ -75,17 +75,17 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
       'nesting that would hold the node for seconds': [`extra: ${'['.repeat(50_000)}`, '', /brackets/],
       'nesting in one line without brackets': [`extra:\n  ${'- '.repeat(20_000)}a\n`, '', /levels/],
       'more than 64 KiB': [`${MANIFEST}description: ${'x'.repeat(64 * 1024)}\n`, '', /64 KiB/],
-      'no id': [changed('id: org.example.demo\n', ''), '', /required property 'id'/],
-      'an id without a dot': [changed('org.example.demo', 'demo'), '/id', /pattern/],
-      'an id in capitals': [changed('org.example.demo', 'Org.Demo'), '/id', /pattern/],
-      'an id that leads out': [changed('org.example.demo', '"a/../b"'), '/id', /pattern/],
+      'no id': [changed('id: org.example.demo\n', ''), '', /needs "id"/],
+      'an id without a dot': [changed('org.example.demo', 'demo'), '/id', /right form/],
+      'an id in capitals': [changed('org.example.demo', 'Org.Demo'), '/id', /right form/],
+      'an id that leads out': [changed('org.example.demo', '"a/../b"'), '/id', /right form/],
       'an id of 200 characters': [changed('org.example.demo', `a.${'b'.repeat(200)}`), '/id', /128/],
       'a version that is none': [changed('1.2.3', '"1.2"'), '/version', /semantic-version/],
       'a version with a v': [changed('1.2.3', 'v1.2.3'), '/version', /semantic-version/],
       'a schema of the future': [
         changed('schema_version: 3', 'schema_version: 4'),
         '/schema_version',
-        /1, 2, 3/,
+        /must be 1, 2 or 3/,
       ],
       'a range that is none': [
         changed('>=0.1.0, <2.0.0', 'newest'),
@@ -159,7 +159,7 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
       'a program that leads out': [
         agent('  subprocess_spawn: [../tool]\n'),
         '/agent/subprocess_spawn/0',
-        /pattern/,
+        /right form/,
       ],
       'foreign binaries without their licence': [
         agent('  contains_vendor_binary: true\n'),
@@ -220,7 +220,7 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
       'a tool whose name the connector cannot show': [
         agent('  contributes: {tools: [{name: "a b"}]}\n'),
         '/agent/contributes/tools/0/name',
-        /pattern/,
+        /right form/,
       ],
       'a tool that programs would take for something else': [
         agent('  contributes: {tools: [{name: __proto__}]}\n'),
@@ -257,11 +257,11 @@ gcs: {entrypoint: gcs/plugin.bundle.js, permissions: [ui.slot.fc-tab]}
         /leads out/,
       ],
       'a name that is turned round': [changed('name: Demo', 'name: "De\\u202emo"'), '/name', /one line/],
-      'no profile': [agent('  target_profiles: []\n'), '/agent/target_profiles', /fewer/],
+      'no profile': [agent('  target_profiles: []\n'), '/agent/target_profiles', /must not be empty/],
       'documentation over plain HTTP': [
         `${MANIFEST}documentation_url: http://x\n`,
         '/documentation_url',
-        /pattern/,
+        /right form/,
       ],
     };
     for (const [name, [text, path, message]] of Object.entries(cases))

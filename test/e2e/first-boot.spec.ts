@@ -101,7 +101,7 @@ describe('the first boot, with NetworkManager', function () {
     for (const name of ['HomeNet', 'svc-hotspot'])
       await manager.nmcli('connection', 'delete', name).catch(() => undefined); // what the test before has left
     node = await TestNode.start({ args: ['--helper'], env });
-    await said(node, 'is refused, and nothing of it is applied: /nothing is not known here');
+    await said(node, 'is refused, and nothing of it is applied: nothing is not known here');
     await said(node, 'first boot: join the Wi-Fi SVC-');
     const { body } = await node.json('/api/v1/network');
     expect(body['hotspot']).to.include({ running: true, enabled: false, open: true, interface: 'wlan0' });

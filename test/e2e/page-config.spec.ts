@@ -28,7 +28,7 @@ describe('the form of the configuration', function () {
     await page.locator('::-p-aria(radio.region)').fill('zz');
     await page.locator('::-p-aria(Save radio.region)').click();
     await page.waitForFunction(() =>
-      document.querySelector('.leaf .error')?.textContent.includes('must match pattern'),
+      document.querySelector('.leaf .error')?.textContent.includes('does not have the right form'),
     );
     await checkAxe(page);
     await page.locator('::-p-aria(radio.channel)').fill('36');

@@ -38,8 +38,8 @@ describe('what the updater reads', () => {
     expect(await readProgress(places)).to.deep.equal(progress);
     for (const [text, words] of [
       ['{', 'is no JSON'],
-      ['[]', 'must be object'],
-      ['{"step":"flying","percent":0,"error":null,"version":null}', '/step'],
+      ['[]', 'must be an object'],
+      ['{"step":"flying","percent":0,"error":null,"version":null}', 'step must be '],
     ] as const) {
       await writeFile(places.progress, text);
       expect(await sentence(readProgress(places)))
@@ -47,7 +47,7 @@ describe('what the updater reads', () => {
         .and.include(words);
     }
     await writeFile(places.job, '{"force":"yes","by_root":true}');
-    expect(await sentence(readJson(places.job, checkJob))).to.include('job.json is damaged: /force');
+    expect(await sentence(readJson(places.job, checkJob))).to.include('job.json is damaged: force');
   });
 
   it('of a node that says nothing of its processes is not that all of them are well', async () => {

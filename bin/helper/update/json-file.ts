@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { Validator } from '../../../shared/schemas/validator.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function readJson<T>(file: string, check: Validator): Promise<T | n
     throw new Error(`${file} is damaged: it is no JSON.`, { cause: error });
   }
   const [first] = check(value) ?? [];
-  if (first !== undefined) throw new Error(`${file} is damaged: ${first.path} ${first.message}.`);
+  if (first !== undefined) throw new Error(`${file} is damaged: ${faultOf(first, 'it')}.`);
   return value as T;
 }
 

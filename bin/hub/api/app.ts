@@ -11,6 +11,7 @@ import { failureOf, sendFailure, sendValue } from '../../../shared/http/answer.t
 import { readJson } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { Reply } from '../../../shared/routes/handler.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import type { Entry } from '../audit.ts';
 import { diskProblem } from '../disk.ts';
@@ -242,6 +243,6 @@ async function bodyOf(req: Request, row: HubRow, validator: Validator | null): P
 
 function notValid(violations: readonly { readonly path: string; readonly message: string }[]): ApiError {
   const [first] = violations;
-  const where = first === undefined || first.path === '' ? 'the request' : first.path.slice(1);
-  return new ApiError('E_INVALID_VALUE', `${where}: ${first?.message ?? 'is not valid'}.`, { violations });
+  const why = first === undefined ? 'The request is not valid' : faultOf(first, 'The request');
+  return new ApiError('E_INVALID_VALUE', `${why}.`, { violations });
 }

@@ -21,6 +21,7 @@ import { neededScopes } from '../../../shared/routes/needed-scopes.ts';
 import type { Row, RowMethod } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { Violation } from '../../../shared/schemas/validator.ts';
 import type { FleetCredential } from '../fleet/call-credential.ts';
 import { isForced, isGuarded, refusesWhile } from './armed.ts';
@@ -762,5 +763,5 @@ function isFlown({ feature, blast, id }: Row, body: unknown): boolean {
 function sentence(violations: readonly Violation[], subject: string): string {
   const first = violations[0];
   if (first === undefined) return ERRORS.E_INVALID_VALUE[1];
-  return `${first.path === '' ? subject : first.path} ${first.message}.`;
+  return `${faultOf(first, subject)}.`;
 }

@@ -3,6 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { publicJwk } from '../../../shared/fleet/signed.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const text = { type: 'string' } as const;
@@ -51,7 +52,7 @@ export async function readEnrolment(file: string, node: string): Promise<Enrolme
   const value: unknown = JSON.parse(content);
   const violations = isRecord(value);
   if (violations !== null)
-    throw new Error(`${violations[0]?.path ?? ''} ${violations[0]?.message ?? 'is not valid'}`);
+    throw new Error(faultOf(violations[0] ?? { path: '', message: 'is not valid' }, 'it'));
   const found = value as EnrolmentRecord;
   // With a copy of the file, two machines would be one node of the fleet.
   if (found.node !== node) throw new Error('it belongs to another node');

@@ -4,6 +4,7 @@ import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
 import { type Enrolled, type EnrollRequest, enrolled } from '../../../shared/fleet/hub-api.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
 import { memberOf } from '../../../shared/member.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
 const CA_MS = 5000;
@@ -89,8 +90,8 @@ function checked({ url, ca }: Hub, answer: NodeAnswer, { node, key }: Expected):
   const value = jsonOf(answer);
   const violations = isEnrolled(value);
   if (violations !== null) {
-    const { path, message } = violations[0] ?? { path: '', message: 'is not JSON' };
-    throw upstream(url, `sent what is no enrolment: ${path} ${message}.`);
+    const first = violations[0] ?? { path: '', message: 'is not JSON' };
+    throw upstream(url, `sent what is no enrolment: ${faultOf(first, 'it')}.`);
   }
   const found = value as Enrolled;
   const wrong = misfit(found, new X509Certificate(ca), node, key);

@@ -2,6 +2,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { type GroundUiChange, type GroundUiState, groundUi } from '../../../shared/schemas/ground-station.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
@@ -22,7 +23,7 @@ export class GroundUi {
       const text = await readPrivate(this.#file);
       const value: unknown = text === null ? {} : JSON.parse(text);
       const [violation] = this.#validate(value) ?? [];
-      if (violation !== undefined) throw new Error(`${violation.path} ${violation.message}`);
+      if (violation !== undefined) throw new Error(faultOf(violation, 'it'));
       return value as GroundUiState;
     } catch (error) {
       throw new ApiError(

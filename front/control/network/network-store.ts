@@ -2,6 +2,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { INTERFACE } from '../../../shared/rpc/network-operation.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
@@ -58,7 +59,7 @@ export class NetworkStore {
       if (text === null) return DEFAULTS;
       const value: unknown = JSON.parse(text);
       const wrong = validatorOf(SCHEMA)(value);
-      if (wrong !== null) throw new Error(`${wrong[0]?.path ?? ''} ${wrong[0]?.message ?? ''}`.trim());
+      if (wrong?.[0] !== undefined) throw new Error(faultOf(wrong[0], 'it'));
       return value as NetworkSettings;
     } catch (error) {
       throw new ApiError(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { Row } from '../../../shared/routes/row.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { secretHash } from '../edge/credentials.ts';
 
 export const TICKET_LIFE_S = { default: 30, min: 1, max: 120 } as const;
@@ -136,5 +137,7 @@ function keyOf(ticket: string): string {
 }
 
 function invalid(path: string, message: string): ApiError {
-  return new ApiError('E_INVALID_VALUE', `${path} ${message}.`, { errors: [{ path, message }] });
+  return new ApiError('E_INVALID_VALUE', `${faultOf({ path, message }, 'The body')}.`, {
+    errors: [{ path, message }],
+  });
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../shared/errors.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
 import { readManifestText } from '../../../shared/plugins/manifest-text.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import {
   type PeripheralAction,
   type PeripheralManifest,
@@ -91,7 +92,7 @@ export class Manifests {
 
 /** Each violation with its place. */
 export function sentence(violations: readonly Violation[]): string {
-  return violations.map(({ path, message }) => `${path} ${message}`.trim()).join(', ');
+  return violations.map((violation) => faultOf(violation, 'it')).join(', ');
 }
 
 /** @throws Error for what no schema of ours can say: a regular expression, a schema of the operator, ids that occur twice */

@@ -11,6 +11,7 @@ import {
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { Extension } from './extension.ts';
 import { integrityProblem } from './install/attestation.ts';
 import type { Checked, Installer } from './install/installer.ts';
@@ -104,8 +105,7 @@ export class Lifecycle {
       const folder = this.#options.installer.folderOf(record);
       const text = await readFile(join(folder, 'manifest.yaml'), 'utf8');
       const { manifest: read, violations } = parseManifest(text);
-      if (read === null)
-        throw new Error(violations.map(({ path, message }) => `${path} ${message}`.trim()).join('; '));
+      if (read === null) throw new Error(violations.map((violation) => faultOf(violation, 'it')).join('; '));
       const manifest = { ...read, settings: read.settings ?? (await olderSettings(folder)) };
       this.#manifests.set(id, { at, manifest });
       return manifest;

@@ -4,6 +4,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { type Validator, validatorOf } from '../../../shared/schemas/validator.ts';
 import { type InstallRecord, RETIRED, type StateFile, stateFile } from './record.ts';
 
@@ -84,7 +85,7 @@ export class PluginStore {
       throw this.#unreadable(messageOf(error));
     }
     const [wrong] = this.#valid(value) ?? [];
-    if (wrong !== undefined) throw this.#unreadable(`${wrong.path} ${wrong.message}`);
+    if (wrong !== undefined) throw this.#unreadable(faultOf(wrong, 'it'));
     const { installs } = value as StateFile;
     return new Map(installs.map((install) => [install.plugin_id, withoutRetired(install)]));
   }

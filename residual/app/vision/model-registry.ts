@@ -1,5 +1,6 @@
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
+import { faultOf } from '../../../shared/schemas/fault.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 import type { RegistryModel } from '../../../shared/schemas/vision.ts';
 import { registryList } from '../../../shared/schemas/vision.ts';
@@ -87,7 +88,9 @@ export class ModelRegistry {
     const wrong = validatorOf(registryList)(value);
     if (wrong !== null) {
       const [first] = wrong;
-      throw new Error(`${address.href} has no list of models: ${first?.path ?? ''} ${first?.message ?? ''}`);
+      throw new Error(
+        `${address.href} has no list of models: ${first === undefined ? 'it does not fit' : faultOf(first, 'it')}`,
+      );
     }
     const { models } = value as { readonly models: readonly RegistryModel[] };
     const whole = models.map((model) => ({

@@ -1,6 +1,7 @@
 import { writeAtomic } from '../../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../../shared/files/private-file.ts';
 import { removeDurably } from '../../../../shared/files/remove-durably.ts';
+import { faultOf } from '../../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { validatorOf } from '../../../../shared/schemas/validator.ts';
 
@@ -56,7 +57,7 @@ export class ChangeFile implements ChangeStore {
     if (text === null) return null;
     const value: unknown = JSON.parse(text);
     const [violation] = validate(value) ?? [];
-    if (violation !== undefined) throw new Error(`${this.#path}: ${violation.path} ${violation.message}`);
+    if (violation !== undefined) throw new Error(`${this.#path}: ${faultOf(violation, 'it')}`);
     return value as OpenChange;
   }
 

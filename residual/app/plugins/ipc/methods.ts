@@ -3,6 +3,7 @@ import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilitie
 import { publishedBatch } from '../../../../shared/plugins/detections.ts';
 import { METHOD_CAPABILITIES, type MethodName } from '../../../../shared/plugins/methods.ts';
 import { extensionValues } from '../../../../shared/plugins/telemetry-values.ts';
+import { faultOf } from '../../../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../../../shared/schemas/json-schema.ts';
 import { type Validator, validatorOf } from '../../../../shared/schemas/validator.ts';
 import { CAMERA_FORMATS, type CameraFormat } from '../../../../shared/video/extension-cameras.ts';
@@ -234,8 +235,7 @@ export class Methods {
     }
     const given = args ?? {};
     const wrong = this.#validators.get(name)?.(given) ?? null;
-    if (wrong !== null)
-      throw new Error(`${name}: ${wrong.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`);
+    if (wrong !== null) throw new Error(`${name}: ${wrong.map((each) => faultOf(each, 'it')).join('; ')}`);
     return method.run(session, given as Args);
   }
 }
