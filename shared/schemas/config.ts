@@ -1,6 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
 
 export const configPutRequest = {
+  title: 'ConfigPutRequest',
   type: 'object',
   required: ['key', 'value'],
   properties: {
@@ -16,6 +17,7 @@ export const configPutRequest = {
 } as const satisfies JsonSchema;
 
 export const configSecretAnswer = {
+  title: 'ConfigSecretAnswer',
   type: 'object',
   required: ['key', 'value', 'set'],
   properties: {
@@ -27,6 +29,7 @@ export const configSecretAnswer = {
 } as const satisfies JsonSchema;
 
 export const configPutAnswer = {
+  title: 'ConfigPutAnswer',
   type: 'object',
   required: ['key', 'value', 'persisted', 'restart_required', 'cleared'],
   properties: {

@@ -9,6 +9,7 @@ const session = {
 } as const;
 
 export const pinStatus = {
+  title: 'PinStatus',
   type: 'object',
   required: ['pin_set', 'locked', 'locked_until', 'retry_after_s'],
   properties: {
@@ -21,6 +22,7 @@ export const pinStatus = {
 } as const satisfies JsonSchema;
 
 export const pinVerifyRequest = {
+  title: 'PinVerifyRequest',
   type: 'object',
   required: ['pin'],
   properties: { pin },
@@ -28,6 +30,7 @@ export const pinVerifyRequest = {
 } as const satisfies JsonSchema;
 
 export const pinVerifyAnswer = {
+  title: 'PinVerifyAnswer',
   type: 'object',
   required: ['session', 'expires_at', 'ttl_seconds'],
   properties: session,
@@ -35,6 +38,7 @@ export const pinVerifyAnswer = {
 } as const satisfies JsonSchema;
 
 export const pinSetRequest = {
+  title: 'PinSetRequest',
   type: 'object',
   required: ['pin'],
   properties: {
@@ -48,15 +52,15 @@ export const pinSetRequest = {
 } as const satisfies JsonSchema;
 
 export const pinSetAnswer = {
+  title: 'PinSetAnswer',
   type: 'object',
   required: ['pin_set', 'session', 'expires_at', 'ttl_seconds'],
   properties: { pin_set: { const: true }, ...session },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const pinClearRequest = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
-
 export const pinClearAnswer = {
+  title: 'PinClearAnswer',
   type: 'object',
   required: ['pin_set'],
   properties: { pin_set: { const: false } },
@@ -64,6 +68,7 @@ export const pinClearAnswer = {
 } as const satisfies JsonSchema;
 
 export const ticketRequest = {
+  title: 'TicketRequest',
   type: 'object',
   required: ['scope'],
   properties: {
@@ -103,6 +108,7 @@ export const ticketRequest = {
 } as const satisfies JsonSchema;
 
 export const ticketAnswer = {
+  title: 'TicketAnswer',
   type: 'object',
   required: ['ticket', 'scope', 'ttl_seconds', 'expires_at'],
   properties: {
@@ -120,6 +126,7 @@ export const ticketAnswer = {
 } as const satisfies JsonSchema;
 
 export const dashboardSessions = {
+  title: 'DashboardSessions',
   type: 'object',
   required: ['sessions'],
   properties: {
@@ -148,6 +155,7 @@ export const dashboardSessions = {
 } as const satisfies JsonSchema;
 
 export const sessionEnded = {
+  title: 'DashboardSessionEnded',
   type: 'object',
   required: ['id', 'ended'],
   properties: { id: { type: 'string' }, ended: { const: true } },

@@ -6,6 +6,7 @@ const count = { type: ['integer', 'null'] } as const;
 const time = { ...count, description: 'ms since 1970' } as const;
 
 export const fleetEnrollment = {
+  title: 'FleetEnrollment',
   type: 'object',
   required: [
     'enrolled',
@@ -39,6 +40,7 @@ export const fleetEnrollment = {
 
 /** Null while not enrolled; a member is null where svc-fleet has not told it. */
 export const fleetLink = {
+  title: 'FleetLink',
   type: ['object', 'null'],
   required: [
     'connected',
@@ -82,6 +84,7 @@ const peers = {
 } as const;
 
 export const fleetPeers = {
+  title: 'FleetPeers',
   type: 'object',
   required: ['peers'],
   properties: { peers },
@@ -89,6 +92,7 @@ export const fleetPeers = {
 } as const satisfies JsonSchema;
 
 export const fleetDocument = {
+  title: 'FleetDocument',
   type: 'object',
   required: ['enrollment', 'link', 'peers'],
   properties: { enrollment: fleetEnrollment, link: fleetLink, peers },
@@ -96,6 +100,7 @@ export const fleetDocument = {
 } as const satisfies JsonSchema;
 
 export const fleetEnroll = {
+  title: 'FleetEnroll',
   type: 'object',
   required: ['hub', 'code'],
   properties: {
@@ -116,6 +121,7 @@ export const fleetEnroll = {
 } as const satisfies JsonSchema;
 
 export const fleetLeft = {
+  title: 'FleetLeft',
   type: 'object',
   required: ['enrolled', 'fleet'],
   properties: {

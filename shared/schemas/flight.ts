@@ -10,6 +10,7 @@ const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
 const numbers = { type: ['array', 'null'], items: { type: 'number' } } as const satisfies JsonSchema;
 
 export const commandRequest = {
+  title: 'CommandRequest',
   type: 'object',
   required: ['cmd'],
   properties: {
@@ -36,6 +37,7 @@ export const commandRequest = {
 } as const satisfies JsonSchema;
 
 export const commandAnswer = {
+  title: 'CommandAnswer',
   type: 'object',
   required: ['status', 'cmd', 'ack'],
   properties: {
@@ -81,6 +83,7 @@ export const commandAnswer = {
 } as const satisfies JsonSchema;
 
 export const commandList = {
+  title: 'CommandList',
   type: 'object',
   required: ['commands'],
   properties: {
@@ -98,6 +101,7 @@ export const commandList = {
 } as const satisfies JsonSchema;
 
 const trafficVehicle = {
+  title: 'TrafficVehicle',
   type: 'object',
   required: ['icao', 'callsign', 'lat', 'lon', 'alt_m', 'distance_m', 'age_s'],
   properties: {
@@ -121,6 +125,7 @@ const trafficVehicle = {
 
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
+  title: 'Telemetry',
   type: 'object',
   required: [
     'mavlink_alive',
@@ -334,6 +339,7 @@ export const telemetry = {
 
 /** What is known of a parameter besides its value; null where it is not said. */
 const paramMetadata = {
+  title: 'ParamMetadata',
   type: ['object', 'null'],
   required: [
     'group',
@@ -385,6 +391,7 @@ const paramDetails = {
 } as const satisfies Record<string, JsonSchema>;
 
 export const paramList = {
+  title: 'ParamList',
   type: 'object',
   required: ['params', 'count', 'cached', 'priming', 'priming_timeout', 'progress'],
   properties: {
@@ -422,6 +429,7 @@ export const paramListQuery = {
 } as const satisfies JsonSchema;
 
 export const paramValue = {
+  title: 'ParamValue',
   type: 'object',
   required: ['name', 'value', 'type', 'default', 'metadata'],
   properties: {
@@ -433,6 +441,7 @@ export const paramValue = {
 } as const satisfies JsonSchema;
 
 export const paramsChanged = {
+  title: 'ParamsChanged',
   type: 'object',
   required: ['changed', 'count', 'unknown', 'priming'],
   properties: {
@@ -453,6 +462,7 @@ export const paramsChanged = {
 } as const satisfies JsonSchema;
 
 export const paramsReset = {
+  title: 'ParamsReset',
   type: 'object',
   properties: {
     names: {
@@ -468,6 +478,7 @@ export const paramsReset = {
 } as const satisfies JsonSchema;
 
 export const paramWrite = {
+  title: 'ParamWrite',
   type: 'object',
   required: ['value'],
   properties: { value: { type: 'number' } },
@@ -476,6 +487,7 @@ export const paramWrite = {
 
 /** Answered after the vehicle has reported the value; otherwise the error's body has the same members. */
 export const paramWritten = {
+  title: 'ParamWritten',
   type: 'object',
   required: ['name', 'value', 'ack', 'cached_value', 'type'],
   properties: {
@@ -493,6 +505,7 @@ export const paramWritten = {
 } as const satisfies JsonSchema;
 
 export const paramListWrite = {
+  title: 'ParamListWrite',
   type: 'object',
   required: ['params'],
   properties: {
@@ -509,6 +522,7 @@ export const paramListWrite = {
 } as const satisfies JsonSchema;
 
 export const paramListWritten = {
+  title: 'ParamListWritten',
   type: 'object',
   required: ['written', 'results'],
   properties: { written: { type: 'integer' }, results: { type: 'array', items: paramWritten } },
@@ -516,6 +530,7 @@ export const paramListWritten = {
 } as const satisfies JsonSchema;
 
 export const paramsResetDone = {
+  title: 'ParamsResetDone',
   type: 'object',
   required: ['all', 'written', 'results', 'reboot_required'],
   properties: {
@@ -570,6 +585,7 @@ export const mavlinkQuery = {
 } as const satisfies JsonSchema;
 
 export const serialPorts = {
+  title: 'SerialPorts',
   type: 'object',
   required: ['ports'],
   properties: {

@@ -27,6 +27,7 @@ const roleMembers = {
 const roleNames = ['role', 'configured', 'supported', 'mesh_capable', 'missing'] as const;
 
 export const groundRole = {
+  title: 'GroundRole',
   type: 'object',
   required: roleNames,
   properties: roleMembers,
@@ -34,6 +35,7 @@ export const groundRole = {
 } as const satisfies JsonSchema;
 
 export const groundRoleRequest = {
+  title: 'GroundRoleRequest',
   type: 'object',
   required: ['role'],
   properties: { role },
@@ -41,6 +43,7 @@ export const groundRoleRequest = {
 } as const satisfies JsonSchema;
 
 export const groundRoleAnswer = {
+  title: 'GroundRoleAnswer',
   type: 'object',
   required: [...roleNames, 'previous', 'noop'],
   properties: { ...roleMembers, previous: role, noop: { type: 'boolean', description: 'it was so before' } },
@@ -48,6 +51,7 @@ export const groundRoleAnswer = {
 } as const satisfies JsonSchema;
 
 const drone = {
+  title: 'GroundDrone',
   type: 'object',
   required: ['slot', 'device_id', 'name', 'link', 'last_seen'],
   properties: {
@@ -61,6 +65,7 @@ const drone = {
 } as const;
 
 export const groundDrones = {
+  title: 'GroundDrones',
   type: 'object',
   required: ['active', 'drones'],
   properties: {
@@ -71,6 +76,7 @@ export const groundDrones = {
 } as const satisfies JsonSchema;
 
 export const activeDroneRequest = {
+  title: 'ActiveDroneRequest',
   type: 'object',
   required: ['device_id'],
   properties: { device_id: deviceId },
@@ -78,6 +84,7 @@ export const activeDroneRequest = {
 } as const satisfies JsonSchema;
 
 export const groundRecordings = {
+  title: 'GroundRecordings',
   type: 'object',
   required: ['recording', 'current', 'items'],
   properties: {
@@ -100,6 +107,7 @@ const brightness = { type: 'integer', minimum: 0, maximum: 255 } as const;
 const autoDim = { type: 'boolean' } as const;
 const cycleSeconds = { type: 'integer', minimum: 1, maximum: 60, description: 'seconds a screen' } as const;
 const mapping = {
+  title: 'GroundUiMapping',
   type: 'object',
   maxProperties: 16,
   propertyNames: { pattern: '^B[1-8]_(?:short|long)$' },
@@ -108,6 +116,7 @@ const mapping = {
 } as const;
 
 export const groundUi = {
+  title: 'GroundUi',
   type: 'object',
   required: ['oled', 'buttons', 'screens'],
   properties: {
@@ -156,6 +165,7 @@ export const groundUi = {
 } as const satisfies JsonSchema;
 
 export const groundUiRequest = {
+  title: 'GroundUiRequest',
   type: 'object',
   minProperties: 1,
   properties: {
@@ -183,6 +193,7 @@ export type GroundUiState = FromSchema<typeof groundUi>;
 export type GroundUiChange = FromSchema<typeof groundUiRequest>;
 
 export const factoryResetRequest = {
+  title: 'FactoryResetRequest',
   type: 'object',
   required: ['confirm'],
   properties: {
@@ -192,6 +203,7 @@ export const factoryResetRequest = {
 } as const satisfies JsonSchema;
 
 export const factoryResetAnswer = {
+  title: 'FactoryResetAnswer',
   type: 'object',
   required: ['device_id', 'removed', 'kept', 'restarting'],
   properties: {
@@ -204,6 +216,7 @@ export const factoryResetAnswer = {
 } as const satisfies JsonSchema;
 
 export const groundStatus = {
+  title: 'GroundStatus',
   type: 'object',
   required: [
     'profile',

@@ -1,6 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
 
 const time = {
+  title: 'Time',
   type: 'string',
   maxLength: 40,
   anyOf: [
@@ -105,6 +106,7 @@ export const sessionQuery = {
 } as const satisfies JsonSchema;
 
 export const logList = {
+  title: 'LogList',
   type: 'object',
   required: ['entries', 'total', 'limit', 'offset'],
   properties: {
@@ -132,6 +134,7 @@ export const logList = {
 } as const satisfies JsonSchema;
 
 export const envelope = {
+  title: 'RecordPage',
   type: 'object',
   required: ['data', 'page', 'meta'],
   properties: {
@@ -147,6 +150,7 @@ export const envelope = {
 
 export const aggregates = {
   ...envelope,
+  title: 'AggregatePage',
   properties: {
     ...envelope.properties,
     data: {
@@ -167,6 +171,7 @@ export const aggregates = {
 } as const satisfies JsonSchema;
 
 export const stats = {
+  title: 'LogStats',
   type: 'object',
   required: ['db_size_bytes', 'wal_size_bytes', 'rows', 'oldest_ts_us', 'newest_ts_us', 'ingest_accepted'],
   properties: {

@@ -3,6 +3,7 @@ import type { JsonSchema } from './json-schema.ts';
 /** Answers of the map routes. */
 
 export const mapFile = {
+  title: 'MapFile',
   type: 'object',
   required: [
     'name',
@@ -42,6 +43,7 @@ export const mapFile = {
 } as const satisfies JsonSchema;
 
 export const mapList = {
+  title: 'MapList',
   type: 'object',
   required: ['maps', 'free_bytes', 'problem'],
   properties: {
@@ -53,6 +55,7 @@ export const mapList = {
 } as const satisfies JsonSchema;
 
 export const mapRemoved = {
+  title: 'MapRemoved',
   type: 'object',
   required: ['name', 'deleted'],
   properties: { name: { type: 'string' }, deleted: { const: true } },

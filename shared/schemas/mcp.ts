@@ -16,6 +16,7 @@ const scopes = {
 const expiresAt = { type: 'integer', description: 'ms since 1970' } as const;
 
 export const mcpStatus = {
+  title: 'McpStatus',
   type: 'object',
   required: ['accept_enabled', 'any_minted', 'tokens', 'problem'],
   properties: {
@@ -58,6 +59,7 @@ export const mcpStatus = {
 } as const satisfies JsonSchema;
 
 export const mintRequest = {
+  title: 'McpMintRequest',
   type: 'object',
   required: ['scopes'],
   // secret_read adds secrets to a read, so it needs read.
@@ -84,6 +86,7 @@ export const mintRequest = {
 } as const satisfies JsonSchema;
 
 export const mintAnswer = {
+  title: 'McpMintAnswer',
   type: 'object',
   required: ['token_id', 'token', 'expires_at', 'scopes', 'label'],
   properties: {
@@ -97,6 +100,7 @@ export const mintAnswer = {
 } as const satisfies JsonSchema;
 
 export const revokeRequest = {
+  title: 'McpRevokeRequest',
   type: 'object',
   description: 'either token_id or all, not both',
   properties: {
@@ -110,6 +114,7 @@ export const revokeRequest = {
 } as const satisfies JsonSchema;
 
 export const revokeAnswer = {
+  title: 'McpRevokeAnswer',
   type: 'object',
   required: ['all', 'revoked'],
   properties: {

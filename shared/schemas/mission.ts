@@ -7,6 +7,7 @@ const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle d
 const number = { type: 'number' } as const;
 
 const missionItem = {
+  title: 'MissionItem',
   type: 'object',
   required: [
     'seq',
@@ -44,6 +45,7 @@ const id = {
 } as const;
 
 const list = {
+  title: 'MissionList',
   type: 'object',
   required: ['items', 'count', 'from', 'read_at', 'id'],
   properties: {
@@ -57,16 +59,21 @@ const list = {
 } as const satisfies JsonSchema;
 
 const plan = {
+  title: 'PlanFile',
   type: 'object',
   required: ['fileType'],
   properties: { fileType: { const: 'Plan', description: 'a plan file of QGroundControl' } },
 } as const satisfies JsonSchema;
 
 /** By `format`: the list, a plan file, or the text of a `QGC WPL 110` file. */
-export const missionAnswer = { anyOf: [list, plan, { type: 'string' }] } as const satisfies JsonSchema;
+export const missionAnswer = {
+  title: 'MissionAnswer',
+  anyOf: [list, plan, { type: 'string' }],
+} as const satisfies JsonSchema;
 
 /** The items are checked one by one by shared/mission/check.ts, which names the index of a wrong one. */
 export const missionWrite = {
+  title: 'MissionWrite',
   anyOf: [
     {
       type: 'object',
@@ -90,6 +97,7 @@ export const missionWrite = {
 
 /** A sentence, or a member that the vehicle holds otherwise than it was sent (shared/mission/warning.ts). */
 export const missionWarning = {
+  title: 'MissionWarning',
   anyOf: [
     { type: 'string' },
     {
@@ -108,6 +116,7 @@ export const missionWarning = {
 } as const satisfies JsonSchema;
 
 export const missionWritten = {
+  title: 'MissionWritten',
   type: 'object',
   required: ['items', 'count', 'id', 'warnings', 'parts'],
   properties: {

@@ -18,6 +18,7 @@ const channel = { type: 'integer', minimum: 1, maximum: 196 } as const satisfies
 const mac = { type: 'string', pattern: '^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$' } as const satisfies JsonSchema;
 
 export const hotspot = {
+  title: 'Hotspot',
   type: 'object',
   required: ['enabled', 'running', 'ssid', 'interface', 'address', 'channel', 'open', 'share_uplink'],
   properties: {
@@ -34,6 +35,7 @@ export const hotspot = {
 } as const satisfies JsonSchema;
 
 const uplink = {
+  title: 'Uplink',
   type: 'object',
   required: ['interface', 'kind', 'gateway', 'metric'],
   properties: {
@@ -46,6 +48,7 @@ const uplink = {
 } as const satisfies JsonSchema;
 
 export const networkState = {
+  title: 'NetworkState',
   type: 'object',
   required: ['interfaces', 'uplinks', 'hotspot'],
   properties: {
@@ -84,6 +87,7 @@ export const networkState = {
 } as const satisfies JsonSchema;
 
 export const clientStatus = {
+  title: 'WifiStatus',
   type: 'object',
   required: ['connected', 'interface', 'ssid', 'bssid', 'signal', 'ip', 'gateway', 'security'],
   properties: {
@@ -100,6 +104,7 @@ export const clientStatus = {
 } as const satisfies JsonSchema;
 
 export const scan = {
+  title: 'WifiScan',
   type: 'object',
   required: ['networks'],
   properties: {
@@ -126,6 +131,7 @@ export const scan = {
 } as const satisfies JsonSchema;
 
 export const configured = {
+  title: 'WifiProfiles',
   type: 'object',
   required: ['connections'],
   properties: {
@@ -148,6 +154,7 @@ export const configured = {
 } as const satisfies JsonSchema;
 
 export const joinRequest = {
+  title: 'WifiJoinRequest',
   type: 'object',
   required: ['ssid'],
   properties: {
@@ -160,6 +167,7 @@ export const joinRequest = {
 } as const satisfies JsonSchema;
 
 export const joined = {
+  title: 'WifiJoined',
   type: 'object',
   required: ['ssid', 'ip', 'gateway'],
   properties: { ssid: { type: 'string' }, ip: nullableString, gateway: nullableString },
@@ -167,6 +175,7 @@ export const joined = {
 } as const satisfies JsonSchema;
 
 export const left = {
+  title: 'WifiLeft',
   type: 'object',
   required: ['left', 'previous_ssid'],
   properties: { left: { type: 'boolean' }, previous_ssid: nullableString },
@@ -174,6 +183,7 @@ export const left = {
 } as const satisfies JsonSchema;
 
 export const forgot = {
+  title: 'WifiForgotten',
   type: 'object',
   required: ['forgot', 'name'],
   properties: { forgot: { const: true }, name: { type: 'string' } },
@@ -181,6 +191,7 @@ export const forgot = {
 } as const satisfies JsonSchema;
 
 export const ethernetRequest = {
+  title: 'EthernetRequest',
   type: 'object',
   required: ['interface', 'mode'],
   properties: {
@@ -194,6 +205,7 @@ export const ethernetRequest = {
 } as const satisfies JsonSchema;
 
 export const ethernet = {
+  title: 'Ethernet',
   type: 'object',
   required: ['interface', 'mode', 'addresses', 'gateway', 'dns'],
   properties: {
@@ -207,6 +219,7 @@ export const ethernet = {
 } as const satisfies JsonSchema;
 
 export const hotspotRequest = {
+  title: 'HotspotRequest',
   type: 'object',
   required: ['enabled'],
   properties: {
@@ -219,6 +232,7 @@ export const hotspotRequest = {
 } as const satisfies JsonSchema;
 
 export const macAdapters = {
+  title: 'MacAdapters',
   type: 'object',
   required: ['adapters'],
   properties: {
@@ -246,6 +260,7 @@ export const macAdapters = {
 } as const satisfies JsonSchema;
 
 export const pinRequest = {
+  title: 'MacPinRequest',
   type: 'object',
   required: ['iface'],
   properties: {
@@ -260,6 +275,7 @@ export const pinRequest = {
 } as const satisfies JsonSchema;
 
 export const pinned = {
+  title: 'MacPinned',
   type: 'object',
   required: ['iface', 'mac', 'state'],
   properties: { iface: { type: 'string' }, mac, state: { enum: ['pinned', 'deferred'] } },
@@ -267,6 +283,7 @@ export const pinned = {
 } as const satisfies JsonSchema;
 
 export const unpinned = {
+  title: 'MacUnpinned',
   type: 'object',
   required: ['iface', 'removed'],
   properties: { iface: { type: 'string' }, removed: { type: 'boolean' } },
@@ -274,6 +291,7 @@ export const unpinned = {
 } as const satisfies JsonSchema;
 
 export const groundNetwork = {
+  title: 'GroundNetwork',
   type: 'object',
   required: ['ap', 'wifi_client', 'ethernet', 'modem_4g', 'active_uplink', 'priority', 'share_uplink'],
   properties: {
@@ -304,6 +322,7 @@ export const groundNetwork = {
 } as const satisfies JsonSchema;
 
 export const shareRequest = {
+  title: 'UplinkShareRequest',
   type: 'object',
   required: ['enabled'],
   properties: { enabled: { type: 'boolean' } },
@@ -311,6 +330,7 @@ export const shareRequest = {
 } as const satisfies JsonSchema;
 
 export const shared = {
+  title: 'UplinkShared',
   type: 'object',
   required: ['enabled', 'applied'],
   properties: {
@@ -329,6 +349,7 @@ const order = {
 } as const satisfies JsonSchema;
 
 export const priorityRequest = {
+  title: 'UplinkPriorityRequest',
   type: 'object',
   required: ['priority'],
   properties: { priority: { ...order, description: 'interfaces, the preferred one first' } },
@@ -336,6 +357,7 @@ export const priorityRequest = {
 } as const satisfies JsonSchema;
 
 export const priority = {
+  title: 'UplinkPriority',
   type: 'object',
   required: ['priority', 'applied'],
   properties: {
@@ -357,6 +379,7 @@ const meshId = {
 } as const satisfies JsonSchema;
 
 export const meshConfig = {
+  title: 'MeshConfig',
   type: 'object',
   required: ['mesh_id', 'carrier', 'channel', 'bat_iface', 'applied'],
   properties: {
@@ -370,6 +393,7 @@ export const meshConfig = {
 } as const satisfies JsonSchema;
 
 export const meshConfigRequest = {
+  title: 'MeshConfigRequest',
   type: 'object',
   properties: {
     mesh_id: meshId,
@@ -380,6 +404,7 @@ export const meshConfigRequest = {
 } as const satisfies JsonSchema;
 
 const neighbor = {
+  title: 'MeshNeighbor',
   type: 'object',
   required: ['mac', 'iface', 'tq', 'last_seen_ms'],
   properties: {
@@ -391,6 +416,7 @@ const neighbor = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 const gateway = {
+  title: 'MeshGateway',
   type: 'object',
   required: ['mac', 'class_up_kbps', 'class_down_kbps', 'tq', 'selected'],
   properties: {
@@ -406,6 +432,7 @@ const neighborList = { type: 'array', items: neighbor } as const satisfies JsonS
 const gatewayList = { type: 'array', items: gateway } as const satisfies JsonSchema;
 
 export const meshNeighbors = {
+  title: 'MeshNeighbors',
   type: 'object',
   required: ['neighbors'],
   properties: { neighbors: neighborList },
@@ -413,6 +440,7 @@ export const meshNeighbors = {
 } as const satisfies JsonSchema;
 
 export const meshRoutes = {
+  title: 'MeshRoutes',
   type: 'object',
   required: ['routes'],
   properties: {
@@ -420,6 +448,7 @@ export const meshRoutes = {
       type: 'array',
       items: {
         ...neighbor,
+        title: 'MeshRoute',
         required: ['mac', 'next_hop', 'iface', 'tq', 'last_seen_ms'],
         properties: { ...neighbor.properties, next_hop: nullableString },
       },
@@ -429,6 +458,7 @@ export const meshRoutes = {
 } as const satisfies JsonSchema;
 
 export const meshGateways = {
+  title: 'MeshGateways',
   type: 'object',
   required: ['gateways', 'selected'],
   properties: { gateways: gatewayList, selected: nullableString },
@@ -436,6 +466,7 @@ export const meshGateways = {
 } as const satisfies JsonSchema;
 
 export const mesh = {
+  title: 'Mesh',
   type: 'object',
   required: [
     'up',

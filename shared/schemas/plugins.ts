@@ -15,6 +15,7 @@ export const SANDBOXES = ['systemd', 'bwrap', 'none'] as const;
 
 /** What the node keeps of one extension, and shows of it. */
 export const record = {
+  title: 'Extension',
   type: 'object',
   required: [
     'plugin_id',
@@ -75,6 +76,7 @@ export const record = {
 } as const satisfies JsonSchema;
 
 export const installs = {
+  title: 'ExtensionList',
   type: 'object',
   required: ['installs'],
   properties: { installs: { type: 'array', items: record } },
@@ -82,6 +84,7 @@ export const installs = {
 } as const satisfies JsonSchema;
 
 const permission = {
+  title: 'ExtensionPermission',
   type: 'object',
   required: ['id', 'required', 'halves', 'available', 'label', 'category', 'risk', 'risk_reason'],
   properties: {
@@ -102,6 +105,7 @@ const permissions = { type: 'array', items: permission } as const satisfies Json
 const contributions = { type: 'array', items: free } as const satisfies JsonSchema;
 
 export const detail = {
+  title: 'ExtensionDetail',
   type: 'object',
   required: ['install', 'granted_capabilities', 'manifest', 'settings'],
   properties: {
@@ -164,6 +168,7 @@ const about = {
 } as const;
 
 export const parsed = {
+  title: 'ExtensionParsed',
   type: 'object',
   required: [
     'ok',
@@ -192,6 +197,7 @@ export const parsed = {
 } as const satisfies JsonSchema;
 
 export const installed = {
+  title: 'ExtensionInstalled',
   type: 'object',
   required: ['ok', 'plugin_id', 'version', 'signer_id', 'risk', 'permissions_requested', 'granted', 'job_id'],
   properties: {
@@ -227,6 +233,7 @@ export const installQuery = {
 } as const satisfies JsonSchema;
 
 export const installFromUrl = {
+  title: 'ExtensionInstallRequest',
   type: 'object',
   required: ['url', 'expected_sha256'],
   properties: {
@@ -239,6 +246,7 @@ export const installFromUrl = {
 } as const satisfies JsonSchema;
 
 export const grantRequest = {
+  title: 'ExtensionGrantRequest',
   type: 'object',
   required: ['permission_id'],
   properties: { permission_id: { type: 'string', minLength: 1, maxLength: 128 } },
@@ -246,6 +254,7 @@ export const grantRequest = {
 } as const satisfies JsonSchema;
 
 export const done = {
+  title: 'ExtensionDone',
   type: 'object',
   required: ['ok'],
   properties: { ok: yes },
@@ -253,6 +262,7 @@ export const done = {
 } as const satisfies JsonSchema;
 
 export const revoked = {
+  title: 'ExtensionRevoked',
   type: 'object',
   required: ['ok', 'plugin_id', 'granted', 'requires_restart'],
   properties: { ok: yes, plugin_id: text, granted: names, requires_restart: { const: false } },
@@ -272,6 +282,7 @@ export const removeQuery = {
 } as const satisfies JsonSchema;
 
 export const configWrite = {
+  title: 'ExtensionConfigRequest',
   type: 'object',
   required: ['key', 'value'],
   properties: {
@@ -283,6 +294,7 @@ export const configWrite = {
 } as const satisfies JsonSchema;
 
 export const configWritten = {
+  title: 'ExtensionConfigAnswer',
   type: 'object',
   required: ['set', 'plugin_id', 'key', 'scope'],
   properties: { set: yes, plugin_id: text, key: text, scope: { enum: ['drone', 'global'] } },
@@ -290,6 +302,7 @@ export const configWritten = {
 } as const satisfies JsonSchema;
 
 export const state = {
+  title: 'ExtensionState',
   type: 'object',
   description: 'by topic, not older than 10 s',
   additionalProperties: {
@@ -301,6 +314,7 @@ export const state = {
 } as const satisfies JsonSchema;
 
 export const readiness = {
+  title: 'ExtensionReadiness',
   type: 'object',
   required: ['ok', 'plugin_id', 'services'],
   properties: {
@@ -328,6 +342,7 @@ export const logQuery = {
 } as const satisfies JsonSchema;
 
 export const invoke = {
+  title: 'ExtensionToolRequest',
   type: 'object',
   properties: {
     arguments: { type: 'object' },
@@ -337,6 +352,7 @@ export const invoke = {
 } as const satisfies JsonSchema;
 
 export const invoked = {
+  title: 'ExtensionToolAnswer',
   type: 'object',
   required: ['plugin_id', 'tool', 'result'],
   properties: { plugin_id: text, tool: text, result: true },
@@ -345,15 +361,23 @@ export const invoked = {
 
 /** The answer for an extension that does not serve HTTP. */
 export const notServing = {
+  title: 'ExtensionNotServing',
   type: 'object',
   required: ['detail'],
   properties: { detail: text },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-/** The refusals of the lifecycle routes; `code` and `kind` are in shared/plugins/refusal.ts. */
+/** Every refusal of a lifecycle route; numbers and kinds are in shared/plugins/refusal.ts, words in shared/errors.ts. */
 export const refusal = {
+  title: 'LifecycleRefusal',
   type: 'object',
-  required: ['ok', 'code', 'kind', 'detail'],
-  properties: { ok: { const: false }, code: { type: 'integer' }, kind: text, detail: text },
+  required: ['ok', 'code', 'kind', 'detail', 'error'],
+  properties: {
+    ok: { const: false },
+    code: { type: 'integer' },
+    kind: text,
+    detail: text,
+    error: text,
+  },
 } as const satisfies JsonSchema;

@@ -19,6 +19,7 @@ const proved = {
 
 /** On a ground station: which drone to bind. On a drone: the ground station's half. */
 export const radioPairRequest = {
+  title: 'RadioPairRequest',
   type: 'object',
   properties: {
     host: {
@@ -54,6 +55,7 @@ export const radioPairRequest = {
 } as const satisfies JsonSchema;
 
 export const radioPairAnswer = {
+  title: 'RadioPairAnswer',
   type: 'object',
   required: ['device_id', 'public_key', 'fingerprint', 'proved'],
   properties: {
@@ -70,6 +72,7 @@ export const radioPairAnswer = {
 } as const satisfies JsonSchema;
 
 export const radioPairs = {
+  title: 'RadioPairs',
   type: 'object',
   required: ['paired', 'pairs'],
   properties: {
@@ -105,6 +108,7 @@ export const radioUnpairQuery = {
 } as const satisfies JsonSchema;
 
 export const radioUnpaired = {
+  title: 'RadioUnpaired',
   type: 'object',
   required: ['paired', 'device_id'],
   properties: {

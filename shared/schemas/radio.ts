@@ -31,6 +31,7 @@ const linkFigures = {
 } as const;
 
 export const radioStatus = {
+  title: 'RadioStatus',
   type: 'object',
   required: ['state', 'mode', 'camera_silent', 'cards', 'antennas', 'diagnosis', 'problem', 'links'],
   properties: {
@@ -139,6 +140,7 @@ export const historyQuery = {
 } as const satisfies JsonSchema;
 
 export const history = {
+  title: 'RadioHistory',
   type: 'object',
   required: ['samples', 'count'],
   properties: {
@@ -162,6 +164,7 @@ export const history = {
 } as const satisfies JsonSchema;
 
 export const channelRequest = {
+  title: 'RadioChannelRequest',
   type: 'object',
   required: ['channel'],
   properties: {
@@ -180,6 +183,7 @@ export const channelRequest = {
 } as const satisfies JsonSchema;
 
 export const channelAnswer = {
+  title: 'RadioChannelAnswer',
   type: 'object',
   required: ['channel', 'frequency_mhz', 'proved', 'reverted', 'reason'],
   properties: {
@@ -196,6 +200,7 @@ export const channelAnswer = {
 } as const satisfies JsonSchema;
 
 export const powerRequest = {
+  title: 'RadioPowerRequest',
   type: 'object',
   required: ['tx_power_dbm'],
   properties: {
@@ -205,6 +210,7 @@ export const powerRequest = {
 } as const satisfies JsonSchema;
 
 export const powerAnswer = {
+  title: 'RadioPowerAnswer',
   type: 'object',
   required: ['requested_dbm', 'effective_dbm', 'tx_power_max_dbm'],
   properties: {
@@ -215,6 +221,7 @@ export const powerAnswer = {
 } as const satisfies JsonSchema;
 
 export const surveyAnswer = {
+  title: 'RadioSurvey',
   type: 'object',
   required: ['card', 'channels'],
   properties: {

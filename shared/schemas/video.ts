@@ -16,6 +16,7 @@ const holder = {
 } as const;
 
 export const profileRequest = {
+  title: 'VideoProfileRequest',
   type: 'object',
   required: ['profile'],
   // lease_s needs a holder.
@@ -47,6 +48,7 @@ export const snapshotQuery = {
 } as const satisfies JsonSchema;
 
 export const profileAnswer = {
+  title: 'VideoProfile',
   type: 'object',
   required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],
   properties: {
@@ -73,6 +75,7 @@ export const profileAnswer = {
 } as const satisfies JsonSchema;
 
 const recording = {
+  title: 'ActiveRecording',
   type: ['object', 'null'],
   required: ['name', 'started_at', 'files', 'duration_seconds', 'size_bytes'],
   properties: {
@@ -90,6 +93,7 @@ const recording = {
 } as const;
 
 export const videoStatus = {
+  title: 'VideoStatus',
   type: 'object',
   required: [
     'state',
@@ -173,6 +177,7 @@ export const videoStatus = {
 } as const satisfies JsonSchema;
 
 export const cameras = {
+  title: 'CameraList',
   type: 'object',
   required: ['cameras', 'source', 'problem', 'csi_problem'],
   properties: {
@@ -212,6 +217,7 @@ export const cameras = {
 } as const satisfies JsonSchema;
 
 const storedFile = {
+  title: 'StoredFile',
   type: 'object',
   required: ['name', 'kind', 'size_bytes', 'modified_at'],
   properties: {
@@ -224,11 +230,13 @@ const storedFile = {
 
 export const snapshotStored = {
   ...storedFile,
+  title: 'SnapshotStored',
   required: [...storedFile.required, 'captured_at'],
   properties: { ...storedFile.properties, captured_at: { type: 'string', description: 'RFC 3339' } },
 } as const satisfies JsonSchema;
 
 export const recordStart = {
+  title: 'RecordingStartRequest',
   type: 'object',
   properties: {
     name: {
@@ -244,6 +252,7 @@ export const recordStarted = { ...recording, type: 'object' } as const satisfies
 
 export const recordStopped = {
   ...recording,
+  title: 'RecordingStopped',
   type: 'object',
   required: [...recording.required, 'stopped_at'],
   properties: {
@@ -253,6 +262,7 @@ export const recordStopped = {
 } as const satisfies JsonSchema;
 
 export const recordings = {
+  title: 'RecordingList',
   type: 'object',
   required: ['recordings', 'recording', 'free_bytes'],
   properties: {
@@ -266,6 +276,7 @@ export const recordings = {
 } as const satisfies JsonSchema;
 
 export const removed = {
+  title: 'RecordingRemoved',
   type: 'object',
   required: ['name', 'deleted'],
   properties: { name: { type: 'string' }, deleted: { const: true } },
