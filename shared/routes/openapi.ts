@@ -1,6 +1,8 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { REFUSALS } from '../plugins/refusal.ts';
+import { refusal } from '../schemas/plugins.ts';
 import { bodySchema } from './body-schema.ts';
-import type { ResponseSpec, Row, RowMethod } from './row.ts';
+import type { Refusals, ResponseSpec, Row, RowMethod } from './row.ts';
 
 /** OpenAPI 3.1, generated from the rows and their schemas (docs/contract.md 12). */
 
@@ -16,7 +18,12 @@ const VERBS: Readonly<Record<RowMethod, readonly string[]>> = {
   ANY: ['get', 'post', 'put', 'patch', 'delete'],
 };
 
-const ERROR_REF = { $ref: '#/components/schemas/Error' };
+/** What a refusal looks like, by the row's shape. */
+const REFUSAL_REF: Readonly<Record<Refusals, Json>> = {
+  plain: { $ref: '#/components/schemas/Refusal' },
+  lifecycle: { $ref: '#/components/schemas/LifecycleRefusal' },
+};
+const CODE = { type: 'string', enum: Object.keys(ERRORS) };
 
 export function openApiDocument(rows: readonly Row[], version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -49,11 +56,12 @@ export function openApiDocument(rows: readonly Row[], version: string): Json {
         },
       },
       schemas: {
-        Error: {
+        Refusal: {
           type: 'object',
           required: ['detail', 'code'],
-          properties: { detail: { type: 'string' }, code: { enum: Object.keys(ERRORS) } },
+          properties: { detail: { type: 'string' }, code: CODE },
         },
+        LifecycleRefusal: { ...refusal, properties: { ...refusal.properties, error: CODE } },
       },
     },
   };
@@ -163,12 +171,14 @@ function failures(row: Row): Json {
   if (row.bodyKind === 'json' || row.query !== null) codes.push('E_INVALID_VALUE');
   if (row.armed !== '-') codes.push('E_ARMED');
   if (row.lane === 'residual') codes.push('E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT');
+  if (row.refusals === 'lifecycle') codes.push(...Object.values(REFUSALS).map(([, word]) => word));
   return Object.fromEntries(
     codes.map((code) => {
       const [status, description] = ERRORS[code];
       // A row may have a refusal of its own with the same status.
       const own = row.responses[status]?.schema ?? null;
-      const schema = own === null ? ERROR_REF : { anyOf: [ERROR_REF, own] };
+      const shape = REFUSAL_REF[row.refusals];
+      const schema = own === null ? shape : { anyOf: [shape, own] };
       return [status, { description, content: { 'application/json': { schema } } }];
     }),
   );

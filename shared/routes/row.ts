@@ -29,6 +29,9 @@ export interface Limits {
   readonly timeoutMs: number;
 }
 
+/** The shape of a row's refusals: `{detail, code: "E_…"}`, or the envelope of the lifecycle of extensions (docs/contract.md 3). */
+export type Refusals = 'plain' | 'lifecycle';
+
 /** `json`: parsed and validated at the edge. `raw`: small, passed on as bytes (SDP). `stream`: never kept in memory. */
 export type BodyKind = 'none' | 'json' | 'raw' | 'stream';
 
@@ -85,6 +88,8 @@ export interface Row {
   readonly long: boolean;
   /** Error codes of its handler, besides those of the edge, the proxy and the row itself. */
   readonly fails: readonly ErrorCode[];
+  /** The shape of every refusal, those of the edge too. */
+  readonly refusals: Refusals;
   readonly summary: string;
   /** What a mistake can damage at worst: nothing, the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';
