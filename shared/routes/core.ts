@@ -3,7 +3,7 @@ import * as node from '../schemas/node.ts';
 import { updateStatus } from '../schemas/update.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'front',
@@ -134,6 +134,7 @@ export const coreRows = [
     {
       limits: LIMITS.bundle,
       bodyKind: 'stream',
+      streamed: { 'application/octet-stream': BYTES },
       fails: ['E_BUSY', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: {
         202: {

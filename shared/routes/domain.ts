@@ -75,6 +75,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       query: null,
       body: null,
       bodyMedia: null,
+      streamed: null,
       responses: LATER,
       fails: [],
       long: false,

@@ -2,7 +2,7 @@ import { logList } from '../schemas/logs.ts';
 import * as plugins from '../schemas/plugins.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, form, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'residual',
@@ -22,7 +22,14 @@ const PASSED = {
   503: { description: 'it does not serve', mediaType: 'application/json', schema: plugins.notServing },
 } as const;
 const PASSED_PATH = { ...PLAIN, params: { id: PARAM.id, path: PARAM.passed } } as const;
-const through = { ...PASSED_PATH, limits: LIMITS.upload, bodyKind: 'stream', responses: PASSED } as const;
+const through = {
+  ...PASSED_PATH,
+  limits: LIMITS.upload,
+  bodyKind: 'stream',
+  streamed: { 'application/octet-stream': BYTES },
+  responses: PASSED,
+} as const;
+const ARCHIVE = { bodyKind: 'stream', streamed: form('the archive, a .svcplug') } as const;
 
 export const pluginsRows = [
   row('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions', {
@@ -38,7 +45,7 @@ export const pluginsRows = [
     'inspect an archive, install nothing',
     {
       limits: LIMITS.upload,
-      bodyKind: 'stream',
+      ...ARCHIVE,
       responses: json('what it is and what it wants; multipart, the archive as `file`', plugins.parsed),
     },
   ),
@@ -49,7 +56,7 @@ export const pluginsRows = [
     'install an archive',
     {
       limits: LIMITS.upload,
-      bodyKind: 'stream',
+      ...ARCHIVE,
       query: plugins.installQuery,
       long: true,
       responses: json('installed, not running; multipart, the archive as `file`', plugins.installed),

@@ -18,6 +18,7 @@ export interface PathParam {
    */
   readonly raw?: true;
   readonly description: string;
+  readonly example: string;
 }
 
 export interface Limits {
@@ -83,6 +84,11 @@ export interface Row {
    */
   readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
+  /**
+   * What a body may be that no schema checks, by media type, for those who read OpenAPI: of a `stream` what its handler reads. Null
+   * where `body` or `bodyMedia` says it.
+   */
+  readonly streamed: Readonly<Record<string, JsonSchema>> | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** Work that may take long: with `Accept: text/event-stream` it sends `progress` events and then `result`. */
   readonly long: boolean;

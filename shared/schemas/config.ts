@@ -2,6 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 
 export const configPutRequest = {
   title: 'ConfigPutRequest',
+  examples: [{ key: 'agent.name', value: 'drone-1' }],
   type: 'object',
   required: ['key', 'value'],
   properties: {

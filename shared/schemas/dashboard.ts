@@ -23,6 +23,7 @@ export const pinStatus = {
 
 export const pinVerifyRequest = {
   title: 'PinVerifyRequest',
+  examples: [{ pin: '2468' }],
   type: 'object',
   required: ['pin'],
   properties: { pin },
@@ -39,6 +40,7 @@ export const pinVerifyAnswer = {
 
 export const pinSetRequest = {
   title: 'PinSetRequest',
+  examples: [{ pin: '1357', current_pin: '2468' }],
   type: 'object',
   required: ['pin'],
   properties: {
@@ -69,6 +71,7 @@ export const pinClearAnswer = {
 
 export const ticketRequest = {
   title: 'TicketRequest',
+  examples: [{ scope: 'telemetry' }, { scope: 'get', path: '/api/video/snapshot', ttl_seconds: 60 }],
   type: 'object',
   required: ['scope'],
   properties: {

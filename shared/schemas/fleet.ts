@@ -32,6 +32,8 @@ export const fleetEnrollment = {
     certificate_renews_at: { ...time, description: 'from when a new one is asked for, ms since 1970' },
     signing_key: {
       anyOf: [{ type: 'null' }, STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk],
+      // The public key of RFC 8037, appendix A.
+      examples: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
       description: 'the public half of the key that signs its answers',
     },
   },
@@ -101,6 +103,7 @@ export const fleetDocument = {
 
 export const fleetEnroll = {
   title: 'FleetEnroll',
+  examples: [{ hub: 'https://hub.example.org', code: 'K7M2-QX4P-9RTW' }],
   type: 'object',
   required: ['hub', 'code'],
   properties: {

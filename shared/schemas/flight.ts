@@ -11,6 +11,7 @@ const numbers = { type: ['array', 'null'], items: { type: 'number' } } as const 
 
 export const commandRequest = {
   title: 'CommandRequest',
+  examples: [{ cmd: 'takeoff', args: [10], wait: true }, { cmd: 'land' }],
   type: 'object',
   required: ['cmd'],
   properties: {
@@ -479,6 +480,7 @@ export const paramsReset = {
 
 export const paramWrite = {
   title: 'ParamWrite',
+  examples: [{ value: 3000 }],
   type: 'object',
   required: ['value'],
   properties: { value: { type: 'number' } },
@@ -506,6 +508,7 @@ export const paramWritten = {
 
 export const paramListWrite = {
   title: 'ParamListWrite',
+  examples: [{ params: { RTL_ALT: 3000, FENCE_ENABLE: 1 } }],
   type: 'object',
   required: ['params'],
   properties: {
@@ -546,6 +549,7 @@ export const paramsResetDone = {
 const clientIdQuery = {
   type: 'string',
   pattern: CLIENT_ID_PATTERN,
+  examples: ['tablet-1'],
   description: 'instead of x-svc-client-id',
 } as const satisfies JsonSchema;
 
@@ -556,11 +560,13 @@ export const telemetryQuery = {
     rate: {
       type: 'string',
       pattern: '^(?:10|[1-9]|[0-9]\\.[0-9]{0,2}[1-9])$',
+      examples: ['2'],
       description: 'snapshots a second, above 0 and at most 10; without it, each as it comes',
     },
     fields: {
       type: 'string',
       pattern: '^[a-z_]{1,40}(?:,[a-z_]{1,40}){0,39}$',
+      examples: ['position,battery'],
       description: 'members of the snapshot to send, separated by commas; without it, all',
     },
     client_id: clientIdQuery,
@@ -576,6 +582,7 @@ export const mavlinkQuery = {
       type: 'string',
       maxLength: 1024,
       pattern: '^[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?(?:,[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?)*$',
+      examples: ['HEARTBEAT,ATTITUDE@5'],
       description: 'messages to send, by name or number, each with @Hz as an upper bound; without it, all',
     },
     force: { enum: ['0', '1'], description: '1 overrides the armed guard; a token needs destructive' },

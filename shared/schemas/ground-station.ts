@@ -77,6 +77,7 @@ export const groundDrones = {
 
 export const activeDroneRequest = {
   title: 'ActiveDroneRequest',
+  examples: [{ device_id: 'svc-d4e5f6' }],
   type: 'object',
   required: ['device_id'],
   properties: { device_id: deviceId },
@@ -108,6 +109,7 @@ const autoDim = { type: 'boolean' } as const;
 const cycleSeconds = { type: 'integer', minimum: 1, maximum: 60, description: 'seconds a screen' } as const;
 const mapping = {
   title: 'GroundUiMapping',
+  examples: [{ B1_short: 'cycle_screen', B1_long: 'toggle_backlight' }],
   type: 'object',
   maxProperties: 16,
   propertyNames: { pattern: '^B[1-8]_(?:short|long)$' },
@@ -166,6 +168,7 @@ export const groundUi = {
 
 export const groundUiRequest = {
   title: 'GroundUiRequest',
+  examples: [{ oled: { brightness: 120 } }],
   type: 'object',
   minProperties: 1,
   properties: {
@@ -194,6 +197,7 @@ export type GroundUiChange = FromSchema<typeof groundUiRequest>;
 
 export const factoryResetRequest = {
   title: 'FactoryResetRequest',
+  examples: [{ confirm: 'svc-a1b2c3' }],
   type: 'object',
   required: ['confirm'],
   properties: {

@@ -60,6 +60,7 @@ export const mcpStatus = {
 
 export const mintRequest = {
   title: 'McpMintRequest',
+  examples: [{ label: 'laptop', scopes: ['read', 'flight'], ttl_ms: 86_400_000 }],
   type: 'object',
   required: ['scopes'],
   // secret_read adds secrets to a read, so it needs read.
@@ -101,6 +102,7 @@ export const mintAnswer = {
 
 export const revokeRequest = {
   title: 'McpRevokeRequest',
+  examples: [{ token_id: 'mct_00112233445566778899aabb' }, { all: true }],
   type: 'object',
   description: 'either token_id or all, not both',
   properties: {

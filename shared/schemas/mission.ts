@@ -74,6 +74,25 @@ export const missionAnswer = {
 /** The items are checked one by one by shared/mission/check.ts, which names the index of a wrong one. */
 export const missionWrite = {
   title: 'MissionWrite',
+  examples: [
+    {
+      items: [
+        {
+          seq: 0,
+          frame: 3,
+          command: 16,
+          param1: 0,
+          param2: 0,
+          param3: 0,
+          param4: null,
+          x: -35.3621,
+          y: 149.1651,
+          z: 30,
+          autocontinue: 1,
+        },
+      ],
+    },
+  ],
   anyOf: [
     {
       type: 'object',
@@ -128,6 +147,7 @@ export const missionWritten = {
       type: 'object',
       description: 'how many items of each list were written, or would be',
       propertyNames: { enum: MISSION_PARTS },
+      examples: [{ mission: 3, fence: 1 }],
       additionalProperties: { type: 'integer' },
     },
   },
@@ -152,6 +172,7 @@ export const missionPutQuery = {
     parts: {
       type: 'string',
       pattern: '^(?:mission|fence|rally)(?:,(?:mission|fence|rally)){0,2}$',
+      examples: ['mission,fence'],
       description: "which parts of a plan file to write; without it, the route's own",
     },
   },

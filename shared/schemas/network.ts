@@ -15,7 +15,11 @@ const ssid = {
   maxLength: 32,
 } as const satisfies JsonSchema;
 const channel = { type: 'integer', minimum: 1, maximum: 196 } as const satisfies JsonSchema;
-const mac = { type: 'string', pattern: '^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$' } as const satisfies JsonSchema;
+const mac = {
+  type: 'string',
+  pattern: '^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$',
+  examples: ['02:00:00:00:00:01'],
+} as const satisfies JsonSchema;
 
 export const hotspot = {
   title: 'Hotspot',
@@ -155,6 +159,7 @@ export const configured = {
 
 export const joinRequest = {
   title: 'WifiJoinRequest',
+  examples: [{ ssid: 'field', passphrase: 'a passphrase' }],
   type: 'object',
   required: ['ssid'],
   properties: {
@@ -192,6 +197,16 @@ export const forgot = {
 
 export const ethernetRequest = {
   title: 'EthernetRequest',
+  examples: [
+    { interface: 'eth0', mode: 'dhcp' },
+    {
+      interface: 'eth0',
+      mode: 'static',
+      address: '192.168.1.20/24',
+      gateway: '192.168.1.1',
+      dns: ['192.168.1.1'],
+    },
+  ],
   type: 'object',
   required: ['interface', 'mode'],
   properties: {
@@ -220,6 +235,7 @@ export const ethernet = {
 
 export const hotspotRequest = {
   title: 'HotspotRequest',
+  examples: [{ enabled: true, ssid: 'drone-1', passphrase: 'a passphrase', channel: 6 }],
   type: 'object',
   required: ['enabled'],
   properties: {
@@ -261,6 +277,7 @@ export const macAdapters = {
 
 export const pinRequest = {
   title: 'MacPinRequest',
+  examples: [{ iface: 'wlan1', mac: '02:00:00:00:00:01' }],
   type: 'object',
   required: ['iface'],
   properties: {
@@ -350,6 +367,7 @@ const order = {
 
 export const priorityRequest = {
   title: 'UplinkPriorityRequest',
+  examples: [{ priority: ['ethernet', 'wifi_client'] }],
   type: 'object',
   required: ['priority'],
   properties: { priority: { ...order, description: 'interfaces, the preferred one first' } },
@@ -394,6 +412,7 @@ export const meshConfig = {
 
 export const meshConfigRequest = {
   title: 'MeshConfigRequest',
+  examples: [{ mesh_id: 'field', carrier: '802.11s', channel: 6 }],
   type: 'object',
   properties: {
     mesh_id: meshId,

@@ -86,14 +86,6 @@ export const status = {
     fc_port: nullableString,
     fc_baud: nullableInteger,
     fc_firmware: nullableString,
-    fcFirmware: {
-      type: 'string',
-      description: 'fc_firmware as older clients read it; unknown instead of null',
-    },
-    fcVariant: {
-      type: 'null',
-      description: 'what older clients show of flight controllers that do not speak MAVLink',
-    },
     fc_source: nullableString,
     fc_heartbeat_age_s: nullableNumber,
     fc_link_hint: {

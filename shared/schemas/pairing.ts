@@ -28,6 +28,7 @@ export const pairingCode = {
 
 export const claimRequest = {
   title: 'PairingClaimRequest',
+  examples: [{ user_id: 'pilot', code: 'K7M2QX' }],
   type: 'object',
   required: ['user_id'],
   properties: {

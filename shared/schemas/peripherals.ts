@@ -55,7 +55,7 @@ const FACTS = {
     description: 'what only its kind has: label, lines, mac, state, …; null: not known',
     additionalProperties: { type: ['string', 'number', 'null'] },
   },
-  rate_hz: { type: 'null', description: 'not measured' },
+  rate_hz: { type: ['number', 'null'], description: 'null: not measured' },
   used_by: {
     type: ['array', 'null'],
     description: 'the processes that have its device open; null: not known',
@@ -159,6 +159,7 @@ export const peripheralDetail = {
 
 export const peripheralConfig = {
   title: 'PeripheralConfig',
+  examples: [{ gain: 3 }],
   type: 'object',
   description: "fits the manifest's config_schema",
 } as const satisfies JsonSchema;
@@ -177,6 +178,7 @@ export const peripheralConfigured = {
 
 export const peripheralAction = {
   title: 'PeripheralActionRequest',
+  examples: [{ action_id: 'rescan' }],
   type: 'object',
   required: ['action_id'],
   properties: {

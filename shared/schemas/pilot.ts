@@ -26,6 +26,7 @@ export const pilotState = {
 
 export const pilotClaimRequest = {
   title: 'PilotClaimRequest',
+  examples: [{ client_id: 'tablet-1' }],
   type: 'object',
   required: ['client_id'],
   properties: {
@@ -45,6 +46,7 @@ export const pilotClaimAnswer = {
 
 export const pilotHeartbeatRequest = {
   title: 'PilotHeartbeatRequest',
+  examples: [{ client_id: 'tablet-1', secret: 'what the claim answered' }],
   type: 'object',
   required: ['client_id', 'secret'],
   properties: {
@@ -56,6 +58,7 @@ export const pilotHeartbeatRequest = {
 
 export const pilotReleaseRequest = {
   title: 'PilotReleaseRequest',
+  examples: [{ client_id: 'tablet-1' }],
   type: 'object',
   required: ['client_id'],
   properties: { client_id: clientId },

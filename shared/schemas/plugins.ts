@@ -221,19 +221,30 @@ const permissionIds = {
 export const installQuery = {
   type: 'object',
   properties: {
-    job_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    job_id: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9._-]{1,128}$',
+      description: "the caller's own name for it; it is in the answer",
+    },
     requested_permissions: {
       type: 'string',
+      examples: ['telemetry.read'],
       maxLength: 4096,
       description: 'permissions to grant, by commas',
     },
-    force: { type: 'string' },
+    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const installFromUrl = {
   title: 'ExtensionInstallRequest',
+  examples: [
+    {
+      url: 'https://github.com/example/extension/releases/download/v1/extension.svcplug',
+      expected_sha256: '9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f',
+    },
+  ],
   type: 'object',
   required: ['url', 'expected_sha256'],
   properties: {
@@ -247,6 +258,7 @@ export const installFromUrl = {
 
 export const grantRequest = {
   title: 'ExtensionGrantRequest',
+  examples: [{ permission_id: 'telemetry.read' }],
   type: 'object',
   required: ['permission_id'],
   properties: { permission_id: { type: 'string', minLength: 1, maxLength: 128 } },
@@ -276,13 +288,14 @@ export const removeQuery = {
       enum: ['1', 'true', 't', 'yes', 'y', 'on', '0', 'false', 'f', 'no', 'n', 'off'],
       description: 'whether what it has stored stays',
     },
-    force: { type: 'string' },
+    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const configWrite = {
   title: 'ExtensionConfigRequest',
+  examples: [{ key: 'interval_s', value: 5, scope: 'drone' }],
   type: 'object',
   required: ['key', 'value'],
   properties: {
@@ -343,6 +356,7 @@ export const logQuery = {
 
 export const invoke = {
   title: 'ExtensionToolRequest',
+  examples: [{ arguments: { count: 3 }, timeout_ms: 5000 }],
   type: 'object',
   properties: {
     arguments: { type: 'object' },

@@ -5,6 +5,7 @@ import { shownName } from './shown-name.ts';
 const publicKey = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
+  examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
   description: 'X25519 public key, hexadecimal',
 } as const;
 const deviceId = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' } as const;
@@ -20,6 +21,7 @@ const proved = {
 /** On a ground station: which drone to bind. On a drone: the ground station's half. */
 export const radioPairRequest = {
   title: 'RadioPairRequest',
+  examples: [{ host: '192.168.1.20', code: 'K7M2QX' }],
   type: 'object',
   properties: {
     host: {
@@ -102,7 +104,7 @@ export const radioUnpairQuery = {
   required: ['device_id'],
   properties: {
     device_id: { ...deviceId, description: 'the other end, as GET /api/wfb/pair names it' },
-    force: { enum: ['0', '1'] },
+    force: { enum: ['0', '1'], description: '1 overrides the armed guard' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

@@ -165,6 +165,7 @@ export const history = {
 
 export const channelRequest = {
   title: 'RadioChannelRequest',
+  examples: [{ channel: 161 }],
   type: 'object',
   required: ['channel'],
   properties: {
@@ -201,6 +202,7 @@ export const channelAnswer = {
 
 export const powerRequest = {
   title: 'RadioPowerRequest',
+  examples: [{ tx_power_dbm: 20 }],
   type: 'object',
   required: ['tx_power_dbm'],
   properties: {

@@ -49,6 +49,7 @@ export const setupStatus = {
 
 export const stepRequest = {
   title: 'SetupStepRequest',
+  examples: [{ action: 'complete' }],
   type: 'object',
   required: ['action'],
   properties: {
@@ -62,6 +63,7 @@ export const stepRequest = {
 
 export const profileChoice = {
   title: 'SetupProfileRequest',
+  examples: [{ profile: 'drone' }, { profile: 'ground-station', role: 'direct' }],
   type: 'object',
   required: ['profile'],
   // A drone has no role.

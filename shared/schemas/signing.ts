@@ -39,6 +39,7 @@ export const require = {
 
 export const requireRequest = {
   title: 'SigningRequireRequest',
+  examples: [{ require: true }],
   type: 'object',
   required: ['require'],
   properties: { require: { type: 'boolean' } },
@@ -79,6 +80,7 @@ export const counters = {
 
 export const enrolRequest = {
   title: 'SigningEnrolRequest',
+  examples: [{ key_hex: '9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f', link_id: 1 }],
   type: 'object',
   required: ['key_hex'],
   properties: {

@@ -17,6 +17,7 @@ const holder = {
 
 export const profileRequest = {
   title: 'VideoProfileRequest',
+  examples: [{ profile: 'hero', holder: 'page', lease_s: 30 }, { profile: 'thumbnail' }],
   type: 'object',
   required: ['profile'],
   // lease_s needs a holder.
@@ -237,6 +238,7 @@ export const snapshotStored = {
 
 export const recordStart = {
   title: 'RecordingStartRequest',
+  examples: [{ name: 'inspection' }],
   type: 'object',
   properties: {
     name: {

@@ -169,7 +169,11 @@ export const modelMeta = {
   ],
   properties: {
     ...said,
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
+    },
     size_bytes: { type: 'integer', minimum: 1 },
     added_at: { type: ['string', 'null'], format: 'date-time', description: 'null: part of the program' },
     builtin: { type: 'boolean', description: 'part of the program, cannot be deleted' },
@@ -193,7 +197,12 @@ export type ModelCheck =
 export const MODEL_BYTES = 200 * 1024 * 1024;
 
 const address = { type: 'string', minLength: 1, maxLength: 2048 } as const;
-const sha256 = { type: 'string', pattern: '^[0-9A-Fa-f]{64}$', description: 'of the file' } as const;
+const sha256 = {
+  type: 'string',
+  pattern: '^[0-9A-Fa-f]{64}$',
+  examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
+  description: 'of the file',
+} as const;
 
 /** The body of POST /api/vision/models that is JSON instead of a multipart form. */
 export const modelDownload = {
@@ -304,6 +313,7 @@ export const visionStatus = {
 
 export const detectorChoice = {
   title: 'DetectorChoice',
+  examples: [{ model_id: 'people' }],
   type: 'object',
   required: ['model_id'],
   properties: { model_id: modelId },
@@ -333,6 +343,7 @@ export const detectorChosen = {
 
 export const designateRequest = {
   title: 'DesignateRequest',
+  examples: [{ track_id: 7 }, { bbox: { x: 600, y: 320, width: 80, height: 80 } }, { release: true }],
   type: 'object',
   oneOf: [
     { properties: { bbox: true }, required: ['bbox'] },
