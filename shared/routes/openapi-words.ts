@@ -88,7 +88,7 @@ export function answerExample(row: Row): unknown {
 /** In whole sentences: what it does, who may, what refuses it, how large and how long. */
 export function descriptionOf(row: Row): string {
   const says = [
-    `${sentence(row.summary)}`,
+    sentence(row.summary),
     access(row),
     row.names.length > 0 ? 'What the request names may need a higher class than that.' : '',
     GUARDS[row.armed],

@@ -145,7 +145,7 @@ describe('a refusal on a route of the lifecycle of extensions', () => {
       headers: json,
       body: JSON.stringify({ scopes: ['safe_write'] }),
     });
-    token = String(((await minted.json()) as { token: string }).token);
+    ({ token } = (await minted.json()) as { token: string });
   });
   after(async () => Promise.all([front.stop(), without.stop()]));
 
