@@ -15,6 +15,8 @@ const SCHEMAS = ['items', 'contains', 'propertyNames', 'not', 'if', 'then', 'els
  */
 export class Components {
   readonly #named = new Map<string, Json>();
+  /** What was made of each schema: most stand in many rows. */
+  readonly #made = new Map<object, Json>();
 
   /** All that were referred to, by name. */
   get schemas(): Json {
@@ -24,7 +26,12 @@ export class Components {
   /** The schema, or the reference to it. @throws Error for two schemas of one name */
   of(schema: unknown): Json {
     if (typeof schema !== 'object' || schema === null) return schema === false ? NOTHING : {};
-    const { title, ...rest } = schema as Json;
+    const made = this.#made.get(schema) ?? this.#use(schema as Json);
+    this.#made.set(schema, made);
+    return made;
+  }
+
+  #use({ title, ...rest }: Json): Json {
     if (typeof title !== 'string') return this.#plain(rest);
     const own = Object.fromEntries(
       OWN.flatMap((name) => (rest[name] === undefined ? [] : [[name, rest[name]]])),

@@ -41,7 +41,7 @@ const FORCE: Parameter = {
   in: 'query',
   required: false,
   description: '1 overrides the armed guard',
-  schema: { enum: ['0', '1'] },
+  schema: { type: 'string' },
   example: '1',
 };
 
