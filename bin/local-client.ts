@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, isErrorCode, messageOf } from '../shared/errors.ts';
+import { ApiError, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
 import { type NodePlace, openAnswer, requestNode, type Upload } from '../shared/http/node-request.ts';
 import { pathsFrom } from '../shared/paths.ts';
@@ -105,9 +105,11 @@ export async function workNode(address: NodeAddress, work: Work): Promise<unknow
 }
 
 function failure(status: number, body: unknown): ApiError {
-  const { code, detail, ...extras } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const refusal = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const { code: _code, error: _error, detail, ...extras } = refusal;
+  const word = errorWord(refusal);
   return new ApiError(
-    isErrorCode(code) ? code : 'E_INTERNAL',
+    isErrorCode(word) ? word : 'E_INTERNAL',
     typeof detail === 'string' ? detail : `The node answered ${status}.`,
     extras,
   );

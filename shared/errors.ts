@@ -10,6 +10,7 @@ export const ERRORS = {
     400,
     'The request target is ambiguous. Send the plain path, without encodings it does not need.',
   ],
+  E_EXTENSION: [400, 'The extension cannot be taken as it is. `kind` says why.'],
   E_UNAUTHENTICATED: [401, 'This node is paired. Send the pairing key in the X-SVC-Key header.'],
   E_STALE: [401, 'The nonce is too old. Nothing was done; repeat the call with the one in this answer.'],
   E_SCOPE: [403, 'The token does not hold the scope that this request needs.'],
@@ -30,6 +31,7 @@ export const ERRORS = {
   E_ORIGIN: [403, 'The Host or Origin of this request is not allowed on this node.'],
   E_CODE: [403, 'The pairing code is wrong or has expired. Read the current one on the node.'],
   E_CAPABILITY: [403, 'The extension was not granted what this needs.'],
+  E_EXTENSION_REFUSED: [403, 'This node does not take or run this extension.'],
   E_NOT_FOUND: [404, 'There is nothing at this path.'],
   E_UNKNOWN_KEY: [404, 'There is no such config key. GET /api/config/schema lists them.'],
   E_METHOD: [405, 'This path does not have this method. See the Allow header.'],
@@ -51,6 +53,7 @@ export const ERRORS = {
   E_MODEL_EXISTS: [409, 'There is another model of this name. Delete it first, or choose another name.'],
   E_MODEL_IN_USE: [409, 'This model is the detector. Choose another one, or none, first.'],
   E_MISSION_REJECTED: [409, 'The vehicle did not take the list over. `held` is what it holds now.'],
+  E_INCOMPATIBLE: [409, 'The extension does not fit this node.'],
   E_ENROLLED: [409, 'This node is already in a fleet. Leave it first.'],
   E_PAIRED: [409, 'This node is already paired. Unpair it first.'],
   E_NOT_PAIRED: [409, 'This node is not paired. Pair it first.'],
@@ -126,6 +129,15 @@ export class ApiError extends Error {
 
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value);
+}
+
+/**
+ * The word of a refusal in either of its two shapes (shared/http/answer.ts): `code`, or `error` where `code` is the number of a
+ * lifecycle route. Null if it has none; another version of the node may have one that is not in the catalogue.
+ */
+export function errorWord(body: Readonly<Record<string, unknown>>): string | null {
+  const word = typeof body['code'] === 'number' ? body['error'] : body['code'];
+  return typeof word === 'string' ? word : null;
 }
 
 /** The message of any thrown value, for logs. */

@@ -1,4 +1,4 @@
-import { ERRORS, isErrorCode } from '../../shared/errors.ts';
+import { ERRORS, errorWord, isErrorCode } from '../../shared/errors.ts';
 import { memberOf } from '../../shared/member.ts';
 import { faultOf } from '../../shared/schemas/fault.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -66,10 +66,10 @@ export function mustRefuse(answer: Answer, ...wanted: readonly string[]): void {
   const { status } = answer;
   must(status >= 400, `It answered ${status} instead of ${wanted.join(' or ') || 'an error'}.`);
   const body = jsonOf(answer);
-  const code = memberOf(body, 'code');
+  const code = typeof body === 'object' ? errorWord({ ...body }) : null;
   must(
     typeof memberOf(body, 'detail') === 'string' && isErrorCode(code),
-    `An error (${status}) is not {detail, code}.`,
+    `An error (${status}) is neither {detail, code} nor {ok, code, kind, detail, error}.`,
   );
   must(ERRORS[code][0] === status, `${code} came with status ${status}.`);
   must(

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { errorWord } from '../../shared/errors.ts';
 import { DENIALS, Denial, type Reason } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 
@@ -100,7 +101,7 @@ export function denialOf(
   { path, principal, writes, cause }: Asked,
 ): Denial {
   const said = typeof body['detail'] === 'string' ? body['detail'].slice(0, MAX_SAID_CHARS) : null;
-  const code = typeof body['code'] === 'string' ? body['code'] : null;
+  const code = errorWord(body);
   const detail = {
     path,
     status,

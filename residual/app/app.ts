@@ -15,7 +15,7 @@ import { bodyStream, hasBody, readBytes, readJson } from '../../shared/http/body
 import { EventAnswer, wantsEvents } from '../../shared/http/event-answer.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Call, Handler, OnProgress } from '../../shared/routes/handler.ts';
-import type { Row } from '../../shared/routes/row.ts';
+import type { Refusals, Row } from '../../shared/routes/row.ts';
 
 export interface AppParts {
   /** The rows that are built here. */
@@ -34,6 +34,8 @@ export interface AppParts {
 
 interface Marks extends Record<string, unknown> {
   mark: Mark;
+  /** Of the row that the request has come to. */
+  refusals?: Refusals;
 }
 type Marked = Response<unknown, Marks>;
 /** One middleware of the residual. */
@@ -141,9 +143,10 @@ function serve(row: Row, handler: Handler<Row>) {
   return async (req: Request, res: Marked): Promise<void> => {
     const { mark } = res.locals;
     checkRouted(mark, row.id);
+    res.locals.refusals = row.refusals;
     const body = await bodyOf(req, row);
     if (!row.long || !wantsEvents(req)) {
-      sendValue(res, await handler(callOf(req, mark, body)));
+      sendValue(res, await handler(callOf(req, mark, body)), {}, row.refusals);
       return;
     }
     const events = new EventAnswer(res, () => performance.now());
@@ -151,7 +154,7 @@ function serve(row: Row, handler: Handler<Row>) {
       events.result(await handler(callOf(req, mark, body, events.progress)));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      events.failure(failureOf(error));
+      events.failure(failureOf(error, row.refusals));
     }
   };
 }
@@ -184,13 +187,18 @@ async function bodyOf(req: IncomingMessage, row: Row): Promise<unknown> {
 }
 
 function errors(log: Logger) {
-  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
+  return (
+    error: unknown,
+    _req: Request,
+    res: Response<unknown, Partial<Marks>>,
+    _next: NextFunction,
+  ): void => {
     if (!(error instanceof ApiError)) {
       log.error(`request failed: ${messageOf(error)}`, {
         stack: error instanceof Error ? error.stack : undefined,
       });
     }
     if (res.headersSent) res.destroy();
-    else sendFailure(res, failureOf(error));
+    else sendFailure(res, failureOf(error, res.locals.refusals));
   };
 }

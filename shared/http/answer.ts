@@ -1,8 +1,10 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import send from 'send';
-import { ApiError, ERRORS, type ErrorBody, type ErrorCode, messageOf } from '../errors.ts';
+import { ApiError, ERRORS, type ErrorCode, messageOf } from '../errors.ts';
+import { numbered } from '../plugins/refusal.ts';
 import { FileReply, Reply } from '../routes/handler.ts';
+import type { Refusals } from '../routes/row.ts';
 
 /** The one place that turns a value or an error into bytes, for svc-control and svc-residual. */
 
@@ -34,9 +36,10 @@ export function sendValue(
   res: ServerResponse,
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
+  refusals: Refusals = 'plain',
 ): void {
   if (value instanceof FileReply) {
-    sendFile(res, value, headers);
+    sendFile(res, value, headers, refusals);
     return;
   }
   if (!(value instanceof Reply)) {
@@ -57,6 +60,7 @@ function sendFile(
   res: ServerResponse,
   { file, mediaType, headers: own }: FileReply,
   headers: Readonly<Record<string, string>>,
+  refusals: Refusals,
 ): void {
   for (const [name, value] of Object.entries({ ...COMMON, ...own, ...headers, 'content-type': mediaType }))
     res.setHeader(name, value);
@@ -76,10 +80,11 @@ function sendFile(
         const range = res.getHeader('content-range');
         sendFailure(
           res,
-          failureOf(new ApiError('E_RANGE_NOT_SATISFIABLE')),
+          failureOf(new ApiError('E_RANGE_NOT_SATISFIABLE'), refusals),
           typeof range === 'string' ? { 'content-range': range } : {},
         );
-      } else sendFailure(res, failureOf(new ApiError(error.status === 404 ? 'E_NOT_FOUND' : 'E_STORE')));
+      } else
+        sendFailure(res, failureOf(new ApiError(error.status === 404 ? 'E_NOT_FOUND' : 'E_STORE'), refusals));
     })
     .pipe(res);
 }
@@ -106,23 +111,32 @@ export interface Failure {
   readonly detail: string;
   readonly extras: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** The shape of the body, which is the row's. */
+  readonly refusals: Refusals;
 }
 
-/** Answers an error; only the text of an ApiError is shown to the client. */
-export function failureOf(error: unknown): Failure {
+/**
+ * Answers an error; only the text of an ApiError is shown to the client.
+ * @param refusals the row's; `plain` where no row is known
+ */
+export function failureOf(error: unknown, refusals: Refusals = 'plain'): Failure {
   if (error instanceof ApiError) {
-    return { code: error.code, detail: error.message, extras: error.extras, headers: error.headers };
+    const { code, message: detail, extras, headers } = error;
+    return { code, detail, extras, headers, refusals };
   }
-  return { code: 'E_INTERNAL', detail: ERRORS.E_INTERNAL[1], extras: {}, headers: {} };
+  return { code: 'E_INTERNAL', detail: ERRORS.E_INTERNAL[1], extras: {}, headers: {}, refusals };
 }
 
 export function failureStatus({ code }: Failure): number {
   return ERRORS[code][0];
 }
 
-/** The one error body. */
-export function failureBody({ detail, code, extras }: Failure): ErrorBody {
-  return { detail, code, ...extras };
+/** The error body: `{detail, code}`, or `{ok: false, code, kind, detail, error}` of a lifecycle route, each with its extras. */
+export function failureBody(failure: Failure): Readonly<Record<string, unknown>> {
+  const { detail, code: word, extras, refusals } = failure;
+  if (refusals === 'plain') return { detail, code: word, ...extras };
+  const envelope = numbered(word, failureStatus(failure), extras['kind']);
+  return { ...extras, ok: false, ...envelope, detail, error: word };
 }
 
 export function sendFailure(

@@ -1,8 +1,9 @@
+import { noBody } from '../schemas/no-body.ts';
 import * as node from '../schemas/node.ts';
 import { updateStatus } from '../schemas/update.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'front',
@@ -48,7 +49,7 @@ export const coreRows = [
   }),
   row('system.reboot.post', 'POST /api/system/reboot', 'key destructive ok guard link', 'reboot the node', {
     limits: LIMITS.slow,
-    body: { type: 'object', additionalProperties: false },
+    body: noBody,
     fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
     responses: json('systemd has accepted it', node.powered),
   }),
@@ -59,7 +60,7 @@ export const coreRows = [
     'power the node off',
     {
       limits: LIMITS.slow,
-      body: { type: 'object', additionalProperties: false },
+      body: noBody,
       fails: ['E_BUSY', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: json('systemd has accepted it', node.powered),
     },
@@ -80,7 +81,7 @@ export const coreRows = [
     {
       limits: LIMITS.slow,
       names: [{ kind: 'service', in: 'path', member: 'name' }],
-      body: { type: 'object', additionalProperties: false },
+      body: noBody,
       fails: ['E_BUSY', 'E_UPSTREAM', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
       responses: json('restarted, with its new process', node.restarted),
     },
@@ -92,7 +93,7 @@ export const coreRows = [
     'restart the supervisor',
     {
       limits: LIMITS.slow,
-      body: { type: 'object', additionalProperties: false },
+      body: noBody,
       fails: ['E_UPSTREAM_DOWN'],
       responses: json('it will', node.restarted),
     },
@@ -133,6 +134,7 @@ export const coreRows = [
     {
       limits: LIMITS.bundle,
       bodyKind: 'stream',
+      streamed: { 'application/octet-stream': BYTES },
       fails: ['E_BUSY', 'E_DISK_FULL', 'E_STORE', 'E_UPSTREAM', 'E_TIMEOUT'],
       responses: {
         202: {

@@ -1,7 +1,7 @@
 import * as maps from '../schemas/maps.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'residual',
@@ -29,6 +29,7 @@ export const dashboardRows = [
   row('maps.name.put', 'PUT /api/maps/{name}', 'key admin ok - config', 'store a map file', {
     limits: LIMITS.map,
     bodyKind: 'stream',
+    streamed: { 'application/octet-stream': BYTES },
     fails: ['E_INVALID_VALUE', 'E_DISK_FULL', 'E_STORE'],
     responses: json('it is stored, and replaces one of the same name', maps.mapFile),
   }),

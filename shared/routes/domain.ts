@@ -3,7 +3,7 @@ import type { BodyKind, Limits, PathParam, Row, RowMethod } from './row.ts';
 import { LATER, LIMITS, PARAM } from './row-parts.ts';
 
 /** The common properties of all rows of a domain. */
-interface DomainDefaults extends Pick<Row, 'lane' | 'feature' | 'profiles'> {
+interface DomainDefaults extends Pick<Row, 'lane' | 'feature' | 'profiles'>, Partial<Pick<Row, 'refusals'>> {
   /** The path parameters of this domain, in addition to `COMMON_PARAMS`. */
   readonly params?: Readonly<Record<string, PathParam>>;
 }
@@ -75,9 +75,11 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
       query: null,
       body: null,
       bodyMedia: null,
+      streamed: null,
       responses: LATER,
       fails: [],
       long: false,
+      refusals: 'plain',
       blast: blast ?? 'none',
       limits: limitsOf(method),
       params: Object.fromEntries(

@@ -18,6 +18,7 @@ import {
   telemetry,
   telemetryQuery,
 } from '../schemas/flight.ts';
+import { noBody } from '../schemas/no-body.ts';
 import { offboardMessage } from '../schemas/offboard.ts';
 import * as signing from '../schemas/signing.ts';
 import { domain } from './domain.ts';
@@ -183,7 +184,7 @@ export const flightRows = [
     'disable signing on the flight controller',
     {
       limits: LIMITS.slow,
-      body: { type: 'object', additionalProperties: false },
+      body: noBody,
       fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
       responses: json('the vehicle no longer signs', signing.disabled),
     },

@@ -11,7 +11,7 @@ import {
 import { recordStart, recordStarted, recordStopped } from '../schemas/video.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'front',
@@ -44,7 +44,8 @@ export const groundStationRows = [
     'hotspot',
     {
       limits: LIMITS.network,
-      body: network.hotspotRequest,
+      // Of a ground station it is not guarded, so it has no `force`.
+      body: { ...network.hotspotRequest, title: 'GroundHotspotRequest' },
       fails: CHANGE_FAILS,
       responses: json('as it is now', network.hotspot),
     },
@@ -219,6 +220,7 @@ export const groundStationRows = [
       params: RELAYED_PATH,
       limits: LIMITS.upload,
       bodyKind: 'stream',
+      streamed: { 'application/octet-stream': BYTES },
       responses: media("the drone's own answer, whatever its status", '*/*'),
       fails: ['E_NOT_FOUND', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     },

@@ -17,11 +17,11 @@ export interface PathMatch {
 }
 
 /**
- * `bad`: not canonical, with the reason. `none`: canonical, but no row has it. `found`: the template of the path. A literal
+ * `bad`: not canonical, with the reason, and the template if only the value of a parameter is wrong. `none`: canonical, but no row has it. `found`: the template of the path. A literal
  * segment wins over a parameter, for every method and whatever follows (docs/contract.md 4.1).
  */
 export type MatchResult =
-  | { readonly kind: 'bad'; readonly why: string }
+  | { readonly kind: 'bad'; readonly why: string; readonly template?: Template }
   | { readonly kind: 'none' }
   | ({ readonly kind: 'found'; readonly path: string; readonly query: string } & PathMatch);
 
@@ -110,8 +110,7 @@ export class Matcher {
     const why = path === '/' ? null : whyNotCanonical(segments.slice(0, this.#ownLength(segments)));
     if (why !== null) return { kind: 'bad', why };
     const found = this.#walk(path === '/' ? [] : segments);
-    if (typeof found === 'object' && found !== null) return { kind: 'found', path, query, ...found };
-    if (found !== null) return { kind: 'bad', why: found };
+    if (found !== null) return 'why' in found ? found : { kind: 'found', path, query, ...found };
     return path.includes('%')
       ? { kind: 'bad', why: 'the path has an unnecessary encoding' }
       : { kind: 'none' };
@@ -131,8 +130,9 @@ export class Matcher {
   }
 
   /** The template and its parameters, null if none matches, or the reason why a parameter's value is invalid. */
-  #walk(segments: readonly string[]): PathMatch | string | null {
+  #walk(segments: readonly string[]): PathMatch | Extract<MatchResult, { kind: 'bad' }> | null {
     let node = this.#root;
+    let why: string | null = null;
     let params = NO_PARAMS;
     for (const [index, segment] of segments.entries()) {
       const literal = node.literals.get(segment);
@@ -141,14 +141,16 @@ export class Matcher {
         continue;
       }
       const { param } = node;
-      if (param === null) return null;
+      if (param === null) return why === null ? null : { kind: 'bad', why };
       const value = decode(param.rest ? segments.slice(index).join('/') : segment, param);
-      if (value === null) return `the path parameter ${param.name} does not fit its pattern`;
-      params = { ...params, [param.name]: value };
+      if (value === null) why ??= `the path parameter ${param.name} does not fit its pattern`;
+      else params = { ...params, [param.name]: value };
       node = param.node;
       if (param.rest) break;
     }
-    return node.template === null ? null : { template: node.template, params };
+    const { template } = node;
+    if (why !== null) return { kind: 'bad', why, ...(template !== null && { template }) };
+    return template === null ? null : { template, params };
   }
 }
 

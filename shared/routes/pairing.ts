@@ -1,7 +1,6 @@
 import {
   dashboardSessions,
   pinClearAnswer,
-  pinClearRequest,
   pinSetAnswer,
   pinSetRequest,
   pinStatus,
@@ -11,6 +10,7 @@ import {
   ticketAnswer,
   ticketRequest,
 } from '../schemas/dashboard.ts';
+import { noBody } from '../schemas/no-body.ts';
 import { claimAnswer, claimRequest, pairingCode, pairingInfo, unpairAnswer } from '../schemas/pairing.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
@@ -80,7 +80,7 @@ export const pairingRows = [
     'keyonly none forbid - config',
     'clear the PIN, end every session',
     {
-      body: pinClearRequest,
+      body: noBody,
       fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_STORE'],
       responses: json('done', pinClearAnswer),
     },

@@ -1,3 +1,4 @@
+import { noBody } from '../schemas/no-body.ts';
 import {
   peripheralActed,
   peripheralAction,
@@ -17,7 +18,7 @@ const LIST = json('what is there, what was unplugged, and which sources failed',
 export const peripheralsRows = [
   row('peripherals.get', 'GET /api/peripherals', 'key read ok -', 'connected hardware', { responses: LIST }),
   row('peripherals.scan.post', 'POST /api/peripherals/scan', 'key safe_write ok - config', 'scan now', {
-    body: { type: 'object', additionalProperties: false },
+    body: noBody,
     responses: LIST,
   }),
   row('peripherals.id.get', 'GET /api/peripherals/{id}', 'key read ok -', 'one peripheral', {

@@ -1,54 +1,42 @@
-import type { JsonSchema } from '../schemas/json-schema.ts';
 import { logList } from '../schemas/logs.ts';
 import * as plugins from '../schemas/plugins.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS, media, PARAM } from './row-parts.ts';
+import { BYTES, form, json, LIMITS, media, PARAM } from './row-parts.ts';
 
 const { row } = domain({
   lane: 'residual',
   feature: 'plugins',
+  refusals: 'lifecycle',
   profiles: 'DG',
   params: { lang: PARAM.lang, perm: PARAM.perm, tool: PARAM.id },
 });
 
-/** The refusals of the lifecycle, besides the errors that every route has: the same envelope with each status. */
-const refused = {
-  description: 'refused; `kind` says why',
-  mediaType: 'application/json',
-  schema: plugins.refusal,
-} as const;
-const REFUSALS = {
-  400: refused,
-  403: refused,
-  404: refused,
-  409: refused,
-  413: refused,
-  500: refused,
-  502: refused,
-} as const;
-/** An answer of a lifecycle route. */
-const answer = <const S extends JsonSchema>(description: string, schema: S) => ({
-  ...REFUSALS,
-  ...json(description, schema),
-});
-
 /** To start one waits until its processes run, or have ended again. */
 const starting = { limits: LIMITS.slow } as const;
+/** What is not its lifecycle: what it publishes, its tools, its own API. */
+const PLAIN = { refusals: 'plain' } as const;
 /** An upload: up to 64 MiB in, streamed; the extension answers as it likes. */
 const PASSED = {
   ...media('what it answers', '*/*'),
   503: { description: 'it does not serve', mediaType: 'application/json', schema: plugins.notServing },
 } as const;
-const PASSED_PATH = { params: { id: PARAM.id, path: PARAM.passed } } as const;
-const through = { ...PASSED_PATH, limits: LIMITS.upload, bodyKind: 'stream', responses: PASSED } as const;
+const PASSED_PATH = { ...PLAIN, params: { id: PARAM.id, path: PARAM.passed } } as const;
+const through = {
+  ...PASSED_PATH,
+  limits: LIMITS.upload,
+  bodyKind: 'stream',
+  streamed: { 'application/octet-stream': BYTES },
+  responses: PASSED,
+} as const;
+const ARCHIVE = { bodyKind: 'stream', streamed: form('the archive, a .svcplug') } as const;
 
 export const pluginsRows = [
   row('plugins.get', 'GET /api/plugins', 'key read ok -', 'extensions', {
-    responses: answer('by id', plugins.installs),
+    responses: json('by id', plugins.installs),
   }),
   row('plugins.id.get', 'GET /api/plugins/{id}', 'key read ok -', 'one extension', {
-    responses: answer('its record, its grants, its manifest', plugins.detail),
+    responses: json('its record, its grants, its manifest', plugins.detail),
   }),
   row(
     'plugins.parse.post',
@@ -57,8 +45,8 @@ export const pluginsRows = [
     'inspect an archive, install nothing',
     {
       limits: LIMITS.upload,
-      bodyKind: 'stream',
-      responses: answer('what it is and what it wants; multipart, the archive as `file`', plugins.parsed),
+      ...ARCHIVE,
+      responses: json('what it is and what it wants; multipart, the archive as `file`', plugins.parsed),
     },
   ),
   row(
@@ -68,10 +56,10 @@ export const pluginsRows = [
     'install an archive',
     {
       limits: LIMITS.upload,
-      bodyKind: 'stream',
+      ...ARCHIVE,
       query: plugins.installQuery,
       long: true,
-      responses: answer('installed, not running; multipart, the archive as `file`', plugins.installed),
+      responses: json('installed, not running; multipart, the archive as `file`', plugins.installed),
     },
   ),
   row(
@@ -83,7 +71,7 @@ export const pluginsRows = [
       limits: LIMITS.download,
       body: plugins.installFromUrl,
       long: true,
-      responses: answer('installed, not running', plugins.installed),
+      responses: json('installed, not running', plugins.installed),
     },
   ),
   row(
@@ -91,29 +79,29 @@ export const pluginsRows = [
     'POST /api/plugins/{id}/grant',
     'key none forbid guard config',
     'grant a permission',
-    { ...starting, body: plugins.grantRequest, responses: answer('granted', plugins.done) },
+    { ...starting, body: plugins.grantRequest, responses: json('granted', plugins.done) },
   ),
   row(
     'plugins.id.perms.perm.delete',
     'DELETE /api/plugins/{id}/perms/{perm}',
     'key admin ok guard config',
     'revoke a permission',
-    { ...starting, responses: answer('what is still granted', plugins.revoked) },
+    { ...starting, responses: json('what is still granted', plugins.revoked) },
   ),
   row('plugins.id.enable.post', 'POST /api/plugins/{id}/enable', 'key admin forbid guard config', 'enable', {
     ...starting,
     bodyKind: 'json',
-    responses: answer('it runs, if it has a part that runs', plugins.done),
+    responses: json('it runs, if it has a part that runs', plugins.done),
   }),
   row('plugins.id.disable.post', 'POST /api/plugins/{id}/disable', 'key admin ok guard config', 'disable', {
     ...starting,
     bodyKind: 'json',
-    responses: answer('nothing of it runs', plugins.done),
+    responses: json('nothing of it runs', plugins.done),
   }),
   row('plugins.id.delete', 'DELETE /api/plugins/{id}', 'key destructive ok guard config', 'remove', {
     ...starting,
     query: plugins.removeQuery,
-    responses: answer('it is gone', plugins.done),
+    responses: json('it is gone', plugins.done),
   }),
   row(
     'plugins.id.config.put',
@@ -123,10 +111,11 @@ export const pluginsRows = [
     {
       body: plugins.configWrite,
       fails: ['E_INVALID_VALUE', 'E_TOO_LARGE', 'E_STORE'],
-      responses: answer('stored, and sent to it if it runs', plugins.configWritten),
+      responses: json('stored, and sent to it if it runs', plugins.configWritten),
     },
   ),
   row('plugins.id.state.get', 'GET /api/plugins/{id}/state', 'key read ok -', 'published state', {
+    ...PLAIN,
     responses: json('what it published in the last 10 s', plugins.state),
   }),
   row(
@@ -134,14 +123,14 @@ export const pluginsRows = [
     'GET /api/plugins/{id}/locales/{lang}',
     'key read ok -',
     'locale bundle',
-    { responses: answer('its locales/<lang>.json', { type: 'object' }) },
+    { responses: json('its locales/<lang>.json', { type: 'object' }) },
   ),
   row(
     'plugins.id.gcs.path.get',
     'GET /api/plugins/{id}/gcs/{*path}',
     'key read ok -',
     "ground half's files",
-    { readTicket: 'segment', responses: { ...REFUSALS, ...media('the file', '*/*') } },
+    { readTicket: 'segment', responses: media('the file', '*/*') },
   ),
   row(
     'plugins.id.tools.tool.invoke.post',
@@ -150,9 +139,10 @@ export const pluginsRows = [
     "run an extension's tool",
     {
       ...starting,
+      ...PLAIN,
       body: plugins.invoke,
-      fails: ['E_BAD_REQUEST', 'E_CAPABILITY', 'E_TIMEOUT'],
-      responses: answer('what the tool returned', plugins.invoked),
+      fails: ['E_INTERNAL', 'E_BAD_REQUEST', 'E_CAPABILITY', 'E_TIMEOUT'],
+      responses: json('what the tool returned', plugins.invoked),
     },
   ),
   row(
@@ -199,9 +189,9 @@ export const pluginsRows = [
   row('plugins.id.logs.get', 'GET /api/plugins/{id}/logs', 'key read ok -', 'its output', {
     query: plugins.logQuery,
     fails: ['E_STORE'],
-    responses: answer('newest first', logList),
+    responses: json('newest first', logList),
   }),
   row('plugins.id.readiness.get', 'GET /api/plugins/{id}/readiness', 'key read ok -', 'its services', {
-    responses: answer('each of its parts that runs', plugins.readiness),
+    responses: json('each of its parts that runs', plugins.readiness),
   }),
 ] as const satisfies readonly Row[];

@@ -47,32 +47,66 @@ const RAW_SEGMENT = '(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+';
 // Unreserved characters of RFC 3986; other characters of a value arrive percent-encoded.
 const ID = '[A-Za-z0-9][A-Za-z0-9._~-]{0,127}';
 
+/** Any bytes, in the words that makers of clients know. */
+export const BYTES = { type: 'string', format: 'binary' } as const satisfies JsonSchema;
+
+/** One file, as a form of a browser sends it (RFC 7578). */
+export function form(what: string): Readonly<Record<string, JsonSchema>> {
+  return {
+    'multipart/form-data': {
+      type: 'object',
+      required: ['file'],
+      properties: { file: { ...BYTES, description: what } },
+    },
+  };
+}
+
 export const PARAM = {
   fcParam: {
     pattern: '[A-Za-z0-9_]{1,16}',
     description: "the flight controller's parameter name, 1 to 16 characters",
+    example: 'RTL_ALT',
   },
-  unit: { pattern: '[a-z0-9][a-z0-9@._-]{0,63}', description: 'the name of a service' },
+  unit: { pattern: '[a-z0-9][a-z0-9@._-]{0,63}', description: 'the name of a service', example: 'svc-video' },
   configKey: {
     pattern: '[a-z][a-z0-9_-]*(?:\\.[a-z0-9][a-z0-9_-]*){0,7}',
     description: 'a dotted config path',
+    example: 'mavlink.source',
   },
-  id: { pattern: ID, description: 'an identifier' },
-  iface: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,14}', description: 'a network interface' },
-  wifiName: { pattern: '[^\\p{Cc}/\\\\]{1,64}', description: 'the name of a saved Wi-Fi profile' },
-  file: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,127}', description: 'a file name' },
-  lang: { pattern: '[A-Za-z0-9_-]{1,35}', description: 'a language tag' },
-  perm: { pattern: '[A-Za-z0-9][A-Za-z0-9._:-]{0,127}', description: 'a permission' },
-  rest: { pattern: '[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+){0,31}', description: 'the rest of the path' },
+  id: { pattern: ID, description: 'an identifier', example: 'a1b2c3' },
+  iface: { pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,14}', description: 'a network interface', example: 'wlan0' },
+  wifiName: {
+    pattern: '[^\\u0000-\\u001f\\u007f-\\u009f/\\\\]{1,64}',
+    description: 'the name of a saved Wi-Fi profile',
+    example: 'field',
+  },
+  file: {
+    pattern: '[A-Za-z0-9][A-Za-z0-9._-]{0,127}',
+    description: 'a file name',
+    example: 'inspection.mp4',
+  },
+  lang: { pattern: '[A-Za-z0-9_-]{1,35}', description: 'a language tag', example: 'en' },
+  perm: {
+    pattern: '[A-Za-z0-9][A-Za-z0-9._:-]{0,127}',
+    description: 'a permission',
+    example: 'telemetry.read',
+  },
+  rest: {
+    pattern: '[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+){0,31}',
+    description: 'the rest of the path',
+    example: 'index.html',
+  },
   inner: {
     pattern: `${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?`,
     raw: true,
     description: 'a path of the drone, without its first slash',
+    example: 'api/status',
   },
   passed: {
     pattern: `(?:${RAW_SEGMENT}(?:/${RAW_SEGMENT}){0,31}/?)?`,
     raw: true,
     description: 'a path of the extension, without its first slash; empty for its root',
+    example: 'items/1',
   },
 } as const satisfies Record<string, PathParam>;
 

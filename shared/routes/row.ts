@@ -18,6 +18,7 @@ export interface PathParam {
    */
   readonly raw?: true;
   readonly description: string;
+  readonly example: string;
 }
 
 export interface Limits {
@@ -28,6 +29,9 @@ export interface Limits {
   /** From the complete request to the first byte of the answer. */
   readonly timeoutMs: number;
 }
+
+/** The shape of a row's refusals: `{detail, code: "E_…"}`, or the envelope of the lifecycle of extensions (docs/contract.md 3). */
+export type Refusals = 'plain' | 'lifecycle';
 
 /** `json`: parsed and validated at the edge. `raw`: small, passed on as bytes (SDP). `stream`: never kept in memory. */
 export type BodyKind = 'none' | 'json' | 'raw' | 'stream';
@@ -80,11 +84,18 @@ export interface Row {
    */
   readonly bodyMedia: string | null;
   readonly body: JsonSchema | null;
+  /**
+   * What a body may be that no schema checks, by media type, for those who read OpenAPI: of a `stream` what its handler reads. Null
+   * where `body` or `bodyMedia` says it.
+   */
+  readonly streamed: Readonly<Record<string, JsonSchema>> | null;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /** Work that may take long: with `Accept: text/event-stream` it sends `progress` events and then `result`. */
   readonly long: boolean;
   /** Error codes of its handler, besides those of the edge, the proxy and the row itself. */
   readonly fails: readonly ErrorCode[];
+  /** The shape of every refusal, those of the edge too. */
+  readonly refusals: Refusals;
   readonly summary: string;
   /** What a mistake can damage at worst: nothing, the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';

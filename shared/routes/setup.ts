@@ -1,4 +1,5 @@
-import { noBody, profileChoice, profileChosen, setupStatus, stepRequest } from '../schemas/setup.ts';
+import { noBody } from '../schemas/no-body.ts';
+import { profileChoice, profileChosen, setupStatus, stepRequest } from '../schemas/setup.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
 import { json, media } from './row-parts.ts';

@@ -99,7 +99,7 @@ export const videoRows = [
     'DELETE /api/video/recordings/{name}',
     'key destructive ok - config',
     'delete a recording',
-    { responses: json('it is gone', video.removed) },
+    { fails: ['E_RECORDING_ACTIVE'], responses: json('it is gone', video.removed) },
   ),
   row('video.live.mp4.get', 'GET /api/video/live.mp4', 'key read ok -', 'fragmented MP4 as it comes', {
     readTicket: 'query',

@@ -1,7 +1,7 @@
 import * as vision from '../schemas/vision.ts';
 import { domain } from './domain.ts';
 import type { Row } from './row.ts';
-import { json, LIMITS } from './row-parts.ts';
+import { BYTES, json, LIMITS } from './row-parts.ts';
 
 const { row } = domain({ lane: 'residual', feature: 'vision', profiles: 'D' });
 
@@ -16,6 +16,14 @@ export const visionRows = [
   row('vision.models.post', 'POST /api/vision/models', 'key admin ok - config', 'upload a model', {
     limits: LIMITS.model,
     bodyKind: 'stream',
+    streamed: {
+      'multipart/form-data': {
+        type: 'object',
+        required: ['file', 'metadata'],
+        properties: { file: { ...BYTES, description: 'the model, ONNX' }, metadata: vision.modelMetadata },
+      },
+      'application/json': vision.modelDownload,
+    },
     long: true,
     fails: [
       'E_BAD_REQUEST',

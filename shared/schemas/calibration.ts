@@ -12,6 +12,7 @@ import type { JsonSchema } from './json-schema.ts';
 const time = { type: ['string', 'null'], format: 'date-time' } as const;
 
 export const calibrationState = {
+  title: 'CalibrationState',
   type: 'object',
   required: [
     'running',
@@ -45,6 +46,7 @@ export const calibrationState = {
 } as const satisfies JsonSchema;
 
 export const calibrationRequest = {
+  title: 'CalibrationRequest',
   type: 'object',
   required: ['sensor'],
   properties: {

@@ -1,6 +1,8 @@
 import type { JsonSchema } from './json-schema.ts';
 
 export const configPutRequest = {
+  title: 'ConfigPutRequest',
+  examples: [{ key: 'agent.name', value: 'drone-1' }],
   type: 'object',
   required: ['key', 'value'],
   properties: {
@@ -16,6 +18,7 @@ export const configPutRequest = {
 } as const satisfies JsonSchema;
 
 export const configSecretAnswer = {
+  title: 'ConfigSecretAnswer',
   type: 'object',
   required: ['key', 'value', 'set'],
   properties: {
@@ -27,6 +30,7 @@ export const configSecretAnswer = {
 } as const satisfies JsonSchema;
 
 export const configPutAnswer = {
+  title: 'ConfigPutAnswer',
   type: 'object',
   required: ['key', 'value', 'persisted', 'restart_required', 'cleared'],
   properties: {

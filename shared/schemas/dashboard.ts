@@ -9,6 +9,7 @@ const session = {
 } as const;
 
 export const pinStatus = {
+  title: 'PinStatus',
   type: 'object',
   required: ['pin_set', 'locked', 'locked_until', 'retry_after_s'],
   properties: {
@@ -21,6 +22,8 @@ export const pinStatus = {
 } as const satisfies JsonSchema;
 
 export const pinVerifyRequest = {
+  title: 'PinVerifyRequest',
+  examples: [{ pin: '2468' }],
   type: 'object',
   required: ['pin'],
   properties: { pin },
@@ -28,6 +31,7 @@ export const pinVerifyRequest = {
 } as const satisfies JsonSchema;
 
 export const pinVerifyAnswer = {
+  title: 'PinVerifyAnswer',
   type: 'object',
   required: ['session', 'expires_at', 'ttl_seconds'],
   properties: session,
@@ -35,6 +39,8 @@ export const pinVerifyAnswer = {
 } as const satisfies JsonSchema;
 
 export const pinSetRequest = {
+  title: 'PinSetRequest',
+  examples: [{ pin: '1357', current_pin: '2468' }],
   type: 'object',
   required: ['pin'],
   properties: {
@@ -48,15 +54,15 @@ export const pinSetRequest = {
 } as const satisfies JsonSchema;
 
 export const pinSetAnswer = {
+  title: 'PinSetAnswer',
   type: 'object',
   required: ['pin_set', 'session', 'expires_at', 'ttl_seconds'],
   properties: { pin_set: { const: true }, ...session },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const pinClearRequest = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;
-
 export const pinClearAnswer = {
+  title: 'PinClearAnswer',
   type: 'object',
   required: ['pin_set'],
   properties: { pin_set: { const: false } },
@@ -64,6 +70,8 @@ export const pinClearAnswer = {
 } as const satisfies JsonSchema;
 
 export const ticketRequest = {
+  title: 'TicketRequest',
+  examples: [{ scope: 'telemetry' }, { scope: 'get', path: '/api/video/snapshot', ttl_seconds: 60 }],
   type: 'object',
   required: ['scope'],
   properties: {
@@ -103,6 +111,7 @@ export const ticketRequest = {
 } as const satisfies JsonSchema;
 
 export const ticketAnswer = {
+  title: 'TicketAnswer',
   type: 'object',
   required: ['ticket', 'scope', 'ttl_seconds', 'expires_at'],
   properties: {
@@ -120,6 +129,7 @@ export const ticketAnswer = {
 } as const satisfies JsonSchema;
 
 export const dashboardSessions = {
+  title: 'DashboardSessions',
   type: 'object',
   required: ['sessions'],
   properties: {
@@ -148,6 +158,7 @@ export const dashboardSessions = {
 } as const satisfies JsonSchema;
 
 export const sessionEnded = {
+  title: 'DashboardSessionEnded',
   type: 'object',
   required: ['id', 'ended'],
   properties: { id: { type: 'string' }, ended: { const: true } },

@@ -6,6 +6,7 @@ const count = { type: ['integer', 'null'] } as const;
 const time = { ...count, description: 'ms since 1970' } as const;
 
 export const fleetEnrollment = {
+  title: 'FleetEnrollment',
   type: 'object',
   required: [
     'enrolled',
@@ -31,6 +32,8 @@ export const fleetEnrollment = {
     certificate_renews_at: { ...time, description: 'from when a new one is asked for, ms since 1970' },
     signing_key: {
       anyOf: [{ type: 'null' }, STATEMENTS['svc-machine-token'].properties.cnf.properties.jwk],
+      // The public key of RFC 8037, appendix A.
+      examples: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }],
       description: 'the public half of the key that signs its answers',
     },
   },
@@ -39,6 +42,7 @@ export const fleetEnrollment = {
 
 /** Null while not enrolled; a member is null where svc-fleet has not told it. */
 export const fleetLink = {
+  title: 'FleetLink',
   type: ['object', 'null'],
   required: [
     'connected',
@@ -82,6 +86,7 @@ const peers = {
 } as const;
 
 export const fleetPeers = {
+  title: 'FleetPeers',
   type: 'object',
   required: ['peers'],
   properties: { peers },
@@ -89,6 +94,7 @@ export const fleetPeers = {
 } as const satisfies JsonSchema;
 
 export const fleetDocument = {
+  title: 'FleetDocument',
   type: 'object',
   required: ['enrollment', 'link', 'peers'],
   properties: { enrollment: fleetEnrollment, link: fleetLink, peers },
@@ -96,6 +102,8 @@ export const fleetDocument = {
 } as const satisfies JsonSchema;
 
 export const fleetEnroll = {
+  title: 'FleetEnroll',
+  examples: [{ hub: 'https://hub.example.org', code: 'K7M2-QX4P-9RTW' }],
   type: 'object',
   required: ['hub', 'code'],
   properties: {
@@ -116,6 +124,7 @@ export const fleetEnroll = {
 } as const satisfies JsonSchema;
 
 export const fleetLeft = {
+  title: 'FleetLeft',
   type: 'object',
   required: ['enrolled', 'fleet'],
   properties: {

@@ -1,6 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
 
 export const flightLogList = {
+  title: 'FlightLogList',
   type: 'object',
   required: ['logs', 'count', 'from', 'note'],
   properties: {
@@ -26,6 +27,7 @@ export const flightLogList = {
 } as const satisfies JsonSchema;
 
 export const flightLogsErased = {
+  title: 'FlightLogsErased',
   type: 'object',
   required: ['erased', 'left'],
   properties: {

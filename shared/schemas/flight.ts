@@ -10,6 +10,8 @@ const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
 const numbers = { type: ['array', 'null'], items: { type: 'number' } } as const satisfies JsonSchema;
 
 export const commandRequest = {
+  title: 'CommandRequest',
+  examples: [{ cmd: 'takeoff', args: [10], wait: true }, { cmd: 'land' }],
   type: 'object',
   required: ['cmd'],
   properties: {
@@ -36,6 +38,7 @@ export const commandRequest = {
 } as const satisfies JsonSchema;
 
 export const commandAnswer = {
+  title: 'CommandAnswer',
   type: 'object',
   required: ['status', 'cmd', 'ack'],
   properties: {
@@ -81,6 +84,7 @@ export const commandAnswer = {
 } as const satisfies JsonSchema;
 
 export const commandList = {
+  title: 'CommandList',
   type: 'object',
   required: ['commands'],
   properties: {
@@ -98,6 +102,7 @@ export const commandList = {
 } as const satisfies JsonSchema;
 
 const trafficVehicle = {
+  title: 'TrafficVehicle',
   type: 'object',
   required: ['icao', 'callsign', 'lat', 'lon', 'alt_m', 'distance_m', 'age_s'],
   properties: {
@@ -121,6 +126,7 @@ const trafficVehicle = {
 
 /** Names and units: deg, m, m/s, rad, V, A, percent, degrees Celsius, microseconds. Null: never received. */
 export const telemetry = {
+  title: 'Telemetry',
   type: 'object',
   required: [
     'mavlink_alive',
@@ -334,6 +340,7 @@ export const telemetry = {
 
 /** What is known of a parameter besides its value; null where it is not said. */
 const paramMetadata = {
+  title: 'ParamMetadata',
   type: ['object', 'null'],
   required: [
     'group',
@@ -385,6 +392,7 @@ const paramDetails = {
 } as const satisfies Record<string, JsonSchema>;
 
 export const paramList = {
+  title: 'ParamList',
   type: 'object',
   required: ['params', 'count', 'cached', 'priming', 'priming_timeout', 'progress'],
   properties: {
@@ -422,6 +430,7 @@ export const paramListQuery = {
 } as const satisfies JsonSchema;
 
 export const paramValue = {
+  title: 'ParamValue',
   type: 'object',
   required: ['name', 'value', 'type', 'default', 'metadata'],
   properties: {
@@ -433,6 +442,7 @@ export const paramValue = {
 } as const satisfies JsonSchema;
 
 export const paramsChanged = {
+  title: 'ParamsChanged',
   type: 'object',
   required: ['changed', 'count', 'unknown', 'priming'],
   properties: {
@@ -453,6 +463,7 @@ export const paramsChanged = {
 } as const satisfies JsonSchema;
 
 export const paramsReset = {
+  title: 'ParamsReset',
   type: 'object',
   properties: {
     names: {
@@ -468,6 +479,8 @@ export const paramsReset = {
 } as const satisfies JsonSchema;
 
 export const paramWrite = {
+  title: 'ParamWrite',
+  examples: [{ value: 3000 }],
   type: 'object',
   required: ['value'],
   properties: { value: { type: 'number' } },
@@ -476,6 +489,7 @@ export const paramWrite = {
 
 /** Answered after the vehicle has reported the value; otherwise the error's body has the same members. */
 export const paramWritten = {
+  title: 'ParamWritten',
   type: 'object',
   required: ['name', 'value', 'ack', 'cached_value', 'type'],
   properties: {
@@ -503,6 +517,8 @@ const paramValues = {
 } as const satisfies JsonSchema;
 
 export const paramListWrite = {
+  title: 'ParamListWrite',
+  examples: [{ params: { RTL_ALT: 3000, FENCE_ENABLE: 1 } }],
   type: 'object',
   required: ['params'],
   properties: {
@@ -512,6 +528,7 @@ export const paramListWrite = {
 } as const satisfies JsonSchema;
 
 export const paramListWritten = {
+  title: 'ParamListWritten',
   type: 'object',
   required: ['written', 'results'],
   properties: { written: { type: 'integer' }, results: { type: 'array', items: paramWritten } },
@@ -519,6 +536,7 @@ export const paramListWritten = {
 } as const satisfies JsonSchema;
 
 export const paramsResetDone = {
+  title: 'ParamsResetDone',
   type: 'object',
   required: ['all', 'written', 'results', 'reboot_required'],
   properties: {
@@ -534,6 +552,7 @@ export const paramsResetDone = {
 const clientIdQuery = {
   type: 'string',
   pattern: CLIENT_ID_PATTERN,
+  examples: ['tablet-1'],
   description: 'instead of x-svc-client-id',
 } as const satisfies JsonSchema;
 
@@ -544,11 +563,13 @@ export const telemetryQuery = {
     rate: {
       type: 'string',
       pattern: '^(?:10|[1-9]|[0-9]\\.[0-9]{0,2}[1-9])$',
+      examples: ['2'],
       description: 'snapshots a second, above 0 and at most 10; without it, each as it comes',
     },
     fields: {
       type: 'string',
       pattern: '^[a-z_]{1,40}(?:,[a-z_]{1,40}){0,39}$',
+      examples: ['position,battery'],
       description: 'members of the snapshot to send, separated by commas; without it, all',
     },
     client_id: clientIdQuery,
@@ -564,6 +585,7 @@ export const mavlinkQuery = {
       type: 'string',
       maxLength: 1024,
       pattern: '^[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?(?:,[A-Z0-9_]{1,64}(?:@[0-9.]{1,8})?)*$',
+      examples: ['HEARTBEAT,ATTITUDE@5'],
       description: 'messages to send, by name or number, each with @Hz as an upper bound; without it, all',
     },
     force: { enum: ['0', '1'], description: '1 overrides the armed guard; a token needs destructive' },
@@ -573,6 +595,7 @@ export const mavlinkQuery = {
 } as const satisfies JsonSchema;
 
 export const serialPorts = {
+  title: 'SerialPorts',
   type: 'object',
   required: ['ports'],
   properties: {

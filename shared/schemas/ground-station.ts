@@ -27,6 +27,7 @@ const roleMembers = {
 const roleNames = ['role', 'configured', 'supported', 'mesh_capable', 'missing'] as const;
 
 export const groundRole = {
+  title: 'GroundRole',
   type: 'object',
   required: roleNames,
   properties: roleMembers,
@@ -34,6 +35,7 @@ export const groundRole = {
 } as const satisfies JsonSchema;
 
 export const groundRoleRequest = {
+  title: 'GroundRoleRequest',
   type: 'object',
   required: ['role'],
   properties: { role },
@@ -41,6 +43,7 @@ export const groundRoleRequest = {
 } as const satisfies JsonSchema;
 
 export const groundRoleAnswer = {
+  title: 'GroundRoleAnswer',
   type: 'object',
   required: [...roleNames, 'previous', 'noop'],
   properties: { ...roleMembers, previous: role, noop: { type: 'boolean', description: 'it was so before' } },
@@ -48,6 +51,7 @@ export const groundRoleAnswer = {
 } as const satisfies JsonSchema;
 
 const drone = {
+  title: 'GroundDrone',
   type: 'object',
   required: ['slot', 'device_id', 'name', 'link', 'last_seen'],
   properties: {
@@ -61,6 +65,7 @@ const drone = {
 } as const;
 
 export const groundDrones = {
+  title: 'GroundDrones',
   type: 'object',
   required: ['active', 'drones'],
   properties: {
@@ -71,6 +76,8 @@ export const groundDrones = {
 } as const satisfies JsonSchema;
 
 export const activeDroneRequest = {
+  title: 'ActiveDroneRequest',
+  examples: [{ device_id: 'svc-d4e5f6' }],
   type: 'object',
   required: ['device_id'],
   properties: { device_id: deviceId },
@@ -78,6 +85,7 @@ export const activeDroneRequest = {
 } as const satisfies JsonSchema;
 
 export const groundRecordings = {
+  title: 'GroundRecordings',
   type: 'object',
   required: ['recording', 'current', 'items'],
   properties: {
@@ -100,6 +108,8 @@ const brightness = { type: 'integer', minimum: 0, maximum: 255 } as const;
 const autoDim = { type: 'boolean' } as const;
 const cycleSeconds = { type: 'integer', minimum: 1, maximum: 60, description: 'seconds a screen' } as const;
 const mapping = {
+  title: 'GroundUiMapping',
+  examples: [{ B1_short: 'cycle_screen', B1_long: 'toggle_backlight' }],
   type: 'object',
   maxProperties: 16,
   'x-says': 'must have names from B1_short to B8_long',
@@ -109,6 +119,7 @@ const mapping = {
 } as const;
 
 export const groundUi = {
+  title: 'GroundUi',
   type: 'object',
   required: ['oled', 'buttons', 'screens'],
   properties: {
@@ -157,6 +168,8 @@ export const groundUi = {
 } as const satisfies JsonSchema;
 
 export const groundUiRequest = {
+  title: 'GroundUiRequest',
+  examples: [{ oled: { brightness: 120 } }],
   type: 'object',
   minProperties: 1,
   properties: {
@@ -184,6 +197,8 @@ export type GroundUiState = FromSchema<typeof groundUi>;
 export type GroundUiChange = FromSchema<typeof groundUiRequest>;
 
 export const factoryResetRequest = {
+  title: 'FactoryResetRequest',
+  examples: [{ confirm: 'svc-a1b2c3' }],
   type: 'object',
   required: ['confirm'],
   properties: {
@@ -193,6 +208,7 @@ export const factoryResetRequest = {
 } as const satisfies JsonSchema;
 
 export const factoryResetAnswer = {
+  title: 'FactoryResetAnswer',
   type: 'object',
   required: ['device_id', 'removed', 'kept', 'restarting'],
   properties: {
@@ -205,6 +221,7 @@ export const factoryResetAnswer = {
 } as const satisfies JsonSchema;
 
 export const groundStatus = {
+  title: 'GroundStatus',
   type: 'object',
   required: [
     'profile',

@@ -8,16 +8,24 @@ const time = {
     { format: 'date-time' },
     { format: 'date' },
   ],
+  examples: ['-5m'],
   description: 'microseconds since 1970, ISO 8601, or so long ago: -5m (ms s m h d)',
 } as const satisfies JsonSchema;
 const list = {
   type: 'string',
   maxLength: 1024,
   pattern: '^[A-Za-z0-9_.:@-]+(?:,[A-Za-z0-9_.:@-]+){0,31}$',
+  examples: ['svc-link,svc-video'],
   description: 'up to 32, separated by commas',
 } as const satisfies JsonSchema;
-const count = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum }) as const;
-const session = count(0, 999_999_999_999_999);
+const count = (minimum: number, maximum: number, description: string) =>
+  ({ type: 'integer', minimum, maximum, description }) as const;
+const session = count(
+  0,
+  999_999_999_999_999,
+  'number of a session, as GET /api/observability/sessions has it',
+);
+const limit = (most: number) => count(1, most, 'at most so many');
 /** The largest `limit` of each route. */
 export const MOST = { page: 1000, query: 2000, export: 5_000_000, replay: 1000, offset: 1_000_000 } as const;
 const level = {
@@ -27,6 +35,7 @@ const level = {
 const text = {
   type: 'string',
   maxLength: 256,
+  examples: ['heartbeat'],
   description: 'words that must all occur',
 } as const satisfies JsonSchema;
 
@@ -40,21 +49,21 @@ export const logQuery = {
     service: list,
     text,
     session,
-    limit: count(1, MOST.page),
-    offset: count(0, MOST.offset),
+    limit: limit(MOST.page),
+    offset: count(0, MOST.offset, 'so many of the newest are left out'),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const streamQuery = {
   type: 'object',
-  properties: { level, service: list, replay: count(0, MOST.replay) },
+  properties: { level, service: list, replay: count(0, MOST.replay, 'so many earlier ones first') },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 const records = {
   ...window,
-  kind: { enum: ['logs', 'events', 'metrics'] },
+  kind: { enum: ['logs', 'events', 'metrics'], description: 'what is asked for; logs without it' },
   source: list,
   service: list,
   metric: list,
@@ -66,7 +75,7 @@ const records = {
 
 export const exportQuery = {
   type: 'object',
-  properties: { ...records, limit: count(1, MOST.export) },
+  properties: { ...records, limit: limit(MOST.export) },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
@@ -74,8 +83,13 @@ export const recordQuery = {
   type: 'object',
   properties: {
     ...records,
-    limit: count(1, MOST.query),
-    cursor: { type: 'string', maxLength: 128, pattern: '^[A-Za-z0-9_-]+$' },
+    limit: limit(MOST.query),
+    cursor: {
+      type: 'string',
+      maxLength: 128,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description: 'page.next_cursor of the page before',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -85,10 +99,16 @@ export const aggregateQuery = {
   required: ['metric'],
   properties: {
     ...window,
-    metric: list,
+    metric: { ...list, examples: ['cpu_percent'] },
     session,
-    bucket: { enum: ['auto', '1s', '1m', '1h'] },
-    agg: { enum: ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] },
+    bucket: {
+      enum: ['auto', '1s', '1m', '1h'],
+      description: 'how long each is; about 200 of them with auto',
+    },
+    agg: {
+      enum: ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'],
+      description: 'what of each bucket; avg without it',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
@@ -97,14 +117,15 @@ export const sessionQuery = {
   type: 'object',
   properties: {
     ...window,
-    kind: { enum: ['boot', 'flight'] },
-    open: { enum: ['0', '1'] },
-    limit: count(1, MOST.page),
+    kind: { enum: ['boot', 'flight'], description: 'only of this kind' },
+    open: { enum: ['0', '1'], description: '1: only those that go on' },
+    limit: limit(MOST.page),
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const logList = {
+  title: 'LogList',
   type: 'object',
   required: ['entries', 'total', 'limit', 'offset'],
   properties: {
@@ -132,6 +153,7 @@ export const logList = {
 } as const satisfies JsonSchema;
 
 export const envelope = {
+  title: 'RecordPage',
   type: 'object',
   required: ['data', 'page', 'meta'],
   properties: {
@@ -147,6 +169,7 @@ export const envelope = {
 
 export const aggregates = {
   ...envelope,
+  title: 'AggregatePage',
   properties: {
     ...envelope.properties,
     data: {
@@ -170,6 +193,7 @@ export const aggregates = {
 } as const satisfies JsonSchema;
 
 export const stats = {
+  title: 'LogStats',
   type: 'object',
   required: ['db_size_bytes', 'wal_size_bytes', 'rows', 'oldest_ts_us', 'newest_ts_us', 'ingest_accepted'],
   properties: {

@@ -3,6 +3,7 @@ import type { JsonSchema } from './json-schema.ts';
 /** Answers of the map routes. */
 
 export const mapFile = {
+  title: 'MapFile',
   type: 'object',
   required: [
     'name',
@@ -26,6 +27,7 @@ export const mapFile = {
       type: 'array',
       items: { type: 'number' },
       minItems: 4,
+      examples: [[5.9, 45.8, 10.5, 47.8]],
       maxItems: 4,
       description: 'west, south, east, north, degrees',
     },
@@ -33,6 +35,7 @@ export const mapFile = {
       type: 'array',
       items: { type: 'number' },
       minItems: 3,
+      examples: [[8.2, 46.8, 8]],
       maxItems: 3,
       description: 'longitude and latitude, degrees, and zoom',
     },
@@ -42,6 +45,7 @@ export const mapFile = {
 } as const satisfies JsonSchema;
 
 export const mapList = {
+  title: 'MapList',
   type: 'object',
   required: ['maps', 'free_bytes', 'problem'],
   properties: {
@@ -53,6 +57,7 @@ export const mapList = {
 } as const satisfies JsonSchema;
 
 export const mapRemoved = {
+  title: 'MapRemoved',
   type: 'object',
   required: ['name', 'deleted'],
   properties: { name: { type: 'string' }, deleted: { const: true } },

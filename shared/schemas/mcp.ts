@@ -16,6 +16,7 @@ const scopes = {
 const expiresAt = { type: 'integer', description: 'ms since 1970' } as const;
 
 export const mcpStatus = {
+  title: 'McpStatus',
   type: 'object',
   required: ['accept_enabled', 'any_minted', 'tokens', 'problem'],
   properties: {
@@ -58,6 +59,8 @@ export const mcpStatus = {
 } as const satisfies JsonSchema;
 
 export const mintRequest = {
+  title: 'McpMintRequest',
+  examples: [{ label: 'laptop', scopes: ['read', 'flight'], ttl_ms: 86_400_000 }],
   type: 'object',
   required: ['scopes'],
   'x-says': 'asks for secret_read without read, and secret_read adds secrets to a read',
@@ -84,6 +87,7 @@ export const mintRequest = {
 } as const satisfies JsonSchema;
 
 export const mintAnswer = {
+  title: 'McpMintAnswer',
   type: 'object',
   required: ['token_id', 'token', 'expires_at', 'scopes', 'label'],
   properties: {
@@ -97,6 +101,8 @@ export const mintAnswer = {
 } as const satisfies JsonSchema;
 
 export const revokeRequest = {
+  title: 'McpRevokeRequest',
+  examples: [{ token_id: 'mct_00112233445566778899aabb' }, { all: true }],
   type: 'object',
   description: 'either token_id or all, not both',
   properties: {
@@ -110,6 +116,7 @@ export const revokeRequest = {
 } as const satisfies JsonSchema;
 
 export const revokeAnswer = {
+  title: 'McpRevokeAnswer',
   type: 'object',
   required: ['all', 'revoked'],
   properties: {

@@ -7,6 +7,7 @@ const param = { type: ['number', 'null'], description: 'null: NaN, the vehicle d
 const number = { type: 'number' } as const;
 
 const missionItem = {
+  title: 'MissionItem',
   type: 'object',
   required: [
     'seq',
@@ -44,6 +45,7 @@ const id = {
 } as const;
 
 const list = {
+  title: 'MissionList',
   type: 'object',
   required: ['items', 'count', 'from', 'read_at', 'id'],
   properties: {
@@ -57,18 +59,42 @@ const list = {
 } as const satisfies JsonSchema;
 
 const plan = {
+  title: 'PlanFile',
   type: 'object',
   required: ['fileType'],
   properties: { fileType: { const: 'Plan', description: 'a plan file of QGroundControl' } },
 } as const satisfies JsonSchema;
 
 /** By `format`: the list, a plan file, or the text of a `QGC WPL 110` file. */
-export const missionAnswer = { anyOf: [list, plan, { type: 'string' }] } as const satisfies JsonSchema;
+export const missionAnswer = {
+  title: 'MissionAnswer',
+  anyOf: [list, plan, { type: 'string' }],
+} as const satisfies JsonSchema;
 
 /** The items are checked one by one by shared/mission/check.ts, which names the index of a wrong one. */
 export const missionWrite = {
   'x-says':
     'must be {"items": [...]}, a plan file or .mission file of QGroundControl, or text: QGC WPL 110, or points of a fence or of rally points',
+  title: 'MissionWrite',
+  examples: [
+    {
+      items: [
+        {
+          seq: 0,
+          frame: 3,
+          command: 16,
+          param1: 0,
+          param2: 0,
+          param3: 0,
+          param4: null,
+          x: -35.3621,
+          y: 149.1651,
+          z: 30,
+          autocontinue: 1,
+        },
+      ],
+    },
+  ],
   anyOf: [
     {
       type: 'object',
@@ -92,6 +118,7 @@ export const missionWrite = {
 
 /** A sentence, or a member that the vehicle holds otherwise than it was sent (shared/mission/warning.ts). */
 export const missionWarning = {
+  title: 'MissionWarning',
   anyOf: [
     { type: 'string' },
     {
@@ -110,6 +137,7 @@ export const missionWarning = {
 } as const satisfies JsonSchema;
 
 export const missionWritten = {
+  title: 'MissionWritten',
   type: 'object',
   required: ['items', 'count', 'id', 'warnings', 'parts'],
   properties: {
@@ -121,6 +149,7 @@ export const missionWritten = {
       type: 'object',
       description: 'how many items of each list were written, or would be',
       propertyNames: { enum: MISSION_PARTS },
+      examples: [{ mission: 3, fence: 1 }],
       additionalProperties: { type: 'integer' },
     },
   },
@@ -145,6 +174,7 @@ export const missionPutQuery = {
     parts: {
       type: 'string',
       pattern: '^(?:mission|fence|rally)(?:,(?:mission|fence|rally)){0,2}$',
+      examples: ['mission,fence'],
       description: "which parts of a plan file to write; without it, the route's own",
     },
   },

@@ -15,9 +15,14 @@ const ssid = {
   maxLength: 32,
 } as const satisfies JsonSchema;
 const channel = { type: 'integer', minimum: 1, maximum: 196 } as const satisfies JsonSchema;
-const mac = { type: 'string', pattern: '^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$' } as const satisfies JsonSchema;
+const mac = {
+  type: 'string',
+  pattern: '^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$',
+  examples: ['02:00:00:00:00:01'],
+} as const satisfies JsonSchema;
 
 export const hotspot = {
+  title: 'Hotspot',
   type: 'object',
   required: ['enabled', 'running', 'ssid', 'interface', 'address', 'channel', 'open', 'share_uplink'],
   properties: {
@@ -34,6 +39,7 @@ export const hotspot = {
 } as const satisfies JsonSchema;
 
 const uplink = {
+  title: 'Uplink',
   type: 'object',
   required: ['interface', 'kind', 'gateway', 'metric'],
   properties: {
@@ -46,6 +52,7 @@ const uplink = {
 } as const satisfies JsonSchema;
 
 export const networkState = {
+  title: 'NetworkState',
   type: 'object',
   required: ['interfaces', 'uplinks', 'hotspot'],
   properties: {
@@ -84,6 +91,7 @@ export const networkState = {
 } as const satisfies JsonSchema;
 
 export const clientStatus = {
+  title: 'WifiStatus',
   type: 'object',
   required: ['connected', 'interface', 'ssid', 'bssid', 'signal', 'ip', 'gateway', 'security'],
   properties: {
@@ -100,6 +108,7 @@ export const clientStatus = {
 } as const satisfies JsonSchema;
 
 export const scan = {
+  title: 'WifiScan',
   type: 'object',
   required: ['networks'],
   properties: {
@@ -126,6 +135,7 @@ export const scan = {
 } as const satisfies JsonSchema;
 
 export const configured = {
+  title: 'WifiProfiles',
   type: 'object',
   required: ['connections'],
   properties: {
@@ -148,6 +158,8 @@ export const configured = {
 } as const satisfies JsonSchema;
 
 export const joinRequest = {
+  title: 'WifiJoinRequest',
+  examples: [{ ssid: 'field', passphrase: 'a passphrase' }],
   type: 'object',
   required: ['ssid'],
   properties: {
@@ -160,6 +172,7 @@ export const joinRequest = {
 } as const satisfies JsonSchema;
 
 export const joined = {
+  title: 'WifiJoined',
   type: 'object',
   required: ['ssid', 'ip', 'gateway'],
   properties: { ssid: { type: 'string' }, ip: nullableString, gateway: nullableString },
@@ -167,6 +180,7 @@ export const joined = {
 } as const satisfies JsonSchema;
 
 export const left = {
+  title: 'WifiLeft',
   type: 'object',
   required: ['left', 'previous_ssid'],
   properties: { left: { type: 'boolean' }, previous_ssid: nullableString },
@@ -174,6 +188,7 @@ export const left = {
 } as const satisfies JsonSchema;
 
 export const forgot = {
+  title: 'WifiForgotten',
   type: 'object',
   required: ['forgot', 'name'],
   properties: { forgot: { const: true }, name: { type: 'string' } },
@@ -181,6 +196,17 @@ export const forgot = {
 } as const satisfies JsonSchema;
 
 export const ethernetRequest = {
+  title: 'EthernetRequest',
+  examples: [
+    { interface: 'eth0', mode: 'dhcp' },
+    {
+      interface: 'eth0',
+      mode: 'static',
+      address: '192.168.1.20/24',
+      gateway: '192.168.1.1',
+      dns: ['192.168.1.1'],
+    },
+  ],
   type: 'object',
   required: ['interface', 'mode'],
   properties: {
@@ -194,6 +220,7 @@ export const ethernetRequest = {
 } as const satisfies JsonSchema;
 
 export const ethernet = {
+  title: 'Ethernet',
   type: 'object',
   required: ['interface', 'mode', 'addresses', 'gateway', 'dns'],
   properties: {
@@ -207,6 +234,8 @@ export const ethernet = {
 } as const satisfies JsonSchema;
 
 export const hotspotRequest = {
+  title: 'HotspotRequest',
+  examples: [{ enabled: true, ssid: 'drone-1', passphrase: 'a passphrase', channel: 6 }],
   type: 'object',
   required: ['enabled'],
   properties: {
@@ -219,6 +248,7 @@ export const hotspotRequest = {
 } as const satisfies JsonSchema;
 
 export const macAdapters = {
+  title: 'MacAdapters',
   type: 'object',
   required: ['adapters'],
   properties: {
@@ -246,6 +276,8 @@ export const macAdapters = {
 } as const satisfies JsonSchema;
 
 export const pinRequest = {
+  title: 'MacPinRequest',
+  examples: [{ iface: 'wlan1', mac: '02:00:00:00:00:01' }],
   type: 'object',
   required: ['iface'],
   properties: {
@@ -260,6 +292,7 @@ export const pinRequest = {
 } as const satisfies JsonSchema;
 
 export const pinned = {
+  title: 'MacPinned',
   type: 'object',
   required: ['iface', 'mac', 'state'],
   properties: { iface: { type: 'string' }, mac, state: { enum: ['pinned', 'deferred'] } },
@@ -267,6 +300,7 @@ export const pinned = {
 } as const satisfies JsonSchema;
 
 export const unpinned = {
+  title: 'MacUnpinned',
   type: 'object',
   required: ['iface', 'removed'],
   properties: { iface: { type: 'string' }, removed: { type: 'boolean' } },
@@ -274,6 +308,7 @@ export const unpinned = {
 } as const satisfies JsonSchema;
 
 export const groundNetwork = {
+  title: 'GroundNetwork',
   type: 'object',
   required: ['ap', 'wifi_client', 'ethernet', 'modem_4g', 'active_uplink', 'priority', 'share_uplink'],
   properties: {
@@ -304,6 +339,7 @@ export const groundNetwork = {
 } as const satisfies JsonSchema;
 
 export const shareRequest = {
+  title: 'UplinkShareRequest',
   type: 'object',
   required: ['enabled'],
   properties: { enabled: { type: 'boolean' } },
@@ -311,6 +347,7 @@ export const shareRequest = {
 } as const satisfies JsonSchema;
 
 export const shared = {
+  title: 'UplinkShared',
   type: 'object',
   required: ['enabled', 'applied'],
   properties: {
@@ -329,6 +366,8 @@ const order = {
 } as const satisfies JsonSchema;
 
 export const priorityRequest = {
+  title: 'UplinkPriorityRequest',
+  examples: [{ priority: ['ethernet', 'wifi_client'] }],
   type: 'object',
   required: ['priority'],
   properties: { priority: { ...order, description: 'interfaces, the preferred one first' } },
@@ -336,6 +375,7 @@ export const priorityRequest = {
 } as const satisfies JsonSchema;
 
 export const priority = {
+  title: 'UplinkPriority',
   type: 'object',
   required: ['priority', 'applied'],
   properties: {
@@ -357,6 +397,7 @@ const meshId = {
 } as const satisfies JsonSchema;
 
 export const meshConfig = {
+  title: 'MeshConfig',
   type: 'object',
   required: ['mesh_id', 'carrier', 'channel', 'bat_iface', 'applied'],
   properties: {
@@ -370,6 +411,8 @@ export const meshConfig = {
 } as const satisfies JsonSchema;
 
 export const meshConfigRequest = {
+  title: 'MeshConfigRequest',
+  examples: [{ mesh_id: 'field', carrier: '802.11s', channel: 6 }],
   type: 'object',
   properties: {
     mesh_id: meshId,
@@ -380,6 +423,7 @@ export const meshConfigRequest = {
 } as const satisfies JsonSchema;
 
 const neighbor = {
+  title: 'MeshNeighbor',
   type: 'object',
   required: ['mac', 'iface', 'tq', 'last_seen_ms'],
   properties: {
@@ -391,6 +435,7 @@ const neighbor = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 const gateway = {
+  title: 'MeshGateway',
   type: 'object',
   required: ['mac', 'class_up_kbps', 'class_down_kbps', 'tq', 'selected'],
   properties: {
@@ -406,6 +451,7 @@ const neighborList = { type: 'array', items: neighbor } as const satisfies JsonS
 const gatewayList = { type: 'array', items: gateway } as const satisfies JsonSchema;
 
 export const meshNeighbors = {
+  title: 'MeshNeighbors',
   type: 'object',
   required: ['neighbors'],
   properties: { neighbors: neighborList },
@@ -413,6 +459,7 @@ export const meshNeighbors = {
 } as const satisfies JsonSchema;
 
 export const meshRoutes = {
+  title: 'MeshRoutes',
   type: 'object',
   required: ['routes'],
   properties: {
@@ -420,6 +467,7 @@ export const meshRoutes = {
       type: 'array',
       items: {
         ...neighbor,
+        title: 'MeshRoute',
         required: ['mac', 'next_hop', 'iface', 'tq', 'last_seen_ms'],
         properties: { ...neighbor.properties, next_hop: nullableString },
       },
@@ -429,6 +477,7 @@ export const meshRoutes = {
 } as const satisfies JsonSchema;
 
 export const meshGateways = {
+  title: 'MeshGateways',
   type: 'object',
   required: ['gateways', 'selected'],
   properties: { gateways: gatewayList, selected: nullableString },
@@ -436,6 +485,7 @@ export const meshGateways = {
 } as const satisfies JsonSchema;
 
 export const mesh = {
+  title: 'Mesh',
   type: 'object',
   required: [
     'up',

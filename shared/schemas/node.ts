@@ -8,6 +8,7 @@ const nullableString = { type: ['string', 'null'] } as const satisfies JsonSchem
 const nullableInteger = { type: ['integer', 'null'] } as const satisfies JsonSchema;
 
 export const healthz = {
+  title: 'Health',
   type: 'object',
   required: ['status', 'version'],
   properties: { status: { const: 'ok' }, version: { type: 'string' } },
@@ -15,6 +16,7 @@ export const healthz = {
 } as const satisfies JsonSchema;
 
 export const readyz = {
+  title: 'Readiness',
   type: 'object',
   required: ['ready', 'checks'],
   properties: {
@@ -25,6 +27,7 @@ export const readyz = {
 } as const satisfies JsonSchema;
 
 export const ping = {
+  title: 'Pong',
   type: 'object',
   required: ['pong'],
   properties: { pong: { type: 'integer', description: 'wall clock, ms since 1970' } },
@@ -32,6 +35,7 @@ export const ping = {
 } as const satisfies JsonSchema;
 
 export const version = {
+  title: 'NodeVersion',
   type: 'object',
   required: ['api_version', 'agent_version', 'capabilities'],
   properties: {
@@ -47,6 +51,7 @@ export const version = {
 } as const satisfies JsonSchema;
 
 export const time = {
+  title: 'NodeTime',
   type: 'object',
   required: ['time_ns', 'monotonic_ns', 'ntp_synced'],
   properties: {
@@ -58,6 +63,7 @@ export const time = {
 } as const satisfies JsonSchema;
 
 export const status = {
+  title: 'NodeStatus',
   type: 'object',
   required: ['version', 'uptime_seconds', 'board', 'fc_connected', 'fc_port', 'fc_baud', 'health'],
   properties: {
@@ -81,14 +87,6 @@ export const status = {
     fc_port: nullableString,
     fc_baud: nullableInteger,
     fc_firmware: nullableString,
-    fcFirmware: {
-      type: 'string',
-      description: 'fc_firmware as older clients read it; unknown instead of null',
-    },
-    fcVariant: {
-      type: 'null',
-      description: 'what older clients show of flight controllers that do not speak MAVLink',
-    },
     fc_source: nullableString,
     fc_heartbeat_age_s: nullableNumber,
     fc_link_hint: {
@@ -131,6 +129,7 @@ export const status = {
 } as const satisfies JsonSchema;
 
 export const system = {
+  title: 'NodeSystem',
   type: 'object',
   required: [
     'cpu_percent',
@@ -168,6 +167,7 @@ export const system = {
 } as const satisfies JsonSchema;
 
 export const services = {
+  title: 'ServiceList',
   type: 'object',
   required: ['services', 'systemd_available'],
   properties: {
@@ -219,6 +219,7 @@ export const services = {
 
 /** Where ground stations reach the vehicle, and who is there; counted since the peer came, tx: to it. */
 const linkEndpoint = {
+  title: 'LinkEndpoint',
   type: 'object',
   required: ['name', 'open', 'problem', 'peers_turned_away', 'peers'],
   properties: {
@@ -247,6 +248,7 @@ const linkEndpoint = {
 
 /** A part is null if its process is away. */
 export const diagnostics = {
+  title: 'Diagnostics',
   type: 'object',
   required: ['agent', 'board', 'system', 'network', 'device', 'services', 'audit', 'mavlink', 'problems'],
   properties: {
@@ -302,6 +304,7 @@ export const diagnostics = {
 } as const satisfies JsonSchema;
 
 export const restarted = {
+  title: 'ServiceRestarted',
   type: 'object',
   required: ['status', 'name', 'pid_before', 'pid_after'],
   properties: {
@@ -318,6 +321,7 @@ export const restarted = {
 } as const satisfies JsonSchema;
 
 export const powered = {
+  title: 'NodePowered',
   type: 'object',
   required: ['status', 'action'],
   properties: { status: { const: 'ok' }, action: { enum: ['reboot', 'poweroff'] } },
@@ -326,6 +330,7 @@ export const powered = {
 
 /** The members of GET /api/status and GET /api/services, and what is measured beside them. */
 export const statusFull = {
+  title: 'NodeStatusFull',
   type: 'object',
   required: [...status.required, 'services', 'resources', 'telemetry', 'video', 'radio', 'role'],
   properties: {
@@ -345,6 +350,7 @@ export const statusFull = {
 const time1970 = { type: ['number', 'null'], description: 'seconds since 1970' } as const;
 
 export const auditReport = {
+  title: 'AuditReport',
   type: 'object',
   required: ['ok', 'head_not_checked', 'files'],
   properties: {

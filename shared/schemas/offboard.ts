@@ -5,6 +5,7 @@ const speed = { type: 'number', minimum: -100, maximum: 100 } as const satisfies
 
 /** A set-point of `WS /api/offboard/ws`: m/s, degrees, m above home. */
 export const setPoint = {
+  title: 'SetPoint',
   oneOf: [
     {
       type: 'object',
@@ -37,6 +38,7 @@ export const setPoint = {
 
 /** What the node sends on this socket. */
 export const offboardMessage = {
+  title: 'OffboardMessage',
   oneOf: [
     {
       type: 'object',

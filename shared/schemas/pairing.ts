@@ -2,6 +2,7 @@ import type { JsonSchema } from './json-schema.ts';
 import { shownName } from './shown-name.ts';
 
 export const pairingInfo = {
+  title: 'PairingInfo',
   type: 'object',
   required: ['paired', 'device_id', 'name', 'mdns_host', 'profile', 'version', 'paired_at', 'code_required'],
   properties: {
@@ -18,6 +19,7 @@ export const pairingInfo = {
 } as const satisfies JsonSchema;
 
 export const pairingCode = {
+  title: 'PairingCode',
   type: 'object',
   required: ['code', 'expires_at'],
   properties: { code: { type: 'string' }, expires_at: { type: 'number', description: 'seconds since 1970' } },
@@ -25,6 +27,8 @@ export const pairingCode = {
 } as const satisfies JsonSchema;
 
 export const claimRequest = {
+  title: 'PairingClaimRequest',
+  examples: [{ user_id: 'pilot', code: 'K7M2QX' }],
   type: 'object',
   required: ['user_id'],
   properties: {
@@ -40,6 +44,7 @@ export const claimRequest = {
 } as const satisfies JsonSchema;
 
 export const claimAnswer = {
+  title: 'PairingClaimAnswer',
   type: 'object',
   required: ['api_key', 'device_id', 'name', 'mdns_host'],
   properties: {
@@ -52,6 +57,7 @@ export const claimAnswer = {
 } as const satisfies JsonSchema;
 
 export const unpairAnswer = {
+  title: 'UnpairAnswer',
   type: 'object',
   required: ['paired'],
   properties: { paired: { const: false } },

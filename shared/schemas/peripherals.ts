@@ -12,6 +12,7 @@ const time = (description: string) =>
   ({ type: ['string', 'null'], format: 'date-time', description }) as const;
 
 const action = {
+  title: 'PeripheralKnownAction',
   type: 'object',
   required: ['id', 'display_name', 'does', 'available', 'requires_confirm'],
   properties: {
@@ -54,7 +55,7 @@ const FACTS = {
     description: 'what only its kind has: label, lines, mac, state, …; null: not known',
     additionalProperties: { type: ['string', 'number', 'null'] },
   },
-  rate_hz: { type: 'null', description: 'not measured' },
+  rate_hz: { type: ['number', 'null'], description: 'null: not measured' },
   used_by: {
     type: ['array', 'null'],
     description: 'the processes that have its device open; null: not known',
@@ -95,6 +96,7 @@ const REQUIRED = [
 ] as const;
 
 export const peripheral = {
+  title: 'Peripheral',
   type: 'object',
   required: REQUIRED,
   properties: {
@@ -111,6 +113,7 @@ export const peripheral = {
 } as const satisfies JsonSchema;
 
 export const peripheralList = {
+  title: 'PeripheralList',
   type: 'object',
   required: ['peripherals', 'count', 'sources'],
   properties: {
@@ -134,6 +137,7 @@ export const peripheralList = {
 } as const satisfies JsonSchema;
 
 export const peripheralDetail = {
+  title: 'PeripheralDetail',
   type: 'object',
   required: [...REQUIRED, 'config'],
   properties: {
@@ -153,9 +157,15 @@ export const peripheralDetail = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-export const peripheralConfig = { type: 'object' } as const satisfies JsonSchema;
+export const peripheralConfig = {
+  title: 'PeripheralConfig',
+  examples: [{ gain: 3 }],
+  type: 'object',
+  description: "fits the manifest's config_schema",
+} as const satisfies JsonSchema;
 
 export const peripheralConfigured = {
+  title: 'PeripheralConfigured',
   type: 'object',
   required: ['persisted', 'peripheral_id', 'path'],
   properties: {
@@ -167,6 +177,8 @@ export const peripheralConfigured = {
 } as const satisfies JsonSchema;
 
 export const peripheralAction = {
+  title: 'PeripheralActionRequest',
+  examples: [{ action_id: 'rescan' }],
   type: 'object',
   required: ['action_id'],
   properties: {
@@ -177,6 +189,7 @@ export const peripheralAction = {
 } as const satisfies JsonSchema;
 
 export const peripheralActed = {
+  title: 'PeripheralActionAnswer',
   type: 'object',
   required: ['ok', 'dispatched_at', 'message'],
   properties: {
@@ -188,6 +201,7 @@ export const peripheralActed = {
 } as const satisfies JsonSchema;
 
 const rule = {
+  title: 'PeripheralMatch',
   type: 'object',
   minProperties: 1,
   properties: {
@@ -202,6 +216,7 @@ const rule = {
 
 /** A file of the operator, and what is shipped. */
 export const peripheralManifest = {
+  title: 'PeripheralManifest',
   type: 'object',
   required: ['id', 'display_name', 'match'],
   properties: {

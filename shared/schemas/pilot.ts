@@ -17,6 +17,7 @@ const state = {
 const members = ['claimed_by', 'by', 'claimed_at', 'last_heartbeat_at'] as const;
 
 export const pilotState = {
+  title: 'PilotState',
   type: 'object',
   required: members,
   properties: state,
@@ -24,6 +25,8 @@ export const pilotState = {
 } as const satisfies JsonSchema;
 
 export const pilotClaimRequest = {
+  title: 'PilotClaimRequest',
+  examples: [{ client_id: 'tablet-1' }],
   type: 'object',
   required: ['client_id'],
   properties: {
@@ -34,6 +37,7 @@ export const pilotClaimRequest = {
 } as const satisfies JsonSchema;
 
 export const pilotClaimAnswer = {
+  title: 'PilotClaimAnswer',
   type: 'object',
   required: [...members, 'secret'],
   properties: { ...state, secret: { type: 'string', description: 'for the heartbeats; shown this once' } },
@@ -41,6 +45,8 @@ export const pilotClaimAnswer = {
 } as const satisfies JsonSchema;
 
 export const pilotHeartbeatRequest = {
+  title: 'PilotHeartbeatRequest',
+  examples: [{ client_id: 'tablet-1', secret: 'what the claim answered' }],
   type: 'object',
   required: ['client_id', 'secret'],
   properties: {
@@ -51,6 +57,8 @@ export const pilotHeartbeatRequest = {
 } as const satisfies JsonSchema;
 
 export const pilotReleaseRequest = {
+  title: 'PilotReleaseRequest',
+  examples: [{ client_id: 'tablet-1' }],
   type: 'object',
   required: ['client_id'],
   properties: { client_id: clientId },
@@ -58,6 +66,7 @@ export const pilotReleaseRequest = {
 } as const satisfies JsonSchema;
 
 export const pilotEvent = {
+  title: 'PilotEvent',
   type: 'object',
   required: ['event', 'client_id', ...members],
   properties: {

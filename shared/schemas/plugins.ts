@@ -15,6 +15,7 @@ export const SANDBOXES = ['systemd', 'bwrap', 'none'] as const;
 
 /** What the node keeps of one extension, and shows of it. */
 export const record = {
+  title: 'Extension',
   type: 'object',
   required: [
     'plugin_id',
@@ -61,6 +62,7 @@ export const record = {
 } as const satisfies JsonSchema;
 
 export const installs = {
+  title: 'ExtensionList',
   type: 'object',
   required: ['installs'],
   properties: { installs: { type: 'array', items: record } },
@@ -68,6 +70,7 @@ export const installs = {
 } as const satisfies JsonSchema;
 
 const permission = {
+  title: 'ExtensionPermission',
   type: 'object',
   required: ['id', 'required', 'halves', 'available', 'label', 'category', 'risk', 'risk_reason'],
   properties: {
@@ -88,6 +91,7 @@ const permissions = { type: 'array', items: permission } as const satisfies Json
 const contributions = { type: 'array', items: free } as const satisfies JsonSchema;
 
 export const detail = {
+  title: 'ExtensionDetail',
   type: 'object',
   required: ['install', 'granted_capabilities', 'manifest', 'settings'],
   properties: {
@@ -150,6 +154,7 @@ const about = {
 } as const;
 
 export const parsed = {
+  title: 'ExtensionParsed',
   type: 'object',
   required: [
     'ok',
@@ -178,6 +183,7 @@ export const parsed = {
 } as const satisfies JsonSchema;
 
 export const installed = {
+  title: 'ExtensionInstalled',
   type: 'object',
   required: ['ok', 'plugin_id', 'version', 'signer_id', 'risk', 'permissions_requested', 'granted', 'job_id'],
   properties: {
@@ -201,18 +207,30 @@ const permissionIds = {
 export const installQuery = {
   type: 'object',
   properties: {
-    job_id: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+    job_id: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9._-]{1,128}$',
+      description: "the caller's own name for it; it is in the answer",
+    },
     requested_permissions: {
       type: 'string',
+      examples: ['telemetry.read'],
       maxLength: 4096,
       description: 'permissions to grant, by commas',
     },
-    force: { type: 'string' },
+    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const installFromUrl = {
+  title: 'ExtensionInstallRequest',
+  examples: [
+    {
+      url: 'https://github.com/example/extension/releases/download/v1/extension.svcplug',
+      expected_sha256: '9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f',
+    },
+  ],
   type: 'object',
   required: ['url', 'expected_sha256'],
   properties: {
@@ -225,6 +243,8 @@ export const installFromUrl = {
 } as const satisfies JsonSchema;
 
 export const grantRequest = {
+  title: 'ExtensionGrantRequest',
+  examples: [{ permission_id: 'telemetry.read' }],
   type: 'object',
   required: ['permission_id'],
   properties: { permission_id: { type: 'string', minLength: 1, maxLength: 128 } },
@@ -232,6 +252,7 @@ export const grantRequest = {
 } as const satisfies JsonSchema;
 
 export const done = {
+  title: 'ExtensionDone',
   type: 'object',
   required: ['ok'],
   properties: { ok: yes },
@@ -239,6 +260,7 @@ export const done = {
 } as const satisfies JsonSchema;
 
 export const revoked = {
+  title: 'ExtensionRevoked',
   type: 'object',
   required: ['ok', 'plugin_id', 'granted', 'requires_restart'],
   properties: { ok: yes, plugin_id: text, granted: names, requires_restart: { const: false } },
@@ -252,12 +274,14 @@ export const removeQuery = {
       enum: ['1', 'true', 't', 'yes', 'y', 'on', '0', 'false', 'f', 'no', 'n', 'off'],
       description: 'whether what it has stored stays',
     },
-    force: { type: 'string' },
+    force: { type: 'string', description: '1 overrides the armed guard', examples: ['1'] },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const configWrite = {
+  title: 'ExtensionConfigRequest',
+  examples: [{ key: 'interval_s', value: 5, scope: 'drone' }],
   type: 'object',
   required: ['key', 'value'],
   properties: {
@@ -269,6 +293,7 @@ export const configWrite = {
 } as const satisfies JsonSchema;
 
 export const configWritten = {
+  title: 'ExtensionConfigAnswer',
   type: 'object',
   required: ['set', 'plugin_id', 'key', 'scope'],
   properties: { set: yes, plugin_id: text, key: text, scope: { enum: ['drone', 'global'] } },
@@ -276,6 +301,7 @@ export const configWritten = {
 } as const satisfies JsonSchema;
 
 export const state = {
+  title: 'ExtensionState',
   type: 'object',
   description: 'by topic, not older than 10 s',
   additionalProperties: {
@@ -287,6 +313,7 @@ export const state = {
 } as const satisfies JsonSchema;
 
 export const readiness = {
+  title: 'ExtensionReadiness',
   type: 'object',
   required: ['ok', 'plugin_id', 'services'],
   properties: {
@@ -314,6 +341,8 @@ export const logQuery = {
 } as const satisfies JsonSchema;
 
 export const invoke = {
+  title: 'ExtensionToolRequest',
+  examples: [{ arguments: { count: 3 }, timeout_ms: 5000 }],
   type: 'object',
   properties: {
     arguments: { type: 'object' },
@@ -323,6 +352,7 @@ export const invoke = {
 } as const satisfies JsonSchema;
 
 export const invoked = {
+  title: 'ExtensionToolAnswer',
   type: 'object',
   required: ['plugin_id', 'tool', 'result'],
   properties: { plugin_id: text, tool: text, result: true },
@@ -331,15 +361,23 @@ export const invoked = {
 
 /** The answer for an extension that does not serve HTTP. */
 export const notServing = {
+  title: 'ExtensionNotServing',
   type: 'object',
   required: ['detail'],
   properties: { detail: text },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
-/** The refusals of the lifecycle routes; `code` and `kind` are in shared/plugins/refusal.ts. */
+/** Every refusal of a lifecycle route; numbers and kinds are in shared/plugins/refusal.ts, words in shared/errors.ts. */
 export const refusal = {
+  title: 'LifecycleRefusal',
   type: 'object',
-  required: ['ok', 'code', 'kind', 'detail'],
-  properties: { ok: { const: false }, code: { type: 'integer' }, kind: text, detail: text },
+  required: ['ok', 'code', 'kind', 'detail', 'error'],
+  properties: {
+    ok: { const: false },
+    code: { type: 'integer' },
+    kind: text,
+    detail: text,
+    error: text,
+  },
 } as const satisfies JsonSchema;

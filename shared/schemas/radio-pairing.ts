@@ -5,6 +5,7 @@ import { shownName } from './shown-name.ts';
 const publicKey = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
+  examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
   description: 'X25519 public key, hexadecimal',
 } as const;
 const deviceId = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' } as const;
@@ -19,6 +20,8 @@ const proved = {
 
 /** On a ground station: which drone to bind. On a drone: the ground station's half. */
 export const radioPairRequest = {
+  title: 'RadioPairRequest',
+  examples: [{ host: '192.168.1.20', code: 'K7M2QX' }],
   type: 'object',
   properties: {
     host: {
@@ -55,6 +58,7 @@ export const radioPairRequest = {
 } as const satisfies JsonSchema;
 
 export const radioPairAnswer = {
+  title: 'RadioPairAnswer',
   type: 'object',
   required: ['device_id', 'public_key', 'fingerprint', 'proved'],
   properties: {
@@ -71,6 +75,7 @@ export const radioPairAnswer = {
 } as const satisfies JsonSchema;
 
 export const radioPairs = {
+  title: 'RadioPairs',
   type: 'object',
   required: ['paired', 'pairs'],
   properties: {
@@ -100,12 +105,13 @@ export const radioUnpairQuery = {
   required: ['device_id'],
   properties: {
     device_id: { ...deviceId, description: 'the other end, as GET /api/wfb/pair names it' },
-    force: { enum: ['0', '1'] },
+    force: { enum: ['0', '1'], description: '1 overrides the armed guard' },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
 export const radioUnpaired = {
+  title: 'RadioUnpaired',
   type: 'object',
   required: ['paired', 'device_id'],
   properties: {

@@ -31,6 +31,7 @@ const linkFigures = {
 } as const;
 
 export const radioStatus = {
+  title: 'RadioStatus',
   type: 'object',
   required: ['state', 'mode', 'camera_silent', 'cards', 'antennas', 'diagnosis', 'problem', 'links'],
   properties: {
@@ -139,6 +140,7 @@ export const historyQuery = {
 } as const satisfies JsonSchema;
 
 export const history = {
+  title: 'RadioHistory',
   type: 'object',
   required: ['samples', 'count'],
   properties: {
@@ -162,6 +164,8 @@ export const history = {
 } as const satisfies JsonSchema;
 
 export const channelRequest = {
+  title: 'RadioChannelRequest',
+  examples: [{ channel: 161 }],
   type: 'object',
   required: ['channel'],
   properties: {
@@ -180,6 +184,7 @@ export const channelRequest = {
 } as const satisfies JsonSchema;
 
 export const channelAnswer = {
+  title: 'RadioChannelAnswer',
   type: 'object',
   required: ['channel', 'frequency_mhz', 'proved', 'reverted', 'reason'],
   properties: {
@@ -196,6 +201,8 @@ export const channelAnswer = {
 } as const satisfies JsonSchema;
 
 export const powerRequest = {
+  title: 'RadioPowerRequest',
+  examples: [{ tx_power_dbm: 20 }],
   type: 'object',
   required: ['tx_power_dbm'],
   properties: {
@@ -205,6 +212,7 @@ export const powerRequest = {
 } as const satisfies JsonSchema;
 
 export const powerAnswer = {
+  title: 'RadioPowerAnswer',
   type: 'object',
   required: ['requested_dbm', 'effective_dbm', 'tx_power_max_dbm'],
   properties: {
@@ -215,6 +223,7 @@ export const powerAnswer = {
 } as const satisfies JsonSchema;
 
 export const surveyAnswer = {
+  title: 'RadioSurvey',
   type: 'object',
   required: ['card', 'channels'],
   properties: {

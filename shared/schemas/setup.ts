@@ -17,6 +17,7 @@ export const STEP_IDS = [
 export type StepId = (typeof STEP_IDS)[number];
 
 export const setupStatus = {
+  title: 'SetupStatus',
   type: 'object',
   required: ['steps', 'finished', 'next'],
   properties: {
@@ -47,6 +48,8 @@ export const setupStatus = {
 } as const satisfies JsonSchema;
 
 export const stepRequest = {
+  title: 'SetupStepRequest',
+  examples: [{ action: 'complete' }],
   type: 'object',
   required: ['action'],
   properties: {
@@ -59,6 +62,8 @@ export const stepRequest = {
 } as const satisfies JsonSchema;
 
 export const profileChoice = {
+  title: 'SetupProfileRequest',
+  examples: [{ profile: 'drone' }, { profile: 'ground-station', role: 'direct' }],
   type: 'object',
   required: ['profile'],
   'x-says': 'has a role, and a drone has none',
@@ -71,6 +76,7 @@ export const profileChoice = {
 } as const satisfies JsonSchema;
 
 export const profileChosen = {
+  title: 'SetupProfileAnswer',
   type: 'object',
   required: ['profile', 'role', 'restart_required'],
   properties: {
@@ -84,5 +90,3 @@ export const profileChosen = {
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;
-
-export const noBody = { type: 'object', additionalProperties: false } as const satisfies JsonSchema;

@@ -3,6 +3,7 @@ import type { JsonSchema } from './json-schema.ts';
 const text = { type: ['string', 'null'] } as const satisfies JsonSchema;
 
 export const capability = {
+  title: 'SigningCapability',
   type: 'object',
   required: ['supported', 'reason', 'firmware_name', 'firmware_version', 'signing_params_present'],
   properties: {
@@ -24,6 +25,7 @@ export const capability = {
 } as const satisfies JsonSchema;
 
 export const require = {
+  title: 'SigningRequired',
   type: 'object',
   required: ['require'],
   properties: {
@@ -36,6 +38,8 @@ export const require = {
 } as const satisfies JsonSchema;
 
 export const requireRequest = {
+  title: 'SigningRequireRequest',
+  examples: [{ require: true }],
   type: 'object',
   required: ['require'],
   properties: { require: { type: 'boolean' } },
@@ -43,6 +47,7 @@ export const requireRequest = {
 } as const satisfies JsonSchema;
 
 export const requireSet = {
+  title: 'SigningRequireAnswer',
   type: 'object',
   required: ['success', 'require'],
   properties: { success: { const: true }, require: { type: 'boolean' } },
@@ -50,6 +55,7 @@ export const requireSet = {
 } as const satisfies JsonSchema;
 
 export const counters = {
+  title: 'SigningCounters',
   type: 'object',
   required: [
     'tx_signed_count',
@@ -73,6 +79,8 @@ export const counters = {
 } as const satisfies JsonSchema;
 
 export const enrolRequest = {
+  title: 'SigningEnrolRequest',
+  examples: [{ key_hex: '9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f', link_id: 1 }],
   type: 'object',
   required: ['key_hex'],
   properties: {
@@ -90,6 +98,7 @@ export const enrolRequest = {
 } as const satisfies JsonSchema;
 
 export const enrolled = {
+  title: 'SigningEnrolled',
   type: 'object',
   required: ['success', 'key_id', 'enrolled_at'],
   properties: {
@@ -101,6 +110,7 @@ export const enrolled = {
 } as const satisfies JsonSchema;
 
 export const disabled = {
+  title: 'SigningDisabled',
   type: 'object',
   required: ['success'],
   properties: { success: { const: true } },

@@ -14,6 +14,7 @@ export const UPDATE_STEPS = [
 
 /** The answer of GET /api/v1/system/update, and of svc-helper. */
 export const updateStatus = {
+  title: 'UpdateStatus',
   type: 'object',
   required: ['running', 'previous', 'step', 'percent', 'error'],
   properties: {

@@ -17,6 +17,8 @@ const holder = {
 } as const;
 
 export const profileRequest = {
+  title: 'VideoProfileRequest',
+  examples: [{ profile: 'hero', holder: 'page', lease_s: 30 }, { profile: 'thumbnail' }],
   type: 'object',
   required: ['profile'],
   'x-says': 'has lease_s and no holder: say who holds the lease',
@@ -48,6 +50,7 @@ export const snapshotQuery = {
 } as const satisfies JsonSchema;
 
 export const profileAnswer = {
+  title: 'VideoProfile',
   type: 'object',
   required: ['profile', 'width', 'height', 'fps', 'bitrate_kbps', 'base_profile', 'leases'],
   properties: {
@@ -74,6 +77,7 @@ export const profileAnswer = {
 } as const satisfies JsonSchema;
 
 const recording = {
+  title: 'ActiveRecording',
   type: ['object', 'null'],
   required: ['name', 'started_at', 'files', 'duration_seconds', 'size_bytes'],
   properties: {
@@ -91,6 +95,7 @@ const recording = {
 } as const;
 
 export const videoStatus = {
+  title: 'VideoStatus',
   type: 'object',
   required: [
     'state',
@@ -174,6 +179,7 @@ export const videoStatus = {
 } as const satisfies JsonSchema;
 
 export const cameras = {
+  title: 'CameraList',
   type: 'object',
   required: ['cameras', 'source', 'problem', 'csi_problem'],
   properties: {
@@ -213,6 +219,7 @@ export const cameras = {
 } as const satisfies JsonSchema;
 
 const storedFile = {
+  title: 'StoredFile',
   type: 'object',
   required: ['name', 'kind', 'size_bytes', 'modified_at'],
   properties: {
@@ -225,11 +232,14 @@ const storedFile = {
 
 export const snapshotStored = {
   ...storedFile,
+  title: 'SnapshotStored',
   required: [...storedFile.required, 'captured_at'],
   properties: { ...storedFile.properties, captured_at: { type: 'string', description: 'RFC 3339' } },
 } as const satisfies JsonSchema;
 
 export const recordStart = {
+  title: 'RecordingStartRequest',
+  examples: [{ name: 'inspection' }],
   type: 'object',
   properties: {
     name: {
@@ -245,6 +255,7 @@ export const recordStarted = { ...recording, type: 'object' } as const satisfies
 
 export const recordStopped = {
   ...recording,
+  title: 'RecordingStopped',
   type: 'object',
   required: [...recording.required, 'stopped_at'],
   properties: {
@@ -254,6 +265,7 @@ export const recordStopped = {
 } as const satisfies JsonSchema;
 
 export const recordings = {
+  title: 'RecordingList',
   type: 'object',
   required: ['recordings', 'recording', 'free_bytes'],
   properties: {
@@ -267,6 +279,7 @@ export const recordings = {
 } as const satisfies JsonSchema;
 
 export const removed = {
+  title: 'RecordingRemoved',
   type: 'object',
   required: ['name', 'deleted'],
   properties: { name: { type: 'string' }, deleted: { const: true } },

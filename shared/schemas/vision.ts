@@ -21,6 +21,7 @@ const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, desc
 
 /** Pixels of the camera's picture, from its upper left corner. */
 export const bbox = {
+  title: 'BoundingBox',
   type: 'object',
   required: ['x', 'y', 'width', 'height'],
   properties: {
@@ -35,6 +36,7 @@ export const bbox = {
 export const MAX_DETECTIONS = 100;
 
 export const detection = {
+  title: 'Detection',
   type: 'object',
   required: ['bbox', 'class_label', 'confidence', 'track_id', 'lock_state'],
   properties: {
@@ -54,6 +56,7 @@ export const detection = {
 } as const satisfies JsonSchema;
 
 export const batch = {
+  title: 'DetectionBatch',
   type: 'object',
   required: [
     'v',
@@ -107,6 +110,7 @@ const said = {
 } as const;
 
 export const modelMetadata = {
+  title: 'ModelMetadata',
   type: 'object',
   required: ['id', 'head', 'input_w', 'input_h'],
   properties: said,
@@ -145,6 +149,7 @@ const found = {
 
 /** The file `<id>.json` beside a model. */
 export const modelMeta = {
+  title: 'Model',
   type: 'object',
   required: [
     'id',
@@ -164,7 +169,11 @@ export const modelMeta = {
   ],
   properties: {
     ...said,
-    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
+    },
     size_bytes: { type: 'integer', minimum: 1 },
     added_at: { type: ['string', 'null'], format: 'date-time', description: 'null: part of the program' },
     builtin: { type: 'boolean', description: 'part of the program, cannot be deleted' },
@@ -188,10 +197,16 @@ export type ModelCheck =
 export const MODEL_BYTES = 200 * 1024 * 1024;
 
 const address = { type: 'string', minLength: 1, maxLength: 2048 } as const;
-const sha256 = { type: 'string', pattern: '^[0-9A-Fa-f]{64}$', description: 'of the file' } as const;
+const sha256 = {
+  type: 'string',
+  pattern: '^[0-9A-Fa-f]{64}$',
+  examples: ['9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f'],
+  description: 'of the file',
+} as const;
 
 /** The body of POST /api/vision/models that is JSON instead of a multipart form. */
 export const modelDownload = {
+  title: 'ModelDownloadRequest',
   type: 'object',
   required: ['url', 'sha256', 'metadata'],
   properties: { url: address, sha256, metadata: modelMetadata },
@@ -200,6 +215,7 @@ export const modelDownload = {
 
 /** What is at the address `vision.registry`. Other members are ignored. */
 export const registryList = {
+  title: 'ModelRegistry',
   type: 'object',
   required: ['models'],
   properties: {
@@ -222,6 +238,7 @@ export const registryList = {
 } as const satisfies JsonSchema;
 
 export const models = {
+  title: 'ModelList',
   type: 'object',
   required: ['registry', 'registry_error', 'installed', 'custom', 'active', 'cache'],
   properties: {
@@ -244,12 +261,14 @@ export const models = {
 } as const satisfies JsonSchema;
 
 export const modelDeleted = {
+  title: 'ModelDeleted',
   type: 'object',
   required: ['id', 'deleted'],
   properties: { id: modelId, deleted: { const: true } },
 } as const satisfies JsonSchema;
 
 export const visionStatus = {
+  title: 'VisionStatus',
   type: 'object',
   required: [
     'state',
@@ -293,6 +312,8 @@ export const visionStatus = {
 } as const satisfies JsonSchema;
 
 export const detectorChoice = {
+  title: 'DetectorChoice',
+  examples: [{ model_id: 'people' }],
   type: 'object',
   required: ['model_id'],
   properties: { model_id: modelId },
@@ -302,6 +323,7 @@ export const detectorChoice = {
 const pid = nullable('integer', 'null: it did not run');
 
 export const detectorChosen = {
+  title: 'DetectorChosen',
   type: 'object',
   required: ['model_id', 'enabled', 'restart'],
   properties: {
@@ -320,6 +342,8 @@ export const detectorChosen = {
 } as const satisfies JsonSchema;
 
 export const designateRequest = {
+  title: 'DesignateRequest',
+  examples: [{ track_id: 7 }, { bbox: { x: 600, y: 320, width: 80, height: 80 } }, { release: true }],
   type: 'object',
   oneOf: [
     { properties: { bbox: true }, required: ['bbox'] },
@@ -343,6 +367,7 @@ export const designateRequest = {
 } as const satisfies JsonSchema;
 
 export const designated = {
+  title: 'Designated',
   type: 'object',
   required: ['designated', 'track_id', 'camera_id', 'lock_state'],
   properties: {
@@ -356,6 +381,7 @@ export const designated = {
 /** The newest batch, or nothing but an empty list where there is none of the last two seconds. */
 export const latestDetections = {
   ...batch,
+  title: 'LatestDetections',
   required: ['detections'],
 } as const satisfies JsonSchema;
 

@@ -128,7 +128,7 @@ describe('an extension from an address', function () {
     expect([status, body['kind'], body['code']]).to.deep.equal([400, 'sha256_mismatch', 12]);
     expect(JSON.stringify(body)).to.not.include(sha256);
     const missing = await plugins.call('POST', '/api/plugins/install_from_url', { url: `${base}/good` });
-    expect([missing.status, missing.body['code']]).to.deep.equal([422, 'E_INVALID_VALUE']);
+    expect([missing.status, missing.body['error']]).to.deep.equal([422, 'E_INVALID_VALUE']);
   });
 
   it('is installed, also over a redirect to the same host, with its progress as events', async () => {

@@ -122,7 +122,7 @@ describe('the route table', () => {
             ...param,
             id: 'x',
             path: '/api/params/{other}',
-            params: { other: { pattern: 'x', description: '' } },
+            params: { other: { pattern: 'x', description: '', example: 'x' } },
           },
         ],
         /match the same paths/,

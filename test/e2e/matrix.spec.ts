@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AddressClass } from '../../shared/auth/address.ts';
 import { enabledFeatures } from '../../shared/config/features.ts';
 import { parseConfig } from '../../shared/config/load.ts';
-import { ERRORS, isErrorCode } from '../../shared/errors.ts';
+import { ERRORS, errorWord, isErrorCode } from '../../shared/errors.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { KEY } from '../support/edge.ts';
 import { MATRIX_ROWS } from '../support/matrix.ts';
@@ -130,7 +130,7 @@ async function everyRow(
     });
     // Refusals are JSON; of what passes the status is enough.
     const parsed: unknown = answer.status >= 400 ? JSON.parse(answer.body) : {};
-    const { code } = parsed as { readonly code?: unknown };
+    const code = errorWord(parsed as Readonly<Record<string, unknown>>);
     const at = `${credential} from ${peer.from}: ${row.method} ${row.path}: ${answer.status} ${String(code)}`;
     // 400: no multipart form. 429: five hosts at once ask for more exports and streams of the log than the store gives.
     // A token of secret_read holds read as well: it may not be minted alone.

@@ -18,7 +18,7 @@ import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts'
 import { fleetRule } from '../../../shared/routes/fleet-rule.ts';
 import type { Matcher, MatchResult, Template } from '../../../shared/routes/match.ts';
 import { neededScopes } from '../../../shared/routes/needed-scopes.ts';
-import type { Row, RowMethod } from '../../../shared/routes/row.ts';
+import type { Refusals, Row, RowMethod } from '../../../shared/routes/row.ts';
 import { unserved } from '../../../shared/routes/served.ts';
 import type { Armed } from '../../../shared/rpc/link.ts';
 import { faultOf } from '../../../shared/schemas/fault.ts';
@@ -136,6 +136,8 @@ export interface Refusal {
   /** The request had credentials and none was valid; counts towards the lock of its peer. */
   readonly failedCredential: boolean;
   readonly principal: Principal;
+  /** The shape of the answer: the row's, or without one that of the path. */
+  readonly refusals: Refusals;
   /** Counts against the peer's request budget, like a request that passes. */
   readonly counted: boolean;
 }
@@ -228,6 +230,7 @@ function refuse(
     failedCredential: more.failedCredential ?? false,
     counted: rule !== 'rate',
     principal: more.principal ?? ANONYMOUS,
+    refusals: more.row?.refusals ?? 'plain',
   });
 }
 
@@ -241,10 +244,22 @@ export function decide(request: RequestHead, state: EdgeState): Decision {
   const decision = judge(request, headers, shown, state);
   if (decision.kind === 'pass' && shown.target !== request.target)
     return Object.freeze({ ...decision, target: shown.target });
-  // A refusal costs work too, so it counts for every caller but those on this machine.
-  return decision.kind === 'refuse' && isOnBox(request.peer, headers)
-    ? Object.freeze({ ...decision, counted: false })
-    : decision;
+  if (decision.kind !== 'refuse') return decision;
+  return Object.freeze({
+    ...decision,
+    refusals: decision.row === null ? refusalsAt(shown.match) : decision.refusals,
+    // A refusal costs work too, so it counts for every caller but those on this machine.
+    counted: decision.counted && !isOnBox(request.peer, headers),
+  });
+}
+
+/** The shape of refusals at a path, whatever is wrong with the request: its method, its Host, the value of a parameter. */
+function refusalsAt(match: MatchResult): Refusals {
+  const template = match.kind === 'none' ? undefined : match.template;
+  return template !== undefined &&
+    [...template.rows.values()].every(({ refusals }) => refusals === 'lifecycle')
+    ? 'lifecycle'
+    : 'plain';
 }
 
 function judge(

@@ -10,7 +10,7 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../../shared/auth/principal-mark.ts';
-import { ApiError, isErrorCode, messageOf } from '../../../shared/errors.ts';
+import { ApiError, errorWord, isErrorCode, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
@@ -234,7 +234,9 @@ export class ResidualProxy {
 function failureIn({ statusCode = 0, headers }: IncomingMessage, text: string): ApiError {
   const unknown = new ApiError('E_UPSTREAM', `The residual answered ${statusCode}.`);
   try {
-    const { code, detail, ...extras } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { code: _code, error: _error, detail, ...extras } = body;
+    const code = errorWord(body);
     if (!isErrorCode(code) || typeof detail !== 'string') return unknown;
     const after = headers['retry-after'];
     return new ApiError(code, detail, extras, after === undefined ? {} : { 'retry-after': after });

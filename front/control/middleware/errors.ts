@@ -5,10 +5,15 @@ import type { Logger } from '../../../shared/process/logger.ts';
 import type { Exchange } from '../exchange.ts';
 import { endsWithAnswer } from './edge.ts';
 
-/** Answers any error with the one error body. If part of an answer has gone out, it closes the connection. */
+/** Answers any error in the shape of its row. If part of an answer has gone out, it closes the connection. */
 export function errors(log: Logger) {
-  return (error: unknown, req: Request, res: Response<unknown, Exchange>, _next: NextFunction): void => {
-    const failure = failureOf(error);
+  return (
+    error: unknown,
+    req: Request,
+    res: Response<unknown, Partial<Exchange>>,
+    _next: NextFunction,
+  ): void => {
+    const failure = failureOf(error, res.locals.pass?.row.refusals);
     res.locals.announced?.settle(ERRORS[failure.code][0], failure.code);
     if (!(error instanceof ApiError)) {
       log.error(`request failed: ${messageOf(error)}`, {

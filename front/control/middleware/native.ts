@@ -74,7 +74,7 @@ export function native(handlers: ReadonlyMap<string, Handler<Row>>, principalWat
           next(error);
           return;
         }
-        const failure = failureOf(error);
+        const failure = failureOf(error, row.refusals);
         announced?.settle(failureStatus(failure), failure.code);
         events.failure(failure);
       });

@@ -151,8 +151,6 @@ export function statusOf({ monitor, vehicle, version, profile, board, ...deps }:
     fc_port: link?.fc_port ?? null,
     fc_baud: link?.fc_baud ?? null,
     fc_firmware: link?.firmware ?? null,
-    fcFirmware: link?.firmware ?? 'unknown',
-    fcVariant: null,
     fc_source: link?.source ?? null,
     fc_heartbeat_age_s: link?.heartbeat_age_s ?? null,
     fc_link_hint: linkHint(link),

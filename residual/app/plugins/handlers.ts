@@ -3,14 +3,8 @@ import { MASK } from '../../../shared/config/mask.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import { requestedPermissions } from '../../../shared/plugins/manifest.ts';
-import { PluginRefusal, REFUSALS } from '../../../shared/plugins/refusal.ts';
-import {
-  type Call,
-  FileReply,
-  type Handler,
-  type HandlersOf,
-  Reply,
-} from '../../../shared/routes/handler.ts';
+import { PluginRefusal } from '../../../shared/plugins/refusal.ts';
+import { type Call, FileReply, type Handler, type HandlersOf } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
 import type { pluginsRows } from '../../../shared/routes/plugins.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
@@ -257,7 +251,7 @@ export function pluginHandlers(deps: PluginDeps): PluginHandlers {
     });
   }
 
-  return enveloped(handlers);
+  return handlers;
 }
 
 /** Granting is the business of who holds the pairing key or the PIN, also as part of an installation. */
@@ -267,29 +261,4 @@ function checkMayGrant({ principal }: Pick<Call<Row>, 'principal'>, permissions:
       'permission_deny',
       'A token cannot grant permissions. Install it without, and let a person grant them.',
     );
-}
-
-/** A refusal becomes the envelope of the lifecycle routes. */
-function enveloped(handlers: PluginHandlers): PluginHandlers {
-  const wrapped = Object.entries(handlers as unknown as Readonly<Record<string, Handler<Row>>>).map(
-    ([id, handler]): [string, Handler<Row>] => [
-      id,
-      async (call) => {
-        try {
-          return await handler(call);
-        } catch (error) {
-          if (!(error instanceof PluginRefusal)) throw error;
-          const [code, status] = REFUSALS[error.kind];
-          return new Reply(status, {
-            ...error.extras,
-            ok: false,
-            code,
-            kind: error.kind,
-            detail: error.message,
-          });
-        }
-      },
-    ],
-  );
-  return Object.fromEntries(wrapped) as unknown as PluginHandlers;
 }

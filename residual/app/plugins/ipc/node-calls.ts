@@ -1,7 +1,6 @@
 import { EXTENSION_HEADER } from '../../../../shared/auth/principal.ts';
-import { messageOf } from '../../../../shared/errors.ts';
+import { errorWord, messageOf } from '../../../../shared/errors.ts';
 import { requestNode } from '../../../../shared/http/node-request.ts';
-import { memberOf } from '../../../../shared/member.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -27,10 +26,9 @@ export function nodeCalls(controlSocket: string): NodeCalls {
     const answer = await requestNode(place, { method, path, headers, body, timeoutMs, maxBytes: MAX_BYTES });
     const value = read(answer.bytes.toString());
     if (answer.status < 400) return value;
-    const [code, detail] = [memberOf(value, 'code'), memberOf(value, 'detail')];
-    throw new Error(
-      `${typeof code === 'string' ? code : answer.status}: ${typeof detail === 'string' ? detail : 'refused'}`,
-    );
+    const refusal = (value ?? {}) as Readonly<Record<string, unknown>>;
+    const [code, detail] = [errorWord(refusal), refusal['detail']];
+    throw new Error(`${code ?? answer.status}: ${typeof detail === 'string' ? detail : 'refused'}`);
   };
 }
 

@@ -124,10 +124,12 @@ async function bodyOf(response: Response): Promise<unknown> {
 /** What a refusal of the node says. */
 export async function refusalOf(response: Response): Promise<Refused> {
   const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
-  const { detail, code, ...extras } = body;
+  const { detail, code, error, ...extras } = body;
+  // A lifecycle route has a number as `code`, and the word beside it.
+  const word = typeof code === 'number' ? error : code;
   const refusal = new Refused(
     response.status,
-    (typeof code === 'string' ? code : 'E_AWAY') as ErrorCode,
+    (typeof word === 'string' ? word : 'E_AWAY') as ErrorCode,
     typeof detail === 'string' ? detail : `The node answered ${response.status}.`,
     extras,
   );
