@@ -140,7 +140,48 @@ export function errorWord(body: Readonly<Record<string, unknown>>): string | nul
   return typeof word === 'string' ? word : null;
 }
 
-/** The message of any thrown value, for logs. */
+/** What the system's errors say of a file or an address (errno(3)), by their code. */
+const SYSTEM_WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be used by this user',
+  EPERM: 'may not be used by this user',
+  EEXIST: 'exists already',
+  EISDIR: 'is a directory',
+  ENOTDIR: 'has a file where a directory is needed',
+  ENOTEMPTY: 'is not empty',
+  EROFS: 'is on a file system that is read-only',
+  ENOSPC: 'cannot be written: the disk is full',
+  EDQUOT: 'cannot be written: the quota is used up',
+  EMFILE: 'cannot be opened: too many files are open',
+  EBUSY: 'is in use',
+  EIO: 'cannot be read or written: the device reports an error',
+  EADDRINUSE: 'is in use by another program',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  ECONNREFUSED: 'does not accept a connection',
+  ECONNRESET: 'closed the connection',
+  ETIMEDOUT: 'did not answer in time',
+  EHOSTUNREACH: 'cannot be reached',
+  ENETUNREACH: 'cannot be reached: there is no network to it',
+  ENOTFOUND: 'is a name that nobody knows',
+  EAI_AGAIN: 'is a name that could not be looked up',
+};
+
+/** The members that Node gives the errors of the system. */
+interface SystemError extends Error {
+  readonly code?: unknown;
+  readonly path?: unknown;
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+}
+
+/** The message of any thrown value; of an error of the system in words, with its code: `/x does not exist (ENOENT)`. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { code, path, hostname, address, port } = error as SystemError;
+  const words = typeof code === 'string' ? SYSTEM_WORDS[code] : undefined;
+  const place = [path, hostname, address].find((each) => typeof each === 'string' && each !== '');
+  if (words === undefined || place === undefined) return error.message;
+  const at = place === address && typeof port === 'number' ? `${String(place)}:${port}` : String(place);
+  return `${at} ${words} (${String(code)})`;
 }

@@ -106,7 +106,7 @@ async function build({ secret }: Init, log: Logger): Promise<Program> {
       marks: await SetupMarks.open(paths.setup, log),
       config: store,
       lookAround: async () =>
-        lookAround({ paths, config: store, running: config.agent.profile, video: () => video.status() }),
+        lookAround({ paths, config: store, running: config.agent.profile, video: () => video.known() }),
       now: Date.now,
     }),
     ...pageHandlers(join(import.meta.dirname, '../web/dist')),

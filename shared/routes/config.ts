@@ -14,7 +14,7 @@ export const configRows = [
   row('config.get', 'GET /api/config', 'key read ok -', 'full config, secrets masked', {
     responses: json('the config with defaults, secrets as ***', { type: 'object' }),
   }),
-  row('config.put', 'PUT /api/config', 'key admin ok guard-if-profile config', 'write one key', {
+  row('config.put', 'PUT /api/config', 'key admin ok guard-if-profile config', 'write a config key', {
     names: [{ kind: 'config-key', in: 'body', member: 'key' }],
     body: configPutRequest,
     fails: ['E_UNKNOWN_KEY', 'E_ROOT_ONLY', 'E_STORE'],

@@ -117,19 +117,13 @@ export const flightRows = [
     fails: ['E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
     responses: json('the vehicle has reported the value', paramWritten),
   }),
-  row(
-    'params.name.put',
-    'PUT /api/params/{name}',
-    'key admin ok guard aircraft',
-    'write one parameter (same as POST)',
-    {
-      limits: LIMITS.slow,
-      names: [{ kind: 'parameter', in: 'path', member: 'name' }],
-      body: paramWrite,
-      fails: ['E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
-      responses: json('the vehicle has reported the value', paramWritten),
-    },
-  ),
+  row('params.name.put', 'PUT /api/params/{name}', 'key admin ok guard aircraft', 'write one parameter', {
+    limits: LIMITS.slow,
+    names: [{ kind: 'parameter', in: 'path', member: 'name' }],
+    body: paramWrite,
+    fails: ['E_RANGE', 'E_NO_FC', 'E_UPSTREAM_DOWN', 'E_TIMEOUT'],
+    responses: json('the vehicle has reported the value', paramWritten),
+  }),
   row(
     'mavlink.ports.get',
     'GET /api/mavlink/ports',
@@ -209,7 +203,7 @@ export const flightRows = [
     'params.reset.post',
     'POST /api/params/reset',
     'key destructive ok guard aircraft',
-    'back to the defaults',
+    'reset all parameters to their defaults',
     {
       limits: LIMITS.slow,
       body: paramsReset,

@@ -85,7 +85,7 @@ export const groundStationRows = [
     'ground-station.role.put',
     'PUT /api/v1/ground-station/role',
     'key admin ok guard link',
-    'change role',
+    'change the role of the ground station',
     {
       body: ground.groundRoleRequest,
       fails: ['E_STORE'],
@@ -125,7 +125,7 @@ export const groundStationRows = [
     'ground-station.mesh.config.put',
     'PUT /api/v1/ground-station/mesh/config',
     'key admin ok guard link',
-    'mesh config',
+    'configure the mesh',
     { body: network.meshConfigRequest, fails: ['E_STORE'], responses: json('kept', network.meshConfig) },
   ),
   row('ground-station.pic.get', 'GET /api/v1/ground-station/pic', 'key read ok -', 'pilot in command', {
@@ -204,7 +204,7 @@ export const groundStationRows = [
     'ground-station.factory-reset.post',
     'POST /api/v1/ground-station/factory-reset',
     'keyonly none forbid guard config',
-    'factory reset',
+    'reset the ground station to its factory settings',
     {
       body: ground.factoryResetRequest,
       fails: ['E_STORE'],
@@ -248,7 +248,7 @@ export const groundStationRows = [
     'ground-station.drones.active.put',
     'PUT /api/v1/ground-station/drones/active',
     'key admin ok guard link',
-    'choose the active one',
+    'choose the active drone',
     {
       limits: LIMITS.slow,
       body: ground.activeDroneRequest,

@@ -75,9 +75,15 @@ export const missionRows = [
     ],
     responses: media('the log as it comes, whole or a range of it', 'application/octet-stream'),
   }),
-  row('flight-logs.delete', 'DELETE /api/flight-logs', 'key destructive ok guard config', 'erase all', {
-    limits: LIMITS.slow,
-    fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
-    responses: json('the vehicle lists fewer logs now', flightLogsErased),
-  }),
+  row(
+    'flight-logs.delete',
+    'DELETE /api/flight-logs',
+    'key destructive ok guard config',
+    'erase all logs of the vehicle',
+    {
+      limits: LIMITS.slow,
+      fails: ['E_NO_FC', 'E_UPSTREAM_DOWN', 'E_UPSTREAM', 'E_TIMEOUT'],
+      responses: json('the vehicle lists fewer logs now', flightLogsErased),
+    },
+  ),
 ] as const satisfies readonly Row[];

@@ -96,16 +96,28 @@ export const networkRows = [
       responses: json('from the next start of the machine', network.unpinned),
     },
   ),
-  row('network.ethernet.put', 'PUT /api/v1/network/ethernet', 'key admin ok guard link', 'wired address', {
-    limits: LIMITS.network,
-    body: network.ethernetRequest,
-    fails: CHANGE_FAILS,
-    responses: json('it has it', network.ethernet),
-  }),
-  row('network.hotspot.put', 'PUT /api/v1/network/hotspot', 'key admin ok guard link', 'hotspot on or off', {
-    limits: LIMITS.network,
-    body: network.hotspotRequest,
-    fails: CHANGE_FAILS,
-    responses: json('as it is now', network.hotspot),
-  }),
+  row(
+    'network.ethernet.put',
+    'PUT /api/v1/network/ethernet',
+    'key admin ok guard link',
+    'set the wired address',
+    {
+      limits: LIMITS.network,
+      body: network.ethernetRequest,
+      fails: CHANGE_FAILS,
+      responses: json('it has it', network.ethernet),
+    },
+  ),
+  row(
+    'network.hotspot.put',
+    'PUT /api/v1/network/hotspot',
+    'key admin ok guard link',
+    'switch the hotspot on or off',
+    {
+      limits: LIMITS.network,
+      body: network.hotspotRequest,
+      fails: CHANGE_FAILS,
+      responses: json('as it is now', network.hotspot),
+    },
+  ),
 ] as const satisfies readonly Row[];

@@ -42,13 +42,19 @@ export const radioRows = [
       responses: json('forgotten', radioUnpaired),
     },
   ),
-  row('wfb.channel.post', 'POST /api/wfb/channel', 'key admin ok guard link', 'radio hop', {
-    limits: LIMITS.slow,
-    body: radio.channelRequest,
-    fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY', 'E_STORE', 'E_TIMEOUT', 'E_UPSTREAM_DOWN'],
-    responses: json('what this node is on now', radio.channelAnswer),
-  }),
-  row('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'transmit power, dBm', {
+  row(
+    'wfb.channel.post',
+    'POST /api/wfb/channel',
+    'key admin ok guard link',
+    'change the channel of the radio',
+    {
+      limits: LIMITS.slow,
+      body: radio.channelRequest,
+      fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_BUSY', 'E_STORE', 'E_TIMEOUT', 'E_UPSTREAM_DOWN'],
+      responses: json('what this node is on now', radio.channelAnswer),
+    },
+  ),
+  row('wfb.tx-power.put', 'PUT /api/wfb/tx-power', 'key admin ok guard link', 'set the transmit power, dBm', {
     limits: LIMITS.slow,
     body: radio.powerRequest,
     fails: ['E_RADIO_REFUSED', 'E_NOT_IMPLEMENTED', 'E_STORE'],

@@ -38,11 +38,17 @@ export const setupRows = [
     fails: ['E_STORE'],
     responses: STATUS,
   }),
-  row('setup.reset.post', 'POST /api/setup/reset', 'key destructive forbid guard config', 'start over', {
-    body: noBody,
-    fails: ['E_STORE'],
-    responses: STATUS,
-  }),
+  row(
+    'setup.reset.post',
+    'POST /api/setup/reset',
+    'key destructive forbid guard config',
+    'start the set-up over',
+    {
+      body: noBody,
+      fails: ['E_STORE'],
+      responses: STATUS,
+    },
+  ),
   row('setup.get', 'GET /setup', 'public none ok -', 'first-boot webapp shell', { responses: PAGE }),
   row('setup.path.get', 'GET /setup/{*path}', 'public none ok -', 'its assets', { responses: PAGE }),
 ] as const satisfies readonly Row[];

@@ -213,7 +213,7 @@ describe('svc-helper', () => {
     expect(await helper.asked()).to.equal('');
     await helper.kill('SIGTERM');
     expect(helper.stderr).to.include('unknown method: shell');
-    expect(helper.stderr).to.include('svc-helper refuses unit_restart: /name').and.to.include('sshd');
+    expect(helper.stderr).to.include('svc-helper refuses unit_restart: name').and.to.include('sshd');
     // A name of the longest length is one.
     await helper.start();
     await helper.ask('host_name', { name: 'a'.repeat(63) });

@@ -17,6 +17,7 @@ describe('svc fleet', function () {
   before(async () => {
     hub = await FakeHub.start();
     node = await TestNode.start({ simulated: false });
+    await node.knowsArmed();
   });
   after(async () => {
     await node.stop();

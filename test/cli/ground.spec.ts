@@ -34,6 +34,7 @@ describe('svc on a ground station', function () {
         env: { SVC_RADIO_MAVLINK_PORT: String(await freePort()) },
       }),
     ]);
+    await Promise.all([drone.knowsArmed(), ground.knowsArmed()]);
   });
   after(async () => {
     await Promise.all([drone.stop(), ground.stop()]);
@@ -105,7 +106,7 @@ describe('svc on a ground station', function () {
     expect((await here('gs', 'drones', '--use', 'nobody', '--force')).code).to.equal(EXIT.refused);
     expect((await here('gs', 'pic')).stdout).to.equal('Nobody is pilot in command.\n');
     expect((await here('gs', 'recording')).stdout).to.equal('Nothing is recorded at the moment.\n');
-    expect((await here('gs', 'recording', 'stop')).stderr).to.include('video process');
+    expect((await here('gs', 'recording', 'stop')).stderr).to.include('Video is off');
     expect((await here('gs', 'recording', 'pause')).code).to.equal(EXIT.usage);
     expect((await svc(drone.paths, 'gs', 'status')).code).to.equal(EXIT.refused);
   });

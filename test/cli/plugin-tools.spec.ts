@@ -145,7 +145,7 @@ describe('svc plugin, for authors', function () {
     );
     const { code, stderr } = await run('lint', 'wrong');
     expect(code).to.equal(PLUGIN_EXIT.manifest_invalid);
-    for (const path of ['/version', '/agent/permissions/0', '/agent/entrypoint'])
+    for (const path of ['version', 'agent.permissions[0]', 'agent.entrypoint'])
       expect(stderr).to.include(path);
     const failure = await json('lint', 'wrong');
     expect(failure).to.include({ ok: false, code: PLUGIN_EXIT.manifest_invalid, kind: 'manifest_invalid' });

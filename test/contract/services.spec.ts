@@ -136,6 +136,10 @@ describe('services and the system', () => {
     const { body } = await get('/api/status/full');
     expect(body).to.deep.include({ profile: 'drone', role: null, radio: null, armed: false });
     expect(body['video'], 'as GET /api/video').to.deep.include({ source: null });
+    expect((await get('/api/video/snapshot')).body).to.include({
+      code: 'E_NO_FRAME',
+      detail: 'Video is off in the config (video.source: none).',
+    });
     expect(body['telemetry']).to.include({ armed: false });
     expect(body['resources']).to.have.property('cpu_percent');
     const { type, text } = await node.request('/metrics', { headers: key });

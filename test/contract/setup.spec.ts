@@ -169,6 +169,24 @@ describe('the set-up', () => {
     }
   });
 
+  it('a camera that was chosen while video is off: the node has to restart', async () => {
+    const node = await TestNode.start({ pairing: { key: KEY }, simulated: false });
+    try {
+      await node.knowsArmed();
+      expect(detail(await ask(node), 'camera')).to.equal('Video is off in the config (video.source).');
+      await node.json('/api/config', {
+        method: 'PUT',
+        headers: { ...KEYED, 'content-type': 'application/json' },
+        body: JSON.stringify({ key: 'video.source', value: 'test' }),
+      });
+      expect(detail(await ask(node), 'camera')).to.equal(
+        'Not known: video was off when the node started; restart it.',
+      );
+    } finally {
+      await node.stop();
+    }
+  });
+
   it('what was said survives a restart, and starting over forgets it and no setting', async () => {
     const first = await TestNode.start({ pairing: { key: KEY }, simulated: false });
     await first.knowsArmed();

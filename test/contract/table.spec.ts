@@ -97,6 +97,14 @@ describe('the route table', () => {
     }
   });
 
+  it('names what a guarded row does so that a person understands it alone, as the `action` of E_ARMED', () => {
+    const short = rows
+      .filter(({ armed, path }) => armed !== '-' && !path.includes('{path}'))
+      .filter(({ summary }) => !/^[a-z]+ .*[a-z]+/.test(summary) || summary.split(' ').length < 3)
+      .map(({ id, summary }) => `${id}: ${summary}`);
+    expect(short).to.deep.equal([]);
+  });
+
   it('says in which unit each number that is a time counts', () => {
     const silent = rows.flatMap(({ id, body, query, responses }) =>
       timesWithoutUnit({ body, query, responses }).map((name) => `${id} ${name}`),

@@ -159,8 +159,8 @@ describe('a snapshot with boxes', function () {
       const call = { query: 'boxes=1' } as Parameters<typeof handler>[0];
       await askAgain(
         'it is connected with svc-video',
-        async () => video.status(),
-        (status) => status !== null,
+        async () => video.known(),
+        (known) => 'is' in known,
       );
       const reply = (await handler(call)) as { body: Buffer; headers: Record<string, string> };
       expect(reply.headers['x-captured-at']).to.equal(new Date(header.captured_at_ms).toISOString());

@@ -78,7 +78,9 @@ describe('a foreign engine that never answers', () => {
     const { time, stuck } = begin({}, () => ({ name: 'v4l2:/dev/video9', run: async () => NEVER }));
     time.ahead = 11_000_000;
     const ending = setInterval(() => (time.ahead += 6_000_000), 300);
-    expect(await stuck).to.include('the camera v4l2:/dev/video9 does not end (no picture for 10000 ms)');
+    expect(await stuck).to.include(
+      'the camera v4l2:/dev/video9 does not end (nothing came from the camera for 10 s)',
+    );
     clearInterval(ending);
   });
 });

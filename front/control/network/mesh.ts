@@ -109,8 +109,8 @@ export class Mesh {
 }
 
 function without(program: string): ApiError {
-  const what = program === 'batctl' ? 'batctl' : "the kernel's module batman-adv";
-  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${what}. Without it there is no mesh.`, {
+  const what = program === 'batctl' ? 'batctl' : 'kernel module batman-adv';
+  return new ApiError('E_NOT_IMPLEMENTED', `This machine has no ${what}, and without it there is no mesh.`, {
     ...missing(program).extras,
     feature: 'ground-station',
   });

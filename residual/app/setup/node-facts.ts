@@ -34,15 +34,13 @@ export interface FactSources {
   readonly paths: Pick<Paths, 'pairing' | 'dashboardPin' | 'radioPairs' | 'linkSocket'>;
   readonly config: ConfigStore;
   readonly running: Profile;
-  /** Null while svc-video is away. */
-  readonly video: () => EngineStatus | null;
+  readonly video: () => Known<EngineStatus>;
 }
 
 const MAX_FILE_BYTES = 256 * 1024;
 
 /** Looks at everything anew. Takes up to a second if svc-link does not answer. */
 export async function lookAround({ paths, config, running, video }: FactSources): Promise<NodeFacts> {
-  const status = video();
   return {
     config: await config.read(),
     running,
@@ -53,7 +51,7 @@ export async function lookAround({ paths, config, running, video }: FactSources)
       (is) => ({ is }),
       (error: unknown) => ({ unknown: messageOf(error) }),
     ),
-    video: status === null ? { unknown: 'svc-video does not answer' } : { is: status },
+    video: video(),
     radios: await fromFile(paths.radioPairs, 0, ({ pairs }) => (Array.isArray(pairs) ? pairs.length : 0)),
     addresses: ownAddresses(),
     paired: await fromFile(paths.pairing, false, ({ paired }) => paired !== false),

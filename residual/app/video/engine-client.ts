@@ -7,8 +7,14 @@ export class EngineClient {
   readonly #client: Client<typeof VIDEO>;
   #status: EngineStatus | null = null;
 
-  /** @param onStatus called with each status of svc-video; `isNew` for the first one of a connection */
-  constructor(socketPath: string, onStatus: (status: EngineStatus, isNew: boolean) => void) {
+  readonly #isOff: boolean;
+
+  /**
+   * @param onStatus called with each status of svc-video; `isNew` for the first one of a connection
+   * @param isOff this node was started without video
+   */
+  constructor(socketPath: string, onStatus: (status: EngineStatus, isNew: boolean) => void, isOff = false) {
+    this.#isOff = isOff;
     this.#client = clientOf(VIDEO, {
       path: socketPath,
       listeners: {
@@ -21,7 +27,7 @@ export class EngineClient {
       onConnection: () => {
         this.#status = null;
       },
-      away: noEngine,
+      away: () => this.away,
     });
   }
 
@@ -43,17 +49,15 @@ export class EngineClient {
     return this.#status?.viewers ?? [];
   }
 
+  /** The reason that there is no status. */
+  get away(): ApiError {
+    return this.#isOff
+      ? new ApiError('E_NO_PIPELINE', 'Video is off in the config (video.source: none).')
+      : new ApiError('E_NO_PIPELINE', 'svc-video is not running at the moment.', {}, { 'retry-after': '1' });
+  }
+
   /** The calls of svc-video; E_NO_PIPELINE while it is away. */
   get calls(): Calls<typeof VIDEO> {
     return this.#client.calls;
   }
-}
-
-export function noEngine(): ApiError {
-  return new ApiError(
-    'E_NO_PIPELINE',
-    'The video process is not running at the moment.',
-    {},
-    { 'retry-after': '1' },
-  );
 }

@@ -3,7 +3,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { EngineStatus, Profile, Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
-import { type EngineClient, noEngine } from './engine-client.ts';
+import type { EngineClient } from './engine-client.ts';
 import { KeptRecording } from './kept-recording.ts';
 import { LeaseBook, type ProfileName } from './leases.ts';
 
@@ -121,7 +121,7 @@ export class VideoService {
   /** @throws ApiError E_NO_PIPELINE when no pictures come */
   checkRunning(): EngineStatus {
     const status = this.#options.engine.status;
-    if (status === null) throw noEngine();
+    if (status === null) throw this.#options.engine.away;
     if (status.state !== 'running')
       throw new ApiError('E_NO_PIPELINE', status.problem ?? `The camera is ${status.state}.`);
     return status;

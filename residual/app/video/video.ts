@@ -24,8 +24,8 @@ export interface Video {
   readonly handlers: HandlersOf<typeof videoRows, 'residual'> & HandlersOf<typeof whepRows, 'residual'>;
   /** Ends the playbacks and live streams of these principals. @returns the other viewers */
   end(ids: ReadonlySet<string>): Promise<readonly Principal[]>;
-  /** The last status of svc-video; null while it is away. */
-  status(): EngineStatus | null;
+  /** The last status of svc-video, or why there is none. */
+  known(): { readonly is: EngineStatus } | { readonly unknown: string };
   /** The recorder, for others of this process. */
   readonly recording: { readonly start: () => Promise<unknown>; readonly stop: () => Promise<unknown> };
   /** The newest picture, as GET /api/video/snapshot.jpg gives it. @throws ApiError E_NO_FRAME, E_NO_PIPELINE */
@@ -60,10 +60,12 @@ export async function openVideo({
   detections,
 }: VideoOptions): Promise<Video> {
   const { video } = config;
-  const engine = new EngineClient(paths.videoSocket, (status, isNew) => {
+  const off = video.source === 'none';
+  const onStatus = (status: EngineStatus, isNew: boolean): void => {
     service.heard(status, isNew);
     camera.heard(status);
-  });
+  };
+  const engine = new EngineClient(paths.videoSocket, onStatus, off);
   const recordings = new Recordings(recordingsDirectory(config, paths));
   const service = await VideoService.open({
     engine,
@@ -102,11 +104,14 @@ export async function openVideo({
         live,
         detections,
         maxViewers,
-        off: video.source === 'none',
+        off,
       }),
       ...whepHandlers(whep),
     },
-    status: () => engine.status,
+    known: () =>
+      engine.status === null
+        ? { unknown: off ? 'video was off when the node started; restart it' : 'svc-video is not running' }
+        : { is: engine.status },
     recording: {
       start: async () => service.startRecording(null),
       stop: async () => service.stopRecording(),
@@ -118,7 +123,7 @@ export async function openVideo({
     },
     end: async (ids) => [...live.endOf(ids), ...(await whep.endOf(ids))],
     start() {
-      if (video.source === 'none') return;
+      if (off) return;
       camera.start();
       engine.start();
     },

@@ -200,7 +200,7 @@ export class Pipeline {
       const now = this.#options.clock.micros();
       const limit = heardAt === null ? LIMITS.firstPictureMs : LIMITS.stallMs;
       this.#watchOver(now);
-      if (now - (heardAt ?? began) > limit * 1000) end(`no picture for ${limit} ms`);
+      if (now - (heardAt ?? began) > limit * 1000) end(`nothing came from the camera for ${limit / 1000} s`);
       if (attempt.signal.aborted && now - endedAt > LIMITS.stuckMs * 1000)
         this.#options.onStuck(`the camera ${source.name} does not end (${problem})`);
     }, LIMITS.watchMs);

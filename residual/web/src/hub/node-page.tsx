@@ -206,6 +206,7 @@ function Event({ event: { at, kind, detail } }: { event: FleetEvent }): JSX.Elem
     typeof detail['text'] === 'string'
       ? detail['text']
       : Object.entries(detail)
+          .filter(([, value]) => value !== null)
           .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
           .join(', ');
   return (

@@ -668,7 +668,7 @@ export const en = {
         stopped: 'stopped',
       },
       item: (time: string, memory: string, restarts: string, pid: string) =>
-        `for ${time} · ${memory} · ${restarts} restarts · process ${pid}`,
+        `for ${time} · ${memory} · ${restarts === '1' ? '1 restart' : `${restarts} restarts`} · process ${pid}`,
       restart: 'Restart',
       restartOne: (name: string) => `Restart ${name}`,
       waiting: (keys: string) => `Keeps ${keys} as when the vehicle armed. Restart it once disarmed.`,
