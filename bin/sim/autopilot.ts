@@ -151,8 +151,8 @@ export class Autopilot implements Craft {
     });
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
-    this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
-    this.#arming = new Arming(this, faults, firmware.words, () => ({
+    this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words, firmware.lasts);
+    this.#arming = new Arming(this, faults, firmware, () => ({
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
       attitudeOk: this.#attitudeOk(),
@@ -289,6 +289,7 @@ export class Autopilot implements Craft {
     this.vehicle.armed = false;
     this.autoArmed = false;
     this.cruise = undefined;
+    this.#modes.disarmed();
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
 

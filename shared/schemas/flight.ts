@@ -230,17 +230,42 @@ export const telemetry = {
       description: 'whether the disarmed vehicle would arm',
       required: ['can_arm', 'reasons', 'checked_at'],
       properties: {
-        can_arm: { type: ['boolean', 'null'], description: 'null: not told lately, or it is armed' },
+        can_arm: { type: ['boolean', 'null'], description: 'null: not known, or it is armed' },
         reasons: {
           type: 'array',
           maxItems: 32,
           items: {
             type: 'object',
-            required: ['text', 'source', 'at'],
+            required: ['text', 'source', 'at'], // an older node has no help
             properties: {
               text: { type: 'string' },
-              source: { enum: ['statustext', 'event', 'sys_status'] },
+              source: {
+                enum: ['statustext', 'event', 'sys_status', 'mode', 'rc'],
+                description: 'mode and rc: known by the node, said by the vehicle only when somebody arms',
+              },
               at: { type: 'string', description: 'when the vehicle last told it' },
+              help: {
+                type: ['object', 'null'],
+                description: 'what takes it away; null: not known',
+                required: ['text', 'commands'],
+                properties: {
+                  text: { type: 'string' },
+                  commands: {
+                    type: 'array',
+                    description: 'any one of these does it, the best first; as the body of POST /api/command',
+                    items: {
+                      type: 'object',
+                      required: ['cmd', 'args'],
+                      properties: {
+                        cmd: { enum: ['mode'] },
+                        args: { type: 'array', items: { type: 'string' } },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                },
+                additionalProperties: false,
+              },
             },
             additionalProperties: false,
           },

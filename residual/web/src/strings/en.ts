@@ -200,6 +200,7 @@ export const en = {
     killHint: 'The motors stop at once, also in the air. The vehicle falls.',
     killNow: 'Cut the motors now',
     hold: 'Hold each button for a moment.',
+    switchTo: (mode: string) => `Switch to ${mode}`,
     sending: (name: string) => `${name}: waiting for the vehicle …`,
     refused: (name: string, words: string) => `${name}: ${words}`,
     vehicleRefused: (result: string, words: string) =>

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
-import { age, armed, fresh } from '../../api/telemetry.ts';
+import { age, fresh } from '../../api/telemetry.ts';
 import { number, span } from '../../parts/format.ts';
 import { Badge } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { readiness } from './commands.ts';
 import { heardAgo } from './vehicle-state.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'info';
@@ -56,14 +57,14 @@ function OfVehicle(): JSX.Element {
 
 /** Whether it would arm, while it is not armed. */
 function Ready(): JSX.Element | null {
-  const prearm = fresh('heartbeat', (body) => body.prearm);
-  if (armed.value !== false || prearm === null || prearm.can_arm === null) return null;
-  return prearm.can_arm ? (
+  const ready = readiness();
+  if (ready === null || ready.canArm === null) return null;
+  return ready.canArm ? (
     <Badge tone="good">{t.fly.ready}</Badge>
   ) : (
     <Badge tone="warn">
       {t.fly.notReady}
-      {prearm.reasons[0] === undefined ? '' : `: ${prearm.reasons.map(({ text }) => text).join('; ')}`}
+      {ready.reasons.length === 0 ? '' : `: ${ready.reasons.join('; ')}`}
     </Badge>
   );
 }
