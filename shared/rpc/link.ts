@@ -432,6 +432,8 @@ export interface CommandResult {
   };
   /** The flight mode that was used, if the vehicle refused the command or does not have it. */
   mode?: string;
+  /** Of an accepted rebootAutopilot: s until the vehicle was back, null: not within 60 s. */
+  back_after_s?: number | null;
 }
 
 /**
@@ -536,7 +538,7 @@ export const LINK = {
         additionalProperties: false,
       },
       shape<CommandResult>(),
-      25_000,
+      90_000, // rebootAutopilot waits 60 s for the vehicle
     ),
     /** One set-point; the holder is whoever sent one within the last 0.5 s. E_BUSY for anybody else. */
     setpoint: method(

@@ -66,6 +66,10 @@ export const commandAnswer = {
       type: 'string',
       description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
     },
+    back_after_s: {
+      type: ['number', 'null'],
+      description: 'rebootAutopilot, once accepted: s until the vehicle was back; null: not within 60 s',
+    },
     done: { type: 'boolean', description: 'with wait: it has come to its end' },
     ended: {
       enum: ['reached', 'disarmed', 'mode_changed', 'timeout', 'link_lost'],

@@ -49,8 +49,12 @@ export interface Context {
   readonly target: Target;
   readonly deadline: number;
   readonly turn: Turn;
-  /** The mode that was used instead of the command, for the answer. */
-  readonly note: { mode: string | null };
+  /** For the answer: the mode that was used instead of the command. */
+  readonly note: {
+    mode: string | null;
+    /** s, of a reboot. */
+    backAfterS: number | null;
+  };
 }
 
 /** Optional members of ExchangeJob. */

@@ -442,6 +442,11 @@ export const en = {
           ? 'Written, and read back from the vehicle:'
           : `${count} written, and read back from the vehicle:`,
       insteadOf: (value: string) => `instead of ${value}`,
+      rebootNow: 'Reboot the flight controller',
+      rebooting: 'The flight controller reboots …',
+      rebooted: (seconds: string) => `The flight controller is back after ${seconds} s.`,
+      rebootLost: 'The flight controller was not heard again within 60 s. Look at it before you fly.',
+      rebootRefused: (words: string) => `The vehicle refused to reboot: ${words}`,
       rebootFor: (names: string) => `The vehicle must be rebooted for: ${names}.`,
       armed:
         'The vehicle is armed, or its state is not known. The node writes nothing now, unless you insist.',
