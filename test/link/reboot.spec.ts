@@ -15,12 +15,12 @@ async function met(): Promise<Rig> {
 
 /** The answer to a reboot during which the vehicle says nothing by itself. */
 async function reboot(rig: Rig): Promise<CommandResult> {
-  let answer: CommandResult | null = null;
-  const running = rig.link.command({ cmd: 'rebootAutopilot', args: [] }).then((said) => {
-    answer = said;
-    return said;
+  let over = false;
+  const running = rig.link.command({ cmd: 'rebootAutopilot', args: [] }).finally(() => {
+    over = true;
   });
-  for (let waited = 0; waited < 80_000 && answer === null; waited += 50) await rig.clock.advance(50);
+  const isOver = (): boolean => over;
+  for (let waited = 0; waited < 80_000 && !isOver(); waited += 50) await rig.clock.advance(50);
   return running;
 }
 
