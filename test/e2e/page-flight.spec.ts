@@ -123,6 +123,36 @@ describe('flying from the page', function () {
     seen.check();
   });
 
+  it('a radio that loses the picture is not green, and its loss says of what it is, on the chip and on the card', async () => {
+    const { body: radio } = await node.json('/api/wfb');
+    let loss = 0;
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname !== '/api/wfb') return void request.continue();
+      const body = JSON.stringify({ ...radio, state: 'active', loss_percent: loss });
+      return void request.respond({ status: 200, contentType: 'application/json', body });
+    });
+    const shown = async (selector: string, tone: string, text: string): Promise<void> => {
+      await page.waitForFunction(
+        (where, wanted) =>
+          [...document.querySelectorAll(where)].some((at) => at.textContent?.includes(wanted)),
+        {},
+        `${selector} .badge.${tone}`,
+        text,
+      );
+    };
+    for (const [percent, tone, chip] of [
+      [0.2, 'good', '0.2 % lost after repair'],
+      [9.8, 'warn', '9.8 % lost after repair'],
+      [30, 'bad', '30.0 % lost after repair'],
+    ] as const) {
+      loss = percent;
+      await shown('.strip', tone, chip);
+    }
+    await page.goto(`${node.url}/#/node/radio`);
+    await shown('.node-page', 'bad', '30.0 % lost after repair');
+  });
+
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
     await checkAxe(page);
     await page.setViewport(PHONE);

@@ -857,6 +857,7 @@ export const en = {
       cameraSilent: 'The link is good, and no video comes through it.',
       rssi: 'Signal',
       snr: 'Above noise',
+      loses: (percent: string) => `${percent} % lost after repair`,
       lossBefore: 'Loss before repair',
       loss: 'Loss after repair',
       recovered: 'Repaired packets',

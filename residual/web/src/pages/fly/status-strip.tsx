@@ -4,6 +4,7 @@ import { number, span } from '../../parts/format.ts';
 import { Badge } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { radioTone } from '../node/radio/radio-state.tsx';
 import { readiness } from './commands.ts';
 import { heardAgo } from './vehicle-state.ts';
 
@@ -73,14 +74,13 @@ function Radio(): JSX.Element | null {
   const { data, error } = useAsk('wfb.get', {}, RADIO_MS);
   // An old answer is no quality of now.
   if (data === null || error !== null || data.state === 'absent') return null;
-  const tone: Tone = data.state === 'active' ? 'good' : data.state === 'searching' ? 'warn' : 'bad';
   const { rssi_dbm: rssi, loss_percent: loss } = data;
   const words = [
     t.fly.radioState[data.state],
     ...(typeof rssi === 'number' ? [`${number(rssi)} dBm`] : []),
-    ...(typeof loss === 'number' ? [`${number(loss, 1)} %`] : []),
+    ...(typeof loss === 'number' ? [t.node.radio.loses(number(loss, 1))] : []),
   ].join(', ');
-  return <Badge tone={tone}>{t.fly.radio(words)}</Badge>;
+  return <Badge tone={radioTone(data)}>{t.fly.radio(words)}</Badge>;
 }
 
 function batteryTone(remaining: number | null | undefined): Tone {
