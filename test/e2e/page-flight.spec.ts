@@ -4,6 +4,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
 import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
 
 /** A simulated vehicle is flown from the page; what it really did is asked over the API. */
 describe('flying from the page', function () {
@@ -121,6 +122,25 @@ describe('flying from the page', function () {
     await telemetry(node, ({ mode }) => mode === 'LAND');
     await says('On the ground');
     seen.check();
+  });
+
+  it('a waypoint has one number: on the map of Fly, in the plan and on the command line; home is H', async () => {
+    await page.waitForSelector('.marker.waypoint');
+    const texts = async (kind: string): Promise<string[]> =>
+      page.$$eval(`.marker.${kind}`, (all) => all.map((each) => each.textContent?.trim() ?? ''));
+    const onFly = await texts('waypoint');
+    const { stdout } = await svc(node.paths, 'mission', 'get');
+    const rows = stdout
+      .split('\n')
+      .flatMap((line) => /^ *(\d+) .* (-?\d+\.\d{7}) -?\d+\.\d{7} /.exec(line)?.slice(1, 3) ?? []);
+    const placed = rows.flatMap((text, at) => (at % 2 === 0 && Number(rows[at + 1]) !== 0 ? [text] : []));
+    expect(placed).to.not.deep.equal([]);
+    expect(onFly).to.deep.equal(placed);
+    await page.goto(`${node.url}/#/plan`);
+    await page.locator('::-p-text(Read from the vehicle)').click();
+    await page.waitForSelector('.marker.mission');
+    expect(await texts('mission')).to.deep.equal(placed);
+    expect(await texts('home')).to.deep.equal(['H']);
   });
 
   it('a radio that loses the picture is not green, and its loss says of what it is, on the chip and on the card', async () => {
