@@ -180,8 +180,10 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, path, hostname, address, port } = error as SystemError;
   const words = typeof code === 'string' ? SYSTEM_WORDS[code] : undefined;
-  const place = [path, hostname, address].find((each) => typeof each === 'string' && each !== '');
+  const place = [path, hostname, address].find(
+    (each): each is string => typeof each === 'string' && each !== '',
+  );
   if (words === undefined || place === undefined) return error.message;
-  const at = place === address && typeof port === 'number' ? `${String(place)}:${port}` : String(place);
+  const at = place === address && typeof port === 'number' ? `${place}:${port}` : place;
   return `${at} ${words} (${String(code)})`;
 }

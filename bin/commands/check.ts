@@ -1,5 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts';
 import { ApiError } from '../../shared/errors.ts';
+import { type HelpingOrder, readinessOf } from '../../shared/flight/readiness.ts';
 import { seenIn } from '../../shared/flight/seen.ts';
 import type { commandAnswer, telemetry } from '../../shared/schemas/flight.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -10,7 +11,7 @@ type Telemetry = FromSchema<typeof telemetry>;
 interface Check {
   readonly can_arm: boolean | null;
   readonly armed: boolean | null;
-  readonly reasons: readonly { readonly text: string; readonly source: string; readonly at: string }[];
+  readonly reasons: NonNullable<Telemetry['prearm']>['reasons'];
   readonly checked_at: string | null;
   /** Why the checks were not run anew; null: they were. */
   readonly not_run: string | null;
@@ -36,7 +37,7 @@ export default class CheckCommand extends NodeCommand {
     const now = notRun === null ? await this.telemetry() : before;
     const { prearm } = now;
     const check: Check = {
-      can_arm: prearm?.can_arm ?? null,
+      can_arm: readinessOf(now)?.canArm ?? null,
       armed: now.armed,
       reasons: prearm?.reasons ?? [],
       checked_at: prearm?.checked_at ?? null,
@@ -46,7 +47,7 @@ export default class CheckCommand extends NodeCommand {
       ekf_ok: now.ekf?.ok ?? null,
     };
     if (check.can_arm !== true) process.exitCode = EXIT.refused;
-    this.print(check);
+    this.print(check, readinessOf(now)?.help ?? []);
     return check;
   }
 
@@ -74,12 +75,16 @@ export default class CheckCommand extends NodeCommand {
     }
   }
 
-  private print(check: Check): void {
+  private print(check: Check, orders: readonly HelpingOrder[]): void {
     const { can_arm: canArm, reasons, not_run: notRun, battery, gps, ekf_ok: ekf } = check;
     const verdict =
       canArm === null ? (check.armed === true ? 'it is armed' : 'not known') : canArm ? 'yes' : 'NO';
     this.row('can arm', verdict);
-    for (const { text, source, at } of reasons) this.row('', `${text}  (${source}, ${at})`);
+    for (const { text, source, at, help } of reasons) {
+      this.row('', `${text}  (${source}, ${at})`);
+      if (help !== null && help !== undefined) this.row('', `  ${help.text}`);
+    }
+    for (const { cmd, args } of orders) this.row('', `  svc cmd ${cmd} ${args.join(' ')}`);
     if (notRun !== null) this.row('checks', `not run anew: ${notRun}`);
     this.row('told', check.checked_at ?? 'never');
     this.row('battery', `${measure(battery.voltage, ' V', 1)}, ${measure(battery.remaining, ' %', 0)}`);

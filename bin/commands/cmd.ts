@@ -1,6 +1,6 @@
 import { Args, Flags } from '@oclif/core';
 import { ApiError } from '../../shared/errors.ts';
-import { COMMANDS } from '../../shared/flight/command-catalogue.ts';
+import { COMMANDS, commandNamed } from '../../shared/flight/command-catalogue.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
 
@@ -52,7 +52,9 @@ export default class CmdCommand extends NodeCommand {
             path: '/api/command',
             body: { ...body, wait: true, wait_s: WAIT_S },
           })
-        : await this.api('POST', '/api/command', body)
+        : commandNamed(args.name) === 'rebootAutopilot'
+          ? await this.work({ method: 'POST', path: '/api/command', body })
+          : await this.api('POST', '/api/command', body)
     ) as Verdict;
     const { status, ack } = verdict;
     const words = ack.statustext === undefined ? '' : `: ${ack.statustext}`;

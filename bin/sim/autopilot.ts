@@ -77,6 +77,7 @@ const MISSION_CURRENT = 42;
 const PREARM_REPORT_MS = 30_000;
 const PREARM_AGAIN_MS = 4000;
 const REBOOT_MS = 50; // lets the ack of the reboot command out
+const BOOTING_MS = 1000; // says and hears nothing
 
 /** The simulated flight controller: vehicle, flight modes and link, driven by `tick` and `receive`. */
 export class Autopilot implements Craft {
@@ -104,6 +105,7 @@ export class Autopilot implements Craft {
   readonly #events: Px4Events | undefined;
   #rom: Px4Files | undefined;
   #bootAt: number;
+  #silentUntil = 0;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
   #idle = 0; // simulated seconds armed without thrust
@@ -151,8 +153,8 @@ export class Autopilot implements Craft {
     });
     this.#mission = new Mission(options.mission ? defaultMission(options.home) : [], firmware.firstItem);
     const roles: ModeSet = firmware.modes(this, this.#mission, () => this.#modes);
-    this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words);
-    this.#arming = new Arming(this, faults, firmware.words, () => ({
+    this.#modes = new Modes(this, roles.all, options.initialMode, firmware.words, firmware.lasts);
+    this.#arming = new Arming(this, faults, firmware, () => ({
       mode: this.#modes.current,
       gpsOk: this.#gpsOk(),
       attitudeOk: this.#attitudeOk(),
@@ -231,7 +233,8 @@ export class Autopilot implements Craft {
   }
 
   receive(frame: Frame): void {
-    const { faults, random } = this.#tools;
+    const { faults, random, now } = this.#tools;
+    if (now() < this.#silentUntil) return;
     if (faults.dropFrames > 0 && random() < faults.dropFrames) return;
     if (faults.signingDeaf && frame.signature !== undefined) return;
     if (this.#signing.accepts(frame)) receive(this.#deck, frame);
@@ -257,6 +260,7 @@ export class Autopilot implements Craft {
     this.#deck.logLink.reset();
     this.#deck.ftp?.reset();
     this.#bootAt = now();
+    this.#silentUntil = this.#bootAt + BOOTING_MS;
     this.#last = this.#bootAt;
     this.#preArmReported = this.#bootAt;
     this.#behind = 0;
@@ -266,6 +270,10 @@ export class Autopilot implements Craft {
   /** Lets time pass, and sends what is due. @returns ms until it wants to be called again */
   tick(): number {
     const now = this.#tools.now();
+    if (now < this.#silentUntil) {
+      this.#last = now;
+      return Math.min(IDLE_MS, this.#silentUntil - now);
+    }
     const elapsed = Math.min(STALL_MS, now - this.#last);
     this.#last = now;
     this.#pass((elapsed / 1000) * clamp(this.params.get('SIM_SPEEDUP'), 0.01, MAX_SPEEDUP));
@@ -289,6 +297,7 @@ export class Autopilot implements Craft {
     this.vehicle.armed = false;
     this.autoArmed = false;
     this.cruise = undefined;
+    this.#modes.disarmed();
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
 

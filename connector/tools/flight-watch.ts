@@ -1,3 +1,4 @@
+import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type Place, type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
 import { Denial } from '../denial.ts';
 import { type Arguments, asRecord, type Tool } from './tool.ts';
@@ -98,10 +99,15 @@ export const watchTools: readonly Tool[] = [
     input: { properties: {} },
     output: {
       type: 'object',
-      required: ['can_arm', 'reasons', 'warnings', 'state'],
+      required: ['can_arm', 'reasons', 'help', 'warnings', 'state'],
       properties: {
         can_arm: { type: ['boolean', 'null'], description: 'null: the vehicle does not say' },
         reasons: { type: 'array', items: { type: 'string' } },
+        help: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'modes that take a reason away: flight_mode',
+        },
         warnings: { type: 'array', items: { type: 'string' } },
         state: { type: 'string' },
       },
@@ -110,7 +116,7 @@ export const watchTools: readonly Tool[] = [
     run: async ({ ask }) => {
       const telemetry = asRecord(await ask({ method: 'GET', path: '/api/telemetry' }));
       const seen = seenIn(telemetry);
-      const prearm = prearmOf(telemetry);
+      const prearm = readinessOf(telemetry);
       const reasons = [
         ...(seen.alive ? [] : ['No heartbeat comes from the flight controller.']),
         ...(seen.armed === true ? ['It is armed already.'] : []),
@@ -128,22 +134,11 @@ export const watchTools: readonly Tool[] = [
           : []),
       ];
       const canArm = unsaid ? null : reasons.length === 0;
-      return { value: { can_arm: canArm, reasons, warnings, state: stateLine(seen) } };
+      const help = (prearm?.help ?? []).flatMap(({ args }) => args);
+      return { value: { can_arm: canArm, reasons, help, warnings, state: stateLine(seen) } };
     },
   },
 ];
-
-/** The vehicle's own report; null from a node that has none. */
-function prearmOf(
-  telemetry: Readonly<Record<string, unknown>>,
-): { readonly canArm: boolean | null; readonly reasons: readonly string[] } | null {
-  if (telemetry['prearm'] === undefined) return null;
-  const { can_arm: canArm, reasons } = asRecord(telemetry['prearm']);
-  return {
-    canArm: typeof canArm === 'boolean' ? canArm : null,
-    reasons: (Array.isArray(reasons) ? reasons.map(asRecord) : []).map(({ text }) => String(text)),
-  };
-}
 
 /** What the vehicle has said lately, by the node's own clock. */
 function told(telemetry: Readonly<Record<string, unknown>>, wanted: RegExp): readonly string[] {

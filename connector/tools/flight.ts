@@ -22,6 +22,8 @@ const OUTPUT: JsonSchema = {
 };
 // The node itself waits up to 8 s for a command in progress.
 const COMMAND_MS = 32_000;
+/** It waits up to 60 s for the vehicle besides. */
+const REBOOT_MS = 90_000;
 const WAIT: Readonly<Record<string, JsonSchema>> = {
   wait: { type: 'boolean', default: true, description: 'false: end when the vehicle has accepted it' },
   timeout_s: TIMEOUT,
@@ -84,7 +86,8 @@ async function command(
   args: readonly (number | string)[],
 ): Promise<{ readonly accepted: boolean; readonly answer: ToolAnswer }> {
   const body = { cmd, args, ...(given['allow_far'] === true ? { allow_far: true } : {}) };
-  const said = asRecord(await ask({ method: 'POST', path: '/api/command', body, timeoutMs: COMMAND_MS }));
+  const timeoutMs = cmd === 'rebootAutopilot' ? REBOOT_MS : COMMAND_MS;
+  const said = asRecord(await ask({ method: 'POST', path: '/api/command', body, timeoutMs }));
   const ack = asRecord(said['ack']);
   const accepted = ack['accepted'] === true;
   const acked = ack['observed'] === true;
@@ -105,6 +108,7 @@ async function command(
     reason,
     ...(Array.isArray(ack['reasons']) ? { reasons: ack['reasons'] } : {}),
     ...(said['mode'] === undefined ? {} : { mode: said['mode'] }),
+    ...(said['back_after_s'] === undefined ? {} : { back_after_s: said['back_after_s'] }),
     ...(accepted ? {} : { message: refused }),
   };
   return { accepted, answer: { value, isError: !accepted } };
@@ -191,6 +195,12 @@ export const flightTools: readonly Tool[] = [
   flying({ name: 'mission_start', title: 'Start the mission', cmd: 'missionStart' }),
   flying({ name: 'mission_pause', title: 'Pause the mission', cmd: 'pauseMission' }),
   flying({ name: 'mission_resume', title: 'Resume the mission', cmd: 'resumeMission' }),
+  flying({
+    name: 'autopilot_reboot',
+    title: 'Reboot the flight controller',
+    cmd: 'rebootAutopilot',
+    options: { least: 'destructive', phrase: 'REBOOT THE FLIGHT CONTROLLER' },
+  }),
   flying({
     name: 'flight_emergency_stop',
     title: 'Emergency stop',

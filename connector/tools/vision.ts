@@ -18,7 +18,8 @@ export const visionTools: readonly Tool[] = [
     {
       name: 'vision_detections',
       title: 'Detections',
-      description: 'What is seen now: boxes in pixels of the picture, label, confidence, track_id.',
+      description:
+        'What is seen now: boxes in pixels, label, confidence, track_id. detector: off, down …: nobody looks.',
     },
     'vision.detections.latest.get',
     {

@@ -234,6 +234,7 @@ export class Link {
         onHeartbeat: () => {
           this.#exchange.onHeartbeat();
           this.#streams.onMessage(MSG.HEARTBEAT, false);
+          this.#prearm.onHeartbeat();
           if (vehicle.armed === true) this.#prearm.forget();
           this.#feed.importantChanged();
         },
@@ -273,7 +274,12 @@ export class Link {
       this.#arming,
     );
     this.#vehicle = vehicle;
-    this.#prearm = new Prearm({ clock, vehicle, checks: () => this.#events.checks });
+    this.#prearm = new Prearm({
+      clock,
+      vehicle,
+      checks: () => this.#events.checks,
+      param: (name) => this.#params.valueOf(name),
+    });
     this.#warnings = new Warnings(log);
     const exchange = this.#exchange;
     const onError = (error: unknown): void => {

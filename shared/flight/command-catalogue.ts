@@ -120,6 +120,11 @@ export const COMMANDS = {
       'Have the checks before arming run now; telemetry.prearm has what fails. Accepted whether they fail or not; refused by an armed ArduPilot.',
     args: [],
   },
+  rebootAutopilot: {
+    description:
+      'Reboot the flight controller, and answer when it is back (60 s at most) with back_after_s; refused unless disarmed.',
+    args: [],
+  },
   setHome: { description: 'Make the present position the home position.', args: [] },
   killSwitch: {
     description: 'Cut the motors at once, also in the air. The vehicle falls.',

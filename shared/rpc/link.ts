@@ -107,10 +107,22 @@ export interface PrearmReport {
 
 export interface PrearmReason {
   text: string;
-  /** Said as a text, as an event, or only as the state of a sensor. */
-  source: 'statustext' | 'event' | 'sys_status';
+  /**
+   * Said as a text, as an event, or only as the state of a sensor; `mode` and `rc` (sticks): the vehicle says nothing until somebody
+   * arms, and the node knows that it would refuse.
+   */
+  source: 'statustext' | 'event' | 'sys_status' | 'mode' | 'rc';
   /** When it was last told. */
   at: string;
+  /** What takes it away; null: the node does not know. */
+  help: ArmHelp | null;
+}
+
+export interface ArmHelp {
+  /** A sentence. */
+  text: string;
+  /** Any one of these does it, the best first; empty: nothing that a command does. */
+  commands: { cmd: 'mode'; args: string[] }[];
 }
 
 /** Of ADSB_VEHICLE; null: not valid, by its flags. */
@@ -420,6 +432,8 @@ export interface CommandResult {
   };
   /** The flight mode that was used, if the vehicle refused the command or does not have it. */
   mode?: string;
+  /** Of an accepted rebootAutopilot: s until the vehicle was back, null: not within 60 s. */
+  back_after_s?: number | null;
 }
 
 /**
@@ -524,7 +538,7 @@ export const LINK = {
         additionalProperties: false,
       },
       shape<CommandResult>(),
-      25_000,
+      90_000, // rebootAutopilot waits 60 s for the vehicle
     ),
     /** One set-point; the holder is whoever sent one within the last 0.5 s. E_BUSY for anybody else. */
     setpoint: method(

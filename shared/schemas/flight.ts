@@ -69,6 +69,10 @@ export const commandAnswer = {
       type: 'string',
       description: 'the flight mode that was used, if the vehicle refused the command or does not have it',
     },
+    back_after_s: {
+      type: ['number', 'null'],
+      description: 'rebootAutopilot, once accepted: s until the vehicle was back; null: not within 60 s',
+    },
     done: { type: 'boolean', description: 'with wait: it has come to its end' },
     ended: {
       enum: ['reached', 'disarmed', 'mode_changed', 'timeout', 'link_lost'],
@@ -236,17 +240,42 @@ export const telemetry = {
       description: 'whether the disarmed vehicle would arm',
       required: ['can_arm', 'reasons', 'checked_at'],
       properties: {
-        can_arm: { type: ['boolean', 'null'], description: 'null: not told lately, or it is armed' },
+        can_arm: { type: ['boolean', 'null'], description: 'null: not known, or it is armed' },
         reasons: {
           type: 'array',
           maxItems: 32,
           items: {
             type: 'object',
-            required: ['text', 'source', 'at'],
+            required: ['text', 'source', 'at'], // an older node has no help
             properties: {
               text: { type: 'string' },
-              source: { enum: ['statustext', 'event', 'sys_status'] },
+              source: {
+                enum: ['statustext', 'event', 'sys_status', 'mode', 'rc'],
+                description: 'mode and rc: known by the node, said by the vehicle only when somebody arms',
+              },
               at: { type: 'string', description: 'when the vehicle last told it' },
+              help: {
+                type: ['object', 'null'],
+                description: 'what takes it away; null: not known',
+                required: ['text', 'commands'],
+                properties: {
+                  text: { type: 'string' },
+                  commands: {
+                    type: 'array',
+                    description: 'any one of these does it, the best first; as the body of POST /api/command',
+                    items: {
+                      type: 'object',
+                      required: ['cmd', 'args'],
+                      properties: {
+                        cmd: { enum: ['mode'] },
+                        args: { type: 'array', items: { type: 'string' } },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                },
+                additionalProperties: false,
+              },
             },
             additionalProperties: false,
           },

@@ -55,6 +55,12 @@ export const detection = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const detectorState = {
+  enum: ['off', 'down', 'loading', 'measuring', 'running', 'waiting', 'failed'],
+  description:
+    'off: no detector is chosen; down: its process does not run; measuring: how much the node can bear; waiting: no pictures come',
+} as const;
+
 export const batch = {
   title: 'DetectionBatch',
   type: 'object',
@@ -285,11 +291,7 @@ export const visionStatus = {
     'last_error',
   ],
   properties: {
-    state: {
-      enum: ['off', 'down', 'loading', 'measuring', 'running', 'waiting', 'failed'],
-      description:
-        'off: no detector is chosen; down: its process does not run; measuring: how much the node can bear; waiting: no pictures come',
-    },
+    state: detectorState,
     model_id: nullable('string', 'the model; null: none is chosen'),
     fps: nullable('number', 'pictures a second that were looked at, over the last seconds'),
     latency_ms: nullable('number', 'from the picture to its detections, median of the last ones'),
@@ -378,11 +380,15 @@ export const designated = {
   },
 } as const satisfies JsonSchema;
 
-/** The newest batch, or nothing but an empty list where there is none of the last two seconds. */
+/**
+ * The newest batch, or an empty list where there is none of the last two seconds. `detector` tells nothing seen from nobody looking;
+ * not 503, as an extension may see something while the detector is off.
+ */
 export const latestDetections = {
   ...batch,
   title: 'LatestDetections',
-  required: ['detections'],
+  required: ['detections', 'detector'],
+  properties: { ...batch.properties, detector: detectorState },
 } as const satisfies JsonSchema;
 
 export type ModelDownload = FromSchema<typeof modelDownload>;

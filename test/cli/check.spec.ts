@@ -38,6 +38,18 @@ describe('svc check', () => {
         expect(ready.code, ready.stdout).to.equal(0);
         expect(JSON.parse(ready.stdout)).to.deep.include({ can_arm: true, reasons: [], not_run: null });
 
+        const away = firmware === 'px4' ? 'AUTO.LAND' : 'LAND';
+        await node.post('/api/command', { cmd: 'mode', args: [away] });
+        const landed = await svc(node.paths, 'check');
+        expect(landed.code).to.equal(1);
+        expect(landed.stdout)
+          .to.match(/^can arm +NO$/m)
+          .and.include(`${away} mode not armable`);
+        const back = /svc cmd (mode \S+)/.exec(landed.stdout)?.[1] ?? '';
+        expect(back).to.equal(firmware === 'px4' ? 'mode AUTO.LOITER' : 'mode GUIDED');
+        expect((await svc(node.paths, 'cmd', ...back.split(' '))).code).to.equal(0);
+        expect((await svc(node.paths, 'check')).stdout).to.match(/^can arm +yes$/m);
+
         const armed = await node.post('/api/command', { cmd: 'arm' });
         expect(armed.body, JSON.stringify(armed.body)).to.include({ status: 'accepted' });
         const flying = await svc(node.paths, 'check');

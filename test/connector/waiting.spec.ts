@@ -304,6 +304,23 @@ describe('the tools that wait', function () {
         can_arm: false,
         reasons: ['Its own checks fail.'],
       });
+      const help = {
+        text: 'Switch to GUIDED or STABILIZE.',
+        commands: [
+          { cmd: 'mode', args: ['GUIDED'] },
+          { cmd: 'mode', args: ['STABILIZE'] },
+        ],
+      };
+      const landed = {
+        can_arm: false,
+        checked_at: null,
+        reasons: [{ text: 'LAND mode not armable', source: 'mode', at: '', help }],
+      };
+      expect(await check({ ...ON_GROUND, prearm: landed })).to.deep.include({
+        can_arm: false,
+        reasons: ['LAND mode not armable. Switch to GUIDED or STABILIZE.'],
+        help: ['GUIDED', 'STABILIZE'],
+      });
       const unsaid = await check(prearm(null));
       expect(unsaid).to.deep.include({ can_arm: null, reasons: [] });
       expect(unsaid['warnings']).to.deep.equal(['The vehicle does not say whether it can arm.']);

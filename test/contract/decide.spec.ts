@@ -390,7 +390,7 @@ describe('decide: the order of docs/contract.md 4', () => {
     it('killSwitch needs flight and destructive, whatever its case', () => {
       const command = ask('POST', '/api/command');
       expect(verdict(command, holding(['flight']), { cmd: 'arm' })).to.equal('pass');
-      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch ']) {
+      for (const cmd of ['killSwitch', 'KILLSWITCH', ' killswitch ', 'rebootAutopilot']) {
         expect(missing(judge(command, holding(['flight']), { cmd }))).to.deep.equal([
           'E_SCOPE',
           ['destructive'],

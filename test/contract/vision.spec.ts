@@ -60,7 +60,7 @@ describe('vision', function () {
         last_error: null,
       });
       expect(await get('/api/vision')).to.deep.equal(status);
-      expect(await get('/api/vision/detections/latest')).to.deep.equal({ detections: [] });
+      expect(await get('/api/vision/detections/latest')).to.deep.equal({ detections: [], detector: 'off' });
     });
 
     it('nothing can be followed: 503', async () => {
@@ -110,7 +110,9 @@ describe('vision', function () {
       const second = next(socket);
       stub.server.tell('batch', batchOf(2));
       expect(await second).to.deep.equal(batchOf(2));
-      expect(await get('/api/vision/detections/latest')).to.deep.equal(batchOf(2));
+      expect(await get('/api/vision/detections/latest'))
+        .to.deep.include(batchOf(2))
+        .and.have.property('detector');
       const closed = once(later, 'close');
       later.send('x');
       expect((await closed)[0]).to.equal(1008);

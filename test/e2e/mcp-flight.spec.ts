@@ -188,7 +188,7 @@ describe('an AI client flies', function () {
         expect(refused.value['reason']).to.match(/^Arm: .*not armable/);
         await telemetry(simulated, ({ statustext }) => JSON.stringify(statustext).includes('Arm: '), KEYED);
         const check = await callTool(client, 'flight_check');
-        expect(check.value).to.include({ can_arm: true }); // in another mode
+        expect(check.value).to.deep.include({ can_arm: false, help: ['GUIDED', 'STABILIZE'] });
         expect(JSON.stringify(check.value['warnings'])).to.include(String(refused.value['reason']));
 
         await callTool(client, 'flight_mode', { mode: 'GUIDED' });

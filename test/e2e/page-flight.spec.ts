@@ -4,6 +4,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
 import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
+import { svc } from '../support/svc.ts';
 
 /** A simulated vehicle is flown from the page; what it really did is asked over the API. */
 describe('flying from the page', function () {
@@ -25,7 +26,7 @@ describe('flying from the page', function () {
     seen = watch(page, node.url);
     await page.setViewport(DESKTOP);
     await page.goto(`${node.url}/#/fly`);
-    await says('Ready to arm');
+    await says('eady to arm'); // after the flight it is not
   });
   afterEach(async () => page?.close());
 
@@ -57,20 +58,36 @@ describe('flying from the page', function () {
     expect([status, body['status']]).to.deep.equal([200, 'accepted']);
   };
 
-  it('a refused command shows the vehicle’s own words', async () => {
+  it('in a mode that does not arm, Arm says why, the chip is not green, and one tap helps', async () => {
     await command('mode', 'RTL');
     try {
-      await page.locator('::-p-text(RTL)').wait();
-      await hold('Arm');
-      await says('RTL mode not armable');
-      expect(await now()).to.include({ armed: false });
+      await says('RTL mode not armable. Switch to GUIDED or STABILIZE.');
+      expect(await page.$('::-p-text(Ready to arm)')).to.equal(null);
+      const arm = await page.$('::-p-aria([role="button"]) ::-p-text(Arm)');
+      expect(await arm?.evaluate((text) => text.closest('button')?.getAttribute('aria-disabled'))).to.equal(
+        'true',
+      );
+      await page.locator('::-p-aria([name="Switch to GUIDED"][role="button"])').click();
+      await says('Switch to GUIDED: the vehicle has taken it.');
+      await says('Ready to arm');
+      expect(await now()).to.include({ armed: false, mode: 'GUIDED' });
     } finally {
       await command('mode', 'STABILIZE');
     }
     seen.check();
   });
 
+  it('a refused command shows the vehicle’s own words', async () => {
+    await page.locator('::-p-text(Mode, mission and more …)').click();
+    await page.locator('.mode-choice select').fill('FLIP');
+    await hold('Change mode');
+    await says('No such mode 14');
+    expect(await now()).to.include({ armed: false, mode: 'STABILIZE' });
+    seen.check();
+  });
+
   it('a short press does nothing; held, it arms and takes off to the height asked for, flies the mission, and lands', async () => {
+    await says('Ready to arm');
     await page.locator('::-p-text(Take off …)').click();
     await page.locator('::-p-aria([name="Height above the place of take-off, m"])').fill('5');
     const name = 'Arm and take off to 5 m';
@@ -107,6 +124,55 @@ describe('flying from the page', function () {
     seen.check();
   });
 
+  it('a waypoint has one number: on the map of Fly, in the plan and on the command line; home is H', async () => {
+    await page.waitForSelector('.marker.waypoint');
+    const texts = async (kind: string): Promise<string[]> =>
+      page.$$eval(`.marker.${kind}`, (all) => all.map((each) => each.textContent?.trim() ?? ''));
+    const onFly = await texts('waypoint');
+    const { stdout } = await svc(node.paths, 'mission', 'get');
+    const rows = stdout
+      .split('\n')
+      .flatMap((line) => /^ *(\d+) .* (-?\d+\.\d{7}) -?\d+\.\d{7} /.exec(line)?.slice(1, 3) ?? []);
+    const placed = rows.flatMap((text, at) => (at % 2 === 0 && Number(rows[at + 1]) !== 0 ? [text] : []));
+    expect(placed).to.not.deep.equal([]);
+    expect(onFly).to.deep.equal(placed);
+    await page.goto(`${node.url}/#/plan`);
+    await page.locator('::-p-text(Read from the vehicle)').click();
+    await page.waitForSelector('.marker.mission');
+    expect(await texts('mission')).to.deep.equal(placed);
+    expect(await texts('home')).to.deep.equal(['H']);
+  });
+
+  it('a radio that loses the picture is not green, and its loss says of what it is, on the chip and on the card', async () => {
+    const { body: radio } = await node.json('/api/wfb');
+    let loss = 0;
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname !== '/api/wfb') return void request.continue();
+      const body = JSON.stringify({ ...radio, state: 'active', loss_percent: loss });
+      return void request.respond({ status: 200, contentType: 'application/json', body });
+    });
+    const shown = async (selector: string, tone: string, text: string): Promise<void> => {
+      await page.waitForFunction(
+        (where, wanted) =>
+          [...document.querySelectorAll(where)].some((at) => at.textContent?.includes(wanted)),
+        {},
+        `${selector} .badge.${tone}`,
+        text,
+      );
+    };
+    for (const [percent, tone, chip] of [
+      [0.2, 'good', '0.2 % lost after repair'],
+      [9.8, 'warn', '9.8 % lost after repair'],
+      [30, 'bad', '30.0 % lost after repair'],
+    ] as const) {
+      loss = percent;
+      await shown('.strip', tone, chip);
+    }
+    await page.goto(`${node.url}/#/node/radio`);
+    await shown('.node-page', 'bad', '30.0 % lost after repair');
+  });
+
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
     await checkAxe(page);
     await page.setViewport(PHONE);
@@ -140,6 +206,6 @@ describe('flying from the page', function () {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await says('Ready to arm');
+    await says('Not ready to arm: LAND mode not armable');
   });
 });

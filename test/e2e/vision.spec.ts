@@ -51,7 +51,10 @@ describe('vision, from the camera to whoever uses it', function () {
   it('is off until somebody chooses a detector, and says so', async () => {
     expect((await svc(node.paths, 'vision', 'status')).stdout).to.include('no detector: off');
     expect((await callTool(client, 'vision_status')).value).to.include({ state: 'off', model_id: null });
-    expect((await callTool(client, 'vision_detections')).value).to.deep.equal({ detections: [] });
+    expect((await callTool(client, 'vision_detections')).value).to.deep.equal({
+      detections: [],
+      detector: 'off',
+    });
     const { isError, value } = await callTool(client, 'video_snapshot', { boxes: true });
     expect(isError).to.equal(true);
     expect(JSON.stringify(value)).to.include('detector');

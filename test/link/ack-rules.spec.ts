@@ -75,6 +75,7 @@ describe('acknowledgements', () => {
   it("PX4's second ack of a mode does not answer the next mode, which waits a moment for it", async () => {
     const rig = await met({ autopilot: 12 });
     answering(rig, ({ fields }) => (fields['_param3'] === 5 ? TEMPORARILY_REJECTED : ACCEPTED));
+    rig.customMode = 0x0304_0000; // it shows it at once
     expect((await rig.command('mode', ['LOITER'])).status).to.equal('accepted');
     const began = rig.clock.now();
     const running = rig.link.command({ cmd: 'rtl', args: [] });
@@ -89,6 +90,8 @@ describe('acknowledgements', () => {
   it('of a repetition that comes after the answer is not taken for the next command', async () => {
     const rig = await met();
     rig.onSent = () => undefined;
+    rig.customMode = 5; // it shows it at once
+    rig.beat();
     const first = rig.link.command({ cmd: 'mode', args: ['LOITER'] });
     await rig.clock.advance(1250); // sent twice
     rig.say(commandAck(SET_MODE, ACCEPTED)); // of the first

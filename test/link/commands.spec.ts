@@ -59,6 +59,29 @@ describe('commands', () => {
     await rig.link.stop();
   });
 
+  it('a mode that was accepted is read back before the answer, for 1.5 s at most', async () => {
+    const rig = new Rig({ customMode: 0 });
+    await rig.meet();
+    rig.onSent = ({ id, fields }) => {
+      if (id !== 76 || fields['command'] !== 176) return;
+      rig.say(commandAck(176, 0));
+      rig.clock.after(700, () => {
+        rig.customMode = 4;
+        rig.beat();
+      });
+    };
+    expect((await rig.command('mode', ['GUIDED'])).status).to.equal('accepted');
+    expect(rig.link.state().telemetry.mode).to.equal('GUIDED');
+    rig.onSent = ({ id, fields }) => {
+      if (id === 76 && fields['command'] === 176) rig.say(commandAck(176, 0));
+    };
+    const began = rig.clock.now();
+    expect((await rig.command('mode', ['RTL'])).status).to.equal('accepted');
+    expect(rig.clock.now() - began).to.be.within(1500, 1700);
+    expect(rig.link.state().telemetry.mode, 'what it says itself').to.equal('GUIDED');
+    await rig.link.stop();
+  });
+
   it('a vehicle that accepted an arming counts as armed before its next heartbeat', async () => {
     const rig = await met({ customMode: 0 });
     answering(rig, ACCEPTED);
@@ -97,7 +120,11 @@ describe('commands', () => {
     for (const [cmd, args, command, params] of cases) {
       rig.sent.length = 0;
       expect((await rig.command(cmd, args)).status, cmd).to.equal('accepted');
-      const commands = rig.sent.filter(({ id }) => id === 76);
+      // A mode that it does not show is waited for, meanwhile streams are asked for anew.
+      const streams = [511, 512];
+      const commands = rig.sent.filter(
+        ({ id, fields }) => id === 76 && !streams.includes(Number(fields['command'])),
+      );
       expect(commands.length, cmd).to.equal(1);
       expect(commands[0]?.fields['command'], cmd).to.equal(command);
       expect(commands.map(sentParams)[0], cmd).to.deep.equal(params);

@@ -28,6 +28,7 @@ const SUBJECT: Readonly<Record<CommandName, string>> = {
   parachute: 'parachute',
   setHome: 'home',
   runPrearmChecks: 'checks',
+  rebootAutopilot: 'reboot',
 };
 
 function begun(precedence: Precedence, cmd: CommandName, args: readonly (number | string)[] = [1]): Turn {

@@ -110,6 +110,11 @@ describe('sim PX4', () => {
     await inMode(client, auto(AUTO.rtl));
     await disarmed;
     await client.armed(false);
+    await inMode(client, auto(AUTO.loiter)); // as PX4 does, so that it can be armed again
+    expect(await client.command(176, 1, 4, AUTO.rtl)).to.equal(ACCEPTED);
+    const denied = client.text('Arming denied: Resolve system health');
+    expect(await client.command(400, 1)).to.equal(TEMPORARILY_REJECTED);
+    await denied;
   });
 
   it('takes off in the mode itself to MIS_TAKEOFF_ALT, told before it is armed', async () => {

@@ -25,6 +25,26 @@ describe('sim vehicles', () => {
     });
   }
 
+  for (const [vehicle, mode, arms] of [
+    ['plane', 11, 'Arm: RTL mode not armable'],
+    ['plane', 10, null],
+    ['rover', 12, 'Arm: Mode not armable'],
+    ['rover', 10, null],
+    ['sub', 9, null],
+  ] as const)
+    it(`a ${vehicle} in mode ${mode}: ${arms ?? 'it arms'}`, async () => {
+      await using sim = await SimProcess.start('--vehicle', vehicle);
+      const client = await sim.ready();
+      expect(await client.command(176, 1, mode)).to.equal(ACCEPTED);
+      const words = arms === null ? null : client.text(arms);
+      // As the real ones, they say it among the checks before arming too.
+      const before = arms === null ? null : client.text(arms.replace('Arm:', 'PreArm:'));
+      if (before !== null) expect(await client.command(401)).to.equal(ACCEPTED);
+      await before;
+      expect(await client.command(400, 1)).to.equal(arms === null ? ACCEPTED : common.MavResult.FAILED);
+      await words;
+    });
+
   it('a rover drives where it is sent without a takeoff, stays on the ground and disarms there', async () => {
     await using sim = await SimProcess.start('--vehicle', 'rover', '--speedup', '20');
     const client = await sim.ready();

@@ -26,7 +26,7 @@ interface Family {
   readonly type: number;
   readonly flies: boolean;
   readonly title: string;
-  /** Entries `number NAME behaviour`; ArduPilot's mode.h of each vehicle. A `!` behind it: not armable. */
+  /** Entries `number NAME behaviour`; ArduPilot's mode.h of each vehicle. */
   readonly modes: string;
   /** Commands of ArduCopter that this one does not know. */
   readonly without: readonly number[];
@@ -46,7 +46,7 @@ const FAMILIES: Readonly<Record<VehicleFamily, Family>> = {
     title: 'ArduCopter',
     modes:
       '0 STABILIZE level, 2 ALT_HOLD level, 3 AUTO auto, 4 GUIDED guided, 5 LOITER hold, 6 RTL return, ' +
-      '7 CIRCLE hold!, 9 LAND land, 16 POSHOLD hold, 17 BRAKE hold!, 21 SMART_RTL return',
+      '7 CIRCLE hold, 9 LAND land, 16 POSHOLD hold, 17 BRAKE hold, 21 SMART_RTL return',
     without: [],
     rtl: 6,
     land: 9,
@@ -150,6 +150,11 @@ const WORDS: Words = {
   positionFound: ['EKF3 IMU0 origin set', 'EKF3 IMU0 is using GPS'],
 };
 
+const ROVER_WORDS: Words = {
+  ...WORDS,
+  reason: (reason, mode) => (reason === 'mode' ? 'Mode not armable' : WORDS.reason(reason, mode)),
+};
+
 /** The personality of one ArduPilot family. The parameters are ArduCopter's for all of them. */
 export function ardupilot(name: VehicleFamily): Firmware {
   const family = FAMILIES[name];
@@ -187,11 +192,14 @@ export function ardupilot(name: VehicleFamily): Firmware {
     paramFile: true,
     logs: 'ardupilot',
     initialMode: 0,
-    words: WORDS,
+    words: name === 'rover' ? ROVER_WORDS : WORDS,
     events: false,
     textsForStations: false,
     textEnd: '',
     modes: (craft, mission) => modeSet(craft, mission, family),
+    family: name,
+    lasts: undefined,
+    modeCheck: name === 'copter' ? 'arming' : 'always',
     heartbeat: (view) => heartbeat(view),
     // With all checks switched off it has no opinion; an armed vehicle is healthy (GCS.cpp).
     preArmBit: (view) => ({
@@ -219,7 +227,7 @@ function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {
     return entry.id;
   };
   const guided = new GuidedMode(craft, idOf('guided'));
-  const habits = { armable: false, needsTakeoff: true, announces: true };
+  const habits = { needsTakeoff: true, announces: true };
   const auto = new AutoMode(craft, mission, idOf('auto'), habits);
   const all = entries.map(({ id, behaviour }): FlightMode => {
     switch (behaviour) {
@@ -228,9 +236,7 @@ function modeSet(craft: Craft, mission: Mission, family: Family): ModeSet {
       case 'auto':
         return auto;
       case 'hold':
-        return holdMode(craft, id, true);
-      case 'hold!':
-        return holdMode(craft, id, false);
+        return holdMode(craft, id);
       case 'return':
         return returnMode(craft, id);
       case 'takeoff':

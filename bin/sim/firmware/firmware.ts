@@ -1,7 +1,8 @@
+import type { ArmingHabits } from '../flight/arming.ts';
 import type { Craft } from '../flight/craft.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
-import type { Modes } from '../flight/modes.ts';
+import type { FlightMode, Modes } from '../flight/modes.ts';
 import type { Calibration, CalibrationTools } from '../mavlink/calibration.ts';
 import type { CommandDialect } from '../mavlink/commands.ts';
 import type { LogDialect } from '../mavlink/log-link.ts';
@@ -10,10 +11,9 @@ import type { ParamDialect } from '../mavlink/param-dialect.ts';
 import type { ParamTable } from '../mavlink/params.ts';
 import type { StreamDialect } from '../mavlink/streams.ts';
 import type { TelemetryFacts } from '../mavlink/telemetry-view.ts';
-import type { Words } from './words.ts';
 
 /** Everything in which one autopilot's firmware differs from another's, as far as the link can see it. */
-export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts {
+export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, TelemetryFacts {
   /** False for what drives or swims: it needs no takeoff and has no height. */
   readonly flies: boolean;
   /** MAV_PROTOCOL_CAPABILITY, without the FTP bit. */
@@ -37,13 +37,14 @@ export interface Firmware extends CommandDialect, StreamDialect, TelemetryFacts 
   /** The mission protocol, for all three lists. */
   missions(options: Omit<MissionLinkOptions, 'dialect'>): MissionLink;
   calibration(tools: CalibrationTools): Calibration;
-  readonly words: Words;
   /** Whether it says as events what keeps it from arming. */
   readonly events: boolean;
   /** Texts go only to a link with a ground station. */
   readonly textsForStations: boolean;
   /** Behind every text: PX4 marks so what it also says as an event. */
   readonly textEnd: string;
+  /** PX4 goes back to the newest mode of these when it disarms (UserModeIntention::onDisarm); undefined: the mode stays. */
+  readonly lasts: ((mode: FlightMode) => boolean) | undefined;
   /** @param modes gives the modes once they stand, for one that goes over into another */
   modes(craft: Craft, mission: Mission, modes: () => Modes): ModeSet;
 }

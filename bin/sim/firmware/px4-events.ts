@@ -19,6 +19,7 @@ const CHECKS: ReadonlyMap<string, number> = new Map([
   ['GPS fix too low', 1002],
   ['Low battery', 1003],
   ['No valid position estimate', 1004],
+  ['Mode not suitable for arming', 1005],
 ]);
 
 /** Whether the vehicle says it as an event, and not as a text. */

@@ -25,7 +25,7 @@ export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): Mo
   const loiter = new GuidedMode(craft, id('Hold', AUTO, 3));
   const offboard = new OffboardMode(craft, id('Offboard', 6), () => modes().set(rtl.number));
   const takeoff = new TakeoffMode(craft, id('Takeoff', AUTO, 2), () => modes().set(LOITER));
-  const habits = { armable: true, needsTakeoff: false, announces: false };
+  const habits = { needsTakeoff: false, announces: false };
   const auto = new AutoMode(craft, mission, id('Mission', AUTO, 4), habits);
   const rtl = returnMode(craft, id('Return', AUTO, 5));
   const land = landMode(craft, id('Land', AUTO, 6));
@@ -33,13 +33,13 @@ export function px4Modes(craft: Craft, mission: Mission, modes: () => Modes): Mo
     all: [
       levelMode(craft, id('Manual', 1)),
       levelMode(craft, id('Altitude', 2)),
-      { ...holdMode(craft, id('Position', 3), true), kind: 'manual' }, // a pilot's mode, though his sticks are centred
+      { ...holdMode(craft, id('Position', 3)), kind: 'manual' }, // a pilot's mode, though his sticks are centred
       takeoff,
       loiter,
       auto,
       rtl,
       land,
-      holdMode(craft, id('Follow Me', AUTO, 8), true),
+      holdMode(craft, id('Follow Me', AUTO, 8)),
       landMode(craft, id('Precision Landing', AUTO, 9)),
       levelMode(craft, id('Acro', 5)),
       offboard,
@@ -86,7 +86,6 @@ class TakeoffMode implements FlightMode {
   readonly name: string;
   readonly kind = 'takeoff';
   readonly needsPosition = true;
-  readonly armable = true;
   readonly #craft: Craft;
   readonly #climb: GuidedMode;
   readonly #done: () => void;

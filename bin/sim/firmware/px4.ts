@@ -1,5 +1,7 @@
 /** PX4 1.15, as strict as main of March 2026, on a quadcopter, as its link sees it. The flight is the same point mass as with ArduPilot. */
 
+import { armsIn } from '../../../shared/flight/arming-modes.ts';
+import { modeName } from '../../../shared/flight/modes.ts';
 import { NAK } from '../mavlink/ftp.ts';
 import { MavAutopilot, MavState, MavType } from '../mavlink/mavlink-values.ts';
 import { BYTEWISE } from '../mavlink/param-dialect.ts';
@@ -56,7 +58,7 @@ const STREAMS: StreamPlan = {
 const WORDS: Words = {
   armed: 'Armed by external command',
   disarmed: (cause) => (cause === 'command' ? 'Disarmed by external command' : 'Disarmed by landing'),
-  reason: (reason, mode) => {
+  reason: (reason) => {
     switch (reason) {
       case 'attitude':
         return 'ekf2 missing data';
@@ -70,7 +72,7 @@ const WORDS: Words = {
       case 'position':
         return 'No valid position estimate';
       case 'mode':
-        return `Mode ${mode} not suitable for takeoff`;
+        return 'Mode not suitable for arming';
     }
   },
   armRefused: (reasons) => [
@@ -118,6 +120,10 @@ export function px4(): Firmware {
     textsForStations: true,
     textEnd: '\t',
     modes: px4Modes,
+    family: 'px4',
+    modeCheck: 'always',
+    lasts: ({ kind, number }) =>
+      kind !== 'takeoff' && armsIn('px4', modeName('px4', number), () => null) !== false,
     heartbeat,
     // In `health` alone (SYS_STATUS.hpp), for the present mode.
     preArmBit: (view) => ({ present: false, enabled: false, healthy: view.preArmOk() }),

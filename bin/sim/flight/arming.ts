@@ -1,3 +1,5 @@
+import { armsIn } from '../../../shared/flight/arming-modes.ts';
+import { type Family, modeName } from '../../../shared/flight/modes.ts';
 import type { Faults } from '../faults.ts';
 import type { ArmReason, Words } from '../firmware/words.ts';
 import { type Craft, MavSeverity } from './craft.ts';
@@ -18,17 +20,26 @@ export interface ArmingView {
   readonly calibration: readonly string[];
 }
 
+/** In what a firmware's arming differs from another's. */
+export interface ArmingHabits {
+  readonly words: Words;
+  /** Whose modes it has. */
+  readonly family: Family;
+  /** When it looks whether its mode arms: with all other checks, or only when somebody arms. */
+  readonly modeCheck: 'always' | 'arming';
+}
+
 /** ArduCopter's arming checks, as far as the simulation has what they check, in the words of the firmware. */
 export class Arming {
   readonly #craft: Craft;
   readonly #faults: Faults;
-  readonly #words: Words;
+  readonly #firmware: ArmingHabits;
   readonly #view: () => ArmingView;
 
-  constructor(craft: Craft, faults: Faults, words: Words, view: () => ArmingView) {
+  constructor(craft: Craft, faults: Faults, firmware: ArmingHabits, view: () => ArmingView) {
     this.#craft = craft;
     this.#faults = faults;
-    this.#words = words;
+    this.#firmware = firmware;
     this.#view = view;
   }
 
@@ -36,12 +47,13 @@ export class Arming {
   arm(force: boolean): boolean {
     const { vehicle } = this.#craft;
     if (vehicle.armed) return true;
-    const reasons = force ? [] : [...this.preArm(), ...this.#modeReasons()];
+    const reasons = force ? [] : [...new Set([...this.preArm(), ...this.#modeReasons()])];
     if (reasons.length > 0) {
-      for (const text of this.#words.armRefused(reasons)) this.#craft.text(MavSeverity.CRITICAL, text);
+      for (const text of this.#firmware.words.armRefused(reasons))
+        this.#craft.text(MavSeverity.CRITICAL, text);
       return false;
     }
-    this.#craft.text(MavSeverity.INFO, this.#words.armed);
+    this.#craft.text(MavSeverity.INFO, this.#firmware.words.armed);
     if (!vehicle.homeLocked && this.#craft.positionOk()) vehicle.home = vehicle.location;
     vehicle.armed = true;
     return true;
@@ -56,7 +68,7 @@ export class Arming {
     return true;
   }
 
-  /** Reasons against arming in any mode that the vehicle finds by itself. */
+  /** Reasons against arming that the vehicle tells by itself. */
   preArm(): string[] {
     const { params } = this.#craft;
     const { mode, gpsOk, attitudeOk, fenceOk, volts, calibration } = this.#view();
@@ -71,13 +83,17 @@ export class Arming {
     }
     // Mandatory: ARMING_CHECK 0 does not switch it off.
     if (mode.needsPosition && !this.#craft.positionOk()) reasons.push('position');
-    const found = [...calibration, ...reasons.map((reason) => this.#words.reason(reason, mode.name))];
+    const said = reasons.map((reason) => this.#firmware.words.reason(reason, mode.name));
+    const always = this.#firmware.modeCheck === 'always' ? this.#modeReasons() : [];
+    const found = [...calibration, ...said, ...always];
     return this.#faults.armRefuse === '' ? found : [this.#faults.armRefuse, ...found];
   }
 
   #modeReasons(): string[] {
     const { mode } = this.#view();
-    const autoArming = mode.kind === 'mission' && (this.#craft.params.get('AUTO_OPTIONS') & 1) === 1;
-    return mode.armable || autoArming ? [] : [this.#words.reason('mode', mode.name)];
+    const { family, words } = this.#firmware;
+    const { params } = this.#craft;
+    const arms = armsIn(family, modeName(family, mode.number), (name) => params.get(name));
+    return arms === false ? [words.reason('mode', mode.name)] : [];
   }
 }

@@ -10,8 +10,6 @@ const NAV_LAST = 95; // commands above are not places: ArduPilot reports no arri
 
 /** What AUTO (ArduPilot) and AUTO.MISSION (PX4) do differently. */
 export interface AutoHabits {
-  /** Arms in this mode whatever AUTO_OPTIONS says. */
-  readonly armable: boolean;
   /** Leaves the ground only by a takeoff item; else by any that is higher. */
   readonly needsTakeoff: boolean;
   /** Says by STATUSTEXT which item it flies. */
@@ -24,7 +22,6 @@ export class AutoMode implements FlightMode {
   readonly name: string;
   readonly kind = 'mission';
   readonly needsPosition = true;
-  readonly armable: boolean;
   readonly #craft: Craft;
   readonly #mission: Mission;
   readonly #home: ReturnHome;
@@ -41,7 +38,6 @@ export class AutoMode implements FlightMode {
   constructor(craft: Craft, mission: Mission, id: ModeId, habits: AutoHabits) {
     this.number = id.number;
     this.name = id.name;
-    this.armable = habits.armable;
     this.#habits = habits;
     this.#craft = craft;
     this.#mission = mission;

@@ -16,7 +16,6 @@ export class GuidedMode implements FlightMode {
   readonly name: string;
   readonly kind = 'guided';
   readonly needsPosition = true;
-  readonly armable = true;
   /** When the newest set-point came: wall-clock ms, as a faster simulation does not make the link faster. */
   protected heardAt = -Infinity;
   readonly #craft: Craft;

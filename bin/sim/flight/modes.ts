@@ -25,8 +25,6 @@ export interface FlightMode {
   readonly name: string;
   readonly kind: ModeKind;
   readonly needsPosition: boolean;
-  /** Whether a ground station may arm in it. */
-  readonly armable: boolean;
   /** @returns why it cannot be entered; asked only while armed, as ArduCopter and PX4 do */
   refuses?(): string | undefined;
   enter?(): void;
@@ -39,20 +37,38 @@ export class Modes {
   readonly #craft: Craft;
   readonly #words: ModeWords;
   readonly #byNumber: ReadonlyMap<number, FlightMode>;
+  readonly #lasts: ((mode: FlightMode) => boolean) | undefined;
   #current: FlightMode;
+  #lasting: FlightMode;
 
-  constructor(craft: Craft, modes: readonly FlightMode[], initial: number, words: ModeWords) {
+  /** @param lasts the newest of these is the mode again after a disarming; undefined: the mode stays */
+  constructor(
+    craft: Craft,
+    modes: readonly FlightMode[],
+    initial: number,
+    words: ModeWords,
+    lasts?: (mode: FlightMode) => boolean,
+  ) {
     this.#craft = craft;
     this.#words = words;
     this.#byNumber = new Map(modes.map((mode) => [mode.number, mode]));
     const first = this.#byNumber.get(initial) ?? modes[0];
     if (first === undefined) throw new Error('a vehicle needs a flight mode');
+    this.#lasts = lasts;
     this.#current = first;
+    this.#lasting = first;
   }
 
   /** Goes into a mode without asking, as at boot. An unknown number leaves the first mode. */
   reset(number: number): void {
     this.#current = this.#byNumber.get(number) ?? this.#byNumber.values().next().value ?? this.#current;
+    this.#lasting = this.#current;
+    this.#current.enter?.();
+  }
+
+  disarmed(): void {
+    if (this.#lasts === undefined || this.#lasting === this.#current) return;
+    this.#current = this.#lasting;
     this.#current.enter?.();
   }
 
@@ -80,6 +96,7 @@ export class Modes {
       }
     }
     this.#current = mode;
+    if (this.#lasts?.(mode) === true) this.#lasting = mode;
     mode.enter?.();
     return true;
   }
@@ -91,7 +108,6 @@ export function levelMode(craft: Craft, id: ModeId): FlightMode {
     ...id,
     kind: 'manual',
     needsPosition: false,
-    armable: true,
     step: () => {
       const { vehicle } = craft;
       if (vehicle.landed) return IDLE;
@@ -101,13 +117,12 @@ export function levelMode(craft: Craft, id: ModeId): FlightMode {
 }
 
 /** LOITER, POSHOLD, BRAKE and CIRCLE (which here does not circle): brake, then stay. */
-export function holdMode(craft: Craft, id: ModeId, armable: boolean): FlightMode {
+export function holdMode(craft: Craft, id: ModeId): FlightMode {
   let place: LocalPoint = craft.vehicle.position;
   return {
     ...id,
     kind: 'hold',
     needsPosition: true,
-    armable,
     enter: () => {
       place = stoppingPoint(craft);
     },
@@ -122,7 +137,6 @@ export function landMode(craft: Craft, id: ModeId): FlightMode {
     ...id,
     kind: 'land',
     needsPosition: false,
-    armable: false,
     enter: () => {
       place = stoppingPoint(craft);
     },

@@ -86,7 +86,6 @@ export function returnMode(craft: Craft, id: ModeId): FlightMode {
     ...id,
     kind: 'return',
     needsPosition: true,
-    armable: false,
     enter: () => way.start(),
     step: (dt) => {
       if (!craft.vehicle.landed) return way.step(dt);

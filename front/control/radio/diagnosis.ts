@@ -1,3 +1,4 @@
+import { BAD_PERCENT } from '../../../shared/radio/quality.ts';
 import type { Figures } from './figures.ts';
 import type { RadioState } from './link-state.ts';
 
@@ -37,8 +38,6 @@ export interface Evidence {
 
 /** A share of packets beyond which the air is full; a few are dropped at each start of wfb-ng. */
 const OVERLOAD_PERCENT = 2;
-/** Loss of video after FEC from which there is hardly a picture. */
-const LOSS_PERCENT = 20;
 /** Signal over noise that is enough for every MCS of 20 MHz, dB: whatever is lost then is not lost for weakness. */
 const STRONG_DB = 25;
 /** The relay asks every 2 s, and takes the other end for lost after 10. */
@@ -87,7 +86,7 @@ export function diagnose(evidence: Evidence): Diagnosis | null {
       figures: { tx_dropped_percent: figures.tx_dropped_percent, bitrate_kbps: figures.bitrate_kbps },
     };
   const { loss_percent: loss, loss_before_fec_percent: before, snr_db: snr, rssi_dbm: rssi } = figures;
-  if (!evidence.drone && (loss ?? 0) > LOSS_PERCENT) {
+  if (!evidence.drone && (loss ?? 0) > BAD_PERCENT) {
     const strong = snr === null || snr >= STRONG_DB;
     return {
       kind: strong ? 'overload' : 'weak_signal',

@@ -31,6 +31,7 @@ import {
 import { payloadManeuver } from './payload.ts';
 import { Precedence } from './precedence.ts';
 import type { ReachCheck } from './reach-check.ts';
+import { reboot } from './reboot.ts';
 import type { Reasons, Refusals } from './refusals.ts';
 import { type Context, isRefusal, knownAltitude, Sender } from './sender.ts';
 
@@ -138,7 +139,7 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot), E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch
    *   is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
@@ -151,7 +152,7 @@ export class Commands {
     const asked = Math.min(MAX_TIMEOUT_MS, timeout_ms ?? DEFAULT_TIMEOUT_MS);
     const timeout = cmd === 'killSwitch' ? Math.max(asked, KILL_MS) : asked;
     const turn = this.#precedence.begin(cmd, args, signal);
-    const note: Context['note'] = { mode: null };
+    const note: Context['note'] = { mode: null, backAfterS: null };
     const context: Context = { target, deadline: clock.now() + timeout, turn, note };
     const watch = refusals.watch();
     try {
@@ -162,7 +163,9 @@ export class Commands {
       const answer = verdict(cmd, result, reasons);
       if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
         answer.ack.hint = await landingHint(clock, this.#options.mission());
-      return note.mode === null || !answer.ack.accepted ? answer : { ...answer, mode: note.mode };
+      if (!answer.ack.accepted) return answer;
+      if (cmd === 'rebootAutopilot') return { ...answer, back_after_s: note.backAfterS };
+      return note.mode === null ? answer : { ...answer, mode: note.mode };
     } finally {
       watch.end();
       turn.end();
@@ -187,6 +190,12 @@ export class Commands {
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0], { shows: () => this.#isArmed(false) });
       case 'runPrearmChecks':
         return this.#runChecks(context);
+      case 'rebootAutopilot': {
+        const { clock, vehicle } = this.#options;
+        const { result, backAfterS } = await reboot({ clock, vehicle, sender: this.#sender }, context);
+        context.note.backAfterS = backAfterS;
+        return result;
+      }
       case 'killSwitch':
         return this.#sender.long(context, COMPONENT_ARM_DISARM, [0, FORCE], {
           urgent: true,

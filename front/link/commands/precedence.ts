@@ -2,7 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { CommandName } from '../../../shared/flight/command-catalogue.ts';
 
 /** What a command is about. */
-type Subject = 'motors' | 'course' | 'home' | 'speed' | 'camera' | 'payload' | 'checks';
+type Subject = 'motors' | 'course' | 'home' | 'speed' | 'camera' | 'payload' | 'checks' | 'reboot';
 
 const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   arm: 'motors',
@@ -29,6 +29,7 @@ const SUBJECTS: Readonly<Record<CommandName, Subject>> = {
   parachute: 'payload',
   setHome: 'home',
   runPrearmChecks: 'checks',
+  rebootAutopilot: 'reboot',
 };
 
 /** Commands that cancel all earlier ones: nothing else matters when the motors must stop. */

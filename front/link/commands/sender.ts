@@ -1,5 +1,6 @@
 import { ApiError } from '../../../shared/errors.ts';
 import { type Family, modeNames, modeNumber } from '../../../shared/flight/modes.ts';
+import type { Clock } from '../clock.ts';
 import {
   type Encoder,
   FRAME_GLOBAL,
@@ -44,13 +45,21 @@ const FORM_REFUSED: ReadonlySet<number> = new Set([
   RESULT_UNSUPPORTED_FRAME,
 ]);
 
+/** A vehicle that sends its heartbeats once a second shows its mode within this. */
+const SHOWN_MS = 1500;
+const LOOK_MS = 20;
+
 /** One request on its way: who it is for, how long it may take. */
 export interface Context {
   readonly target: Target;
   readonly deadline: number;
   readonly turn: Turn;
-  /** The mode that was used instead of the command, for the answer. */
-  readonly note: { mode: string | null };
+  /** For the answer: the mode that was used instead of the command. */
+  readonly note: {
+    mode: string | null;
+    /** s, of a reboot. */
+    backAfterS: number | null;
+  };
 }
 
 /** Optional members of ExchangeJob. */
@@ -62,6 +71,7 @@ export interface Extras {
 }
 
 export interface SenderOptions {
+  readonly clock: Clock;
   readonly vehicle: Vehicle;
   readonly encoder: Encoder;
   readonly exchange: Exchange;
@@ -115,10 +125,26 @@ export class Sender {
       );
     }
     const mode = family === 'px4' ? [(number >>> 16) & 0xff, (number >>> 24) & 0xff] : [number];
-    return this.long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
+    const shows = (): boolean => this.#options.vehicle.customMode === number;
+    const result = await this.long(context, DO_SET_MODE, [CUSTOM_MODE_ENABLED, ...mode], {
       doubleAck: family === 'px4',
-      shows: () => this.#options.vehicle.customMode === number,
+      shows,
     });
+    if (result === RESULT_ACCEPTED) await this.#shown(shows, context);
+    return result;
+  }
+
+  /**
+   * The heartbeat says it, so that who is told "accepted" does not then read the old mode. Not a mark in the telemetry instead: the
+   * mode stays what the vehicle says, and one that it takes back at once is never shown.
+   */
+  async #shown(shows: () => boolean, { turn, deadline }: Context): Promise<void> {
+    const { clock } = this.#options;
+    const until = Math.min(clock.now() + SHOWN_MS, deadline);
+    while (!shows() && clock.now() < until && !turn.signal.aborted)
+      await new Promise<void>((resolve) => {
+        clock.after(LOOK_MS, resolve);
+      });
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { PrearmReason, PrearmReport } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
+import { armReasons, saysMode } from './arm-reasons.ts';
 import type { StatusLine } from './status-texts.ts';
 import type { Sensors } from './telemetry.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -12,6 +13,11 @@ const MAX_REASONS = 32;
 /** A SYS_STATUS that is older than this says nothing about now. */
 const FRESH_MS = 10_000;
 
+/** ArduPilot and PX4 run their checks at least this often, for the mode that they are in. */
+const CHECKS_MS = 1000;
+
+/** MAV_SYS_STATUS_SENSOR_RC_RECEIVER */
+const RC_RECEIVER = 0x1_0000;
 /** MAV_SYS_STATUS_PREARM_CHECK */
 const PREARM_CHECK = 0x1000_0000;
 /** MAV_SYS_STATUS_SENSOR in words; bit 28 is the check itself, 31 not a sensor. */
@@ -60,16 +66,21 @@ export interface PrearmOptions {
   readonly vehicle: Vehicle;
   /** The checks that fail by the vehicle's events. */
   readonly checks: () => readonly Told[];
+  /** A parameter's value, null: not known. */
+  readonly param: (name: string) => number | null;
 }
 
 /**
  * Whether the vehicle would arm, and what speaks against it, in its own words: texts (ArduPilot), events (PX4), and
- * SYS_STATUS of both. Nothing is judged here.
+ * SYS_STATUS of both; and what it looks at only when somebody arms (arm-reasons.ts).
  */
 export class Prearm {
   readonly #options: PrearmOptions;
   /** Texts of failed checks, the newest last. */
   #told: readonly Told[] = [];
+  #mode: number | null = null;
+  /** On the clock: checks from before are not of the present mode. */
+  #checkedFrom = -Infinity;
   #status: (Sensors & Omit<Told, 'text'>) | null = null;
 
   constructor(options: PrearmOptions) {
@@ -89,6 +100,13 @@ export class Prearm {
     if (this.#verdict() === true) this.#told = []; // what was told before it has been fixed
   }
 
+  /** A heartbeat has come: another mode has other checks, and the last status is still of the former. */
+  onHeartbeat(): void {
+    const { clock, vehicle } = this.#options;
+    if (this.#mode !== null && this.#mode !== vehicle.customMode) this.#checkedFrom = clock.now() + CHECKS_MS;
+    this.#mode = vehicle.customMode;
+  }
+
   /** The vehicle has armed, or it is another vehicle. */
   forget(): void {
     this.#told = [];
@@ -106,24 +124,31 @@ export class Prearm {
   }
 
   get report(): PrearmReport {
-    const { vehicle } = this.#options;
+    const { vehicle, param, clock } = this.#options;
     const known = vehicle.firmware === 'ardupilot' || vehicle.firmware === 'px4';
     if (!known || !vehicle.alive || vehicle.armed !== false)
       return { can_arm: null, reasons: [], checked_at: this.#checkedAt(null) };
     const verdict = this.#verdict();
+    const receiver = ((this.#fresh()?.health ?? 0) & RC_RECEIVER) !== 0;
+    const own = armReasons(vehicle, { param, receiver, wall: clock.wall() });
+    // ArduPilot's text stays for a minute, and the mode may have been changed since.
+    const byMode = vehicle.firmware === 'ardupilot' || own.some(({ source }) => source === 'mode');
+    const isNew = ({ text }: Told): boolean => !(byMode && saysMode(text));
     // A check that failed after the verdict counts; the next verdict will agree.
     const since = verdict === true ? (this.#status?.at ?? 0) : -Infinity;
-    const events = this.#options.checks().filter(({ at }) => at >= since);
+    const events = this.#options.checks().filter((check) => check.at >= since && isNew(check));
     const said = new Set(events.map(({ text }) => text.toLowerCase()));
     const texts = this.#texts().filter(
-      ({ text, at }) => at >= since && !said.has(text.replace(FAILED_CHECK, '').toLowerCase()),
+      (told) =>
+        told.at >= since && isNew(told) && !said.has(told.text.replace(FAILED_CHECK, '').toLowerCase()),
     );
     const told = [...reasons(events, 'event'), ...reasons(texts, 'statustext')];
-    const canArm = told.length > 0 ? false : verdict;
-    const silent = canArm === true ? [] : this.#unhealthy(canArm === false && told.length === 0);
+    const canArm = own.length + told.length > 0 ? false : verdict;
+    const unexplained = verdict === false && own.length + told.length === 0;
+    const silent = verdict === true ? [] : this.#unhealthy(unexplained);
     return {
       can_arm: canArm,
-      reasons: [...told, ...reasons(silent, 'sys_status')].slice(0, MAX_REASONS),
+      reasons: [...own, ...told, ...reasons(silent, 'sys_status')].slice(0, MAX_REASONS),
       checked_at: this.#checkedAt([...events, ...texts]),
     };
   }
@@ -144,7 +169,7 @@ export class Prearm {
    */
   #verdict(): boolean | null {
     const status = this.#fresh();
-    if (status === null) return null;
+    if (status === null || status.at < this.#checkedFrom) return null;
     const { present, enabled, health } = status;
     if (this.#options.vehicle.firmware === 'px4') return (health & PREARM_CHECK) !== 0;
     return (present & enabled & PREARM_CHECK) === 0 ? null : (health & PREARM_CHECK) !== 0;
@@ -175,5 +200,10 @@ export class Prearm {
 }
 
 function reasons(told: readonly Told[], source: PrearmReason['source']): PrearmReason[] {
-  return told.map(({ text, wall }) => ({ text, source, at: new Date(wall).toISOString() }));
+  return told.map(({ text, wall }) => ({
+    text,
+    source,
+    at: new Date(wall).toISOString(),
+    help: null,
+  }));
 }

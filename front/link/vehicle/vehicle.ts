@@ -54,6 +54,9 @@ const REBOOT_MS = 1000;
  */
 const LAG_MS = 3000;
 
+/** When it booted is known to about this. */
+const BEGAN_MS = 500;
+
 const AUTOPILOT_ARDUPILOT = 3;
 const AUTOPILOT_PX4 = 12;
 const FLAG_ARMED = 128;
@@ -96,6 +99,8 @@ export interface VehicleListener {
 export class Vehicle {
   /** Gaps in the autopilot's sequence numbers. */
   lost = 0;
+  /** How often its boot time has begun anew. */
+  boots = 0;
   /** Null until AUTOPILOT_VERSION came. */
   version: AutopilotVersion | null = null;
   readonly #clock: Clock;
@@ -110,6 +115,8 @@ export class Vehicle {
   /** The newest boot time that it sent, and when. */
   #bootMs: number | null = null;
   #bootAt = 0;
+  /** On the clock, when a reboot was ordered. */
+  #rebootAt: number | null = null;
   /** It may have rebooted unnoticed: the next boot time is compared with the expected one. */
   #unheard = false;
   /** The telemetry before that, shown again if it turns out that the vehicle did not reboot. */
@@ -210,6 +217,11 @@ export class Vehicle {
   /** custom_mode of the newest heartbeat. */
   get customMode(): number | null {
     return this.#heartbeat?.customMode ?? null;
+  }
+
+  /** A reboot is about to be ordered, or is not awaited any more. */
+  awaitReboot(isAwaited: boolean): void {
+    this.#rebootAt = isAwaited ? this.#clock.now() : null;
   }
 
   /** The transport has connected again: the vehicle may have lost our requests, or be another one. */
@@ -382,9 +394,11 @@ export class Vehicle {
     const unheard = this.#unheard;
     this.#unheard = false;
     const lags = before !== null && unheard && bootMs < before + (now - this.#bootAt) - LAG_MS;
-    if (before !== null && (lags || bootMs < before - REBOOT_MS)) {
+    if (before !== null && (lags || bootMs < before - REBOOT_MS || this.#isOrdered(bootMs, before))) {
       this.#show(new TelemetryModel()); // the old telemetry is from before the reboot
       this.version = null; // its firmware may have changed
+      this.boots++;
+      this.#rebootAt = null;
       this.#bootMs = bootMs;
       this.#bootAt = now;
       this.#beginSession('rebooted');
@@ -395,6 +409,13 @@ export class Vehicle {
     if (this.#former === null) return false;
     this.#show(this.#former);
     return true;
+  }
+
+  /** Whether that boot time began after the ordered reboot, also of one that had only just booted. */
+  #isOrdered(bootMs: number, before: number): boolean {
+    if (this.#rebootAt === null) return false;
+    const began = this.#clock.now() - bootMs;
+    return began > this.#rebootAt - BEGAN_MS && began > this.#bootAt - before + BEGAN_MS;
   }
 
   #countLost(seq: number): void {

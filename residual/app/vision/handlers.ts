@@ -110,7 +110,10 @@ export function visionHandlers(deps: VisionDeps): HandlersOf<typeof visionRows, 
       return { designated: true, camera_id: CAMERA_ID, ...found };
     },
 
-    'vision.detections.latest.get': () => feed.latest() ?? { detections: [] },
+    'vision.detections.latest.get': async () => {
+      const { state } = await status();
+      return { ...(feed.latest() ?? { detections: [] }), detector: state };
+    },
   };
 }
 

@@ -200,6 +200,7 @@ export const en = {
     killHint: 'The motors stop at once, also in the air. The vehicle falls.',
     killNow: 'Cut the motors now',
     hold: 'Hold each button for a moment.',
+    switchTo: (mode: string) => `Switch to ${mode}`,
     sending: (name: string) => `${name}: waiting for the vehicle …`,
     refused: (name: string, words: string) => `${name}: ${words}`,
     vehicleRefused: (result: string, words: string) =>
@@ -441,6 +442,11 @@ export const en = {
           ? 'Written, and read back from the vehicle:'
           : `${count} written, and read back from the vehicle:`,
       insteadOf: (value: string) => `instead of ${value}`,
+      rebootNow: 'Reboot the flight controller',
+      rebooting: 'The flight controller reboots …',
+      rebooted: (seconds: string) => `The flight controller is back after ${seconds} s.`,
+      rebootLost: 'The flight controller was not heard again within 60 s. Look at it before you fly.',
+      rebootRefused: (words: string) => `The vehicle refused to reboot: ${words}`,
       rebootFor: (names: string) => `The vehicle must be rebooted for: ${names}.`,
       armed:
         'The vehicle is armed, or its state is not known. The node writes nothing now, unless you insist.',
@@ -851,6 +857,7 @@ export const en = {
       cameraSilent: 'The link is good, and no video comes through it.',
       rssi: 'Signal',
       snr: 'Above noise',
+      loses: (percent: string) => `${percent} % lost after repair`,
       lossBefore: 'Loss before repair',
       loss: 'Loss after repair',
       recovered: 'Repaired packets',

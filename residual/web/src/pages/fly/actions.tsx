@@ -5,9 +5,9 @@ import { modeChoices } from '../../../../../shared/flight/modes.ts';
 import { armed, fresh, newest } from '../../api/telemetry.ts';
 import { distance } from '../../map/projection.ts';
 import { number } from '../../parts/format.ts';
-import { Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
+import { Button, Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { ALWAYS, type Commands, type Order, useCommands, useOtherPilot } from './commands.ts';
+import { ALWAYS, type Commands, type Order, readiness, useCommands, useOtherPilot } from './commands.ts';
 import { target } from './fly-map.tsx';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
@@ -40,6 +40,7 @@ export function Actions(): JSX.Element {
           holdMs={STOP_HOLD_MS}
         />
       </div>
+      <Arming commands={commands} />
       <div class="outcome" role={outcome?.tone === 'bad' ? 'alert' : 'status'}>
         {running !== null ? (
           <p class="note info">{t.fly.sending(running)}</p>
@@ -54,6 +55,32 @@ export function Actions(): JSX.Element {
       {offers('goto') ? <GoThere commands={commands} /> : null}
       <More commands={commands} />
     </Card>
+  );
+}
+
+/** What speaks against arming, and by one tap what takes it away; a vehicle that is not armed does not move by it. */
+function Arming({
+  commands: { give, whyNot, running },
+}: {
+  readonly commands: Commands;
+}): JSX.Element | null {
+  const ready = readiness();
+  if (ready === null || ready.help.length === 0) return null;
+  return (
+    <Note tone="warn">
+      {ready.reasons.join('; ')}{' '}
+      {ready.help.map(({ cmd, args }) => (
+        <Button
+          key={args.join()}
+          row="command.post"
+          busy={running !== null}
+          why={whyNot(cmd)}
+          onClick={() => give(t.fly.switchTo(args.join(' ')), { cmd, args })}
+        >
+          {t.fly.switchTo(args.join(' '))}
+        </Button>
+      ))}
+    </Note>
   );
 }
 

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { CommandName } from '../../../../../shared/flight/command-catalogue.ts';
+import { type Readiness, readinessOf } from '../../../../../shared/flight/readiness.ts';
 import { call, Refused } from '../../api/client.ts';
 import { clientId, credential } from '../../api/credential.ts';
 import { isGround } from '../../api/node.ts';
@@ -63,6 +64,11 @@ effect(() => {
   newestRun++;
   state.value = { running: null, outcome: null };
 });
+
+/** Whether it would arm, while it is not armed; null: not known. */
+export function readiness(): Readiness | null {
+  return armed.value === false ? fresh('heartbeat', readinessOf) : null;
+}
 
 /** The pilot in command, if it is somebody else; only a ground station has one. */
 export function useOtherPilot(): string | null {
@@ -157,8 +163,8 @@ function whyNot(cmd: CommandName, otherPilot: string | null): string | null {
   if (cmd === 'takeoff' && inAir.value === true) return why.flying;
   if (cmd === 'arm' && armed.value) return why.armed;
   if ((cmd === 'arm' || cmd === 'takeoff') && !armed.value) {
-    const prearm = fresh('heartbeat', (body) => body.prearm);
-    if (prearm?.can_arm === false) return why.prearm(prearm.reasons.map(({ text }) => text).join('; '));
+    const ready = readiness();
+    if (ready?.canArm === false) return why.prearm(ready.reasons.join('; '));
   }
   return null;
 }

@@ -89,7 +89,7 @@ export function FlyMap({ large }: { readonly large: boolean }): JSX.Element {
         <Line places={mission.places} kind="planned" />
         <Line places={track.value} kind="track" />
         {mission.points.map(({ seq, place: at }) => (
-          <Marker key={seq} at={at} text={String(seq + 1)} kind="waypoint" chosen={seq === mission.current} />
+          <Marker key={seq} at={at} text={String(seq)} kind="waypoint" chosen={seq === mission.current} />
         ))}
         {home.value === null ? null : <Marker at={home.value} text="H" kind="home" />}
         {traffic.map((aircraft) => {

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
-import { age, armed, fresh } from '../../api/telemetry.ts';
+import { age, fresh } from '../../api/telemetry.ts';
 import { number, span } from '../../parts/format.ts';
 import { Badge } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { radioTone } from '../node/radio/radio-state.tsx';
+import { readiness } from './commands.ts';
 import { heardAgo } from './vehicle-state.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'info';
@@ -56,14 +58,14 @@ function OfVehicle(): JSX.Element {
 
 /** Whether it would arm, while it is not armed. */
 function Ready(): JSX.Element | null {
-  const prearm = fresh('heartbeat', (body) => body.prearm);
-  if (armed.value !== false || prearm === null || prearm.can_arm === null) return null;
-  return prearm.can_arm ? (
+  const ready = readiness();
+  if (ready === null || ready.canArm === null) return null;
+  return ready.canArm ? (
     <Badge tone="good">{t.fly.ready}</Badge>
   ) : (
     <Badge tone="warn">
       {t.fly.notReady}
-      {prearm.reasons[0] === undefined ? '' : `: ${prearm.reasons.map(({ text }) => text).join('; ')}`}
+      {ready.reasons.length === 0 ? '' : `: ${ready.reasons.join('; ')}`}
     </Badge>
   );
 }
@@ -72,14 +74,13 @@ function Radio(): JSX.Element | null {
   const { data, error } = useAsk('wfb.get', {}, RADIO_MS);
   // An old answer is no quality of now.
   if (data === null || error !== null || data.state === 'absent') return null;
-  const tone: Tone = data.state === 'active' ? 'good' : data.state === 'searching' ? 'warn' : 'bad';
   const { rssi_dbm: rssi, loss_percent: loss } = data;
   const words = [
     t.fly.radioState[data.state],
     ...(typeof rssi === 'number' ? [`${number(rssi)} dBm`] : []),
-    ...(typeof loss === 'number' ? [`${number(loss, 1)} %`] : []),
+    ...(typeof loss === 'number' ? [t.node.radio.loses(number(loss, 1))] : []),
   ].join(', ');
-  return <Badge tone={tone}>{t.fly.radio(words)}</Badge>;
+  return <Badge tone={radioTone(data)}>{t.fly.radio(words)}</Badge>;
 }
 
 function batteryTone(remaining: number | null | undefined): Tone {

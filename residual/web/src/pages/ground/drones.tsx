@@ -8,7 +8,7 @@ import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { RADIO_TONES, type Radio } from '../node/radio/radio-state.tsx';
+import { type Radio, radioTone } from '../node/radio/radio-state.tsx';
 
 type Drone = Answer<'ground-station.drones.get'>['drones'][number];
 
@@ -67,10 +67,10 @@ export function Drones(): JSX.Element {
 }
 
 function Link({ drone }: { drone: Drone }): JSX.Element {
-  const state = Object.keys(RADIO_TONES).find((name): name is Radio['state'] => name === drone.link);
+  const state = Object.keys(t.node.radio.states).find((name): name is Radio['state'] => name === drone.link);
   return state === undefined ? (
     <Badge>{t.ground.drones.unknown}</Badge>
   ) : (
-    <Badge tone={RADIO_TONES[state]}>{t.node.radio.states[state]}</Badge>
+    <Badge tone={radioTone({ state, loss_percent: null })}>{t.node.radio.states[state]}</Badge>
   );
 }

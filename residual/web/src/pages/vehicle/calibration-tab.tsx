@@ -8,6 +8,7 @@ import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, Note, Progress } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import { RebootAutopilot } from './reboot.tsx';
 
 const LOOK_MS = 700;
 const TONE = { done: 'good', failed: 'bad', cancelled: 'warn' } as const;
@@ -88,7 +89,11 @@ function Running({
           {text}
         </p>
       )}
-      {state.reboot_required ? <Note tone="warn">{t.vehicle.calibration.reboot}</Note> : null}
+      {state.reboot_required ? (
+        <Note tone="warn">
+          {t.vehicle.calibration.reboot} <RebootAutopilot />
+        </Note>
+      ) : null}
       <ErrorNote error={error} />
       {running && may('calibration.post') ? (
         <div class="row">

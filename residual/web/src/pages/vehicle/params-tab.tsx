@@ -12,6 +12,7 @@ import { isChanged, matches, paramsOf } from './param.ts';
 import { Compare } from './param-compare.tsx';
 import { commaFile, type ParamFile, readParamFile, tabFile } from './param-file.ts';
 import { ParamTable } from './param-table.tsx';
+import { RebootAutopilot } from './reboot.tsx';
 import { Staged } from './staged.tsx';
 
 const PRIMING_MS = 1000;
@@ -61,12 +62,15 @@ export function ParamsTab(): JSX.Element {
   const changed = useMemo(() => params.filter((param) => isChanged(param) === true).length, [params]);
   const noDefaults = params.length > 0 && params.every((param) => isChanged(param) === null);
 
+  const [isReset, setReset] = useState(false);
+
   const open = async (picked: File): Promise<void> => {
     if (picked.size > MAX_BYTES) say(t.vehicle.params.tooLarge, 'bad');
     else setFile({ name: picked.name, ...readParamFile(await picked.text()) });
   };
   const reset = async (force: boolean): Promise<void> => {
     const { reboot_required: reboot } = await call('params.reset.post', { body: forced(force, {}) });
+    setReset(true);
     say(reboot === false ? t.vehicle.params.resetDone : t.vehicle.params.resetReboot, 'good');
     values.reload();
   };
@@ -134,6 +138,7 @@ export function ParamsTab(): JSX.Element {
             event.currentTarget.value = '';
           }}
         />
+        {isReset ? <RebootAutopilot /> : null}
         <p class="hint">{t.vehicle.params.filesHint}</p>
         <div class="row">
           <Button onClick={() => picker.current?.click()}>{t.vehicle.params.compare}</Button>

@@ -6,6 +6,7 @@ import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { isOutside, isSame, type Param, shown } from './param.ts';
+import { RebootAutopilot } from './reboot.tsx';
 import { stage, staged } from './staged-values.ts';
 
 interface Written {
@@ -130,7 +131,8 @@ export function Staged({
 }
 
 function WrittenList({ written }: { written: readonly Written[] }): JSX.Element {
-  const reboot = written.filter((each) => each.reboot_required === true);
+  const [isBack, setBack] = useState(false);
+  const reboot = isBack ? [] : written.filter((each) => each.reboot_required === true);
   return (
     <Note tone="good">
       <p>{t.vehicle.params.written(written.length)}</p>
@@ -147,6 +149,9 @@ function WrittenList({ written }: { written: readonly Written[] }): JSX.Element 
       {reboot.length === 0 ? null : (
         <p>{t.vehicle.params.rebootFor(reboot.map(({ name }) => name).join(', '))}</p>
       )}
+      {written.some((each) => each.reboot_required === true) ? (
+        <RebootAutopilot onBack={() => setBack(true)} />
+      ) : null}
     </Note>
   );
 }

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { type RadioQuality, radioQuality } from '../../../../../../shared/radio/quality.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { number, span } from '../../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
@@ -7,14 +8,15 @@ import { t } from '../../../strings.ts';
 
 export type Radio = Answer<'wfb.get'>;
 
-export const RADIO_TONES = {
-  active: 'good',
-  searching: 'warn',
-  mis_keyed: 'bad',
-  stale: 'warn',
-  down: 'bad',
-  absent: 'info',
-} as const satisfies Record<Radio['state'], string>;
+const TONES = { good: 'good', poor: 'warn', bad: 'bad', none: 'info' } as const satisfies Record<
+  RadioQuality,
+  string
+>;
+
+/** The colour of the link wherever it is shown. */
+export function radioTone(radio: Pick<Radio, 'state' | 'loss_percent'>): (typeof TONES)[RadioQuality] {
+  return TONES[radioQuality(radio)];
+}
 
 /** How the link is, in words and figures, and what each antenna hears. */
 export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Radio> }): JSX.Element {
@@ -27,7 +29,12 @@ export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Ra
       {data === null ? null : (
         <>
           <p>
-            <Badge tone={RADIO_TONES[data.state]}>{text.states[data.state]}</Badge>
+            <Badge tone={radioTone(data)}>
+              {text.states[data.state]}
+              {data.state === 'active' && radioTone(data) !== 'good'
+                ? `, ${text.loses(number(data.loss_percent, 1))}`
+                : ''}
+            </Badge>
           </p>
           <p>{text.sentence[data.state]}</p>
           {data.diagnosis === null ? null : <Note tone="warn">{data.diagnosis.sentence}</Note>}
@@ -42,7 +49,7 @@ export function RadioState({ radio: { data, error, reload } }: { radio: Asked<Ra
                 label={text.loss}
                 value={figure(data.loss_percent, 1)}
                 unit="%"
-                tone={(data.loss_percent ?? 0) > 1 ? 'warn' : undefined}
+                tone={data.state === 'active' && radioTone(data) !== 'good' ? 'warn' : undefined}
               />
               <Stat label={text.recovered} value={figure(data.fec_recovered)} />
               <Stat label={text.bitrate} value={figure(data.bitrate_kbps)} unit="kbit/s" />

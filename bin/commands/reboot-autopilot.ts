@@ -1,0 +1,34 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import type { commandAnswer } from '../../shared/schemas/flight.ts';
+import { EXIT } from '../exit-codes.ts';
+import { NodeCommand } from '../node-command.ts';
+
+type Answer = FromSchema<typeof commandAnswer>;
+
+export default class RebootAutopilotCommand extends NodeCommand {
+  static override summary =
+    'Reboot the flight controller and wait until it is back; exit code 0 only when it is.';
+  static override description =
+    'Refused while the vehicle is armed, or may be. The node itself and its links to ground stations go on.';
+  static override examples = ['<%= config.bin %> reboot-autopilot'];
+
+  async run(): Promise<Answer> {
+    await this.parse(RebootAutopilotCommand);
+    const body = { cmd: 'rebootAutopilot' };
+    // It takes longer than one request of this command line may.
+    const answer = (await this.work({ method: 'POST', path: '/api/command', body })) as Answer;
+    const { status, ack, back_after_s: back } = answer;
+    if (status === 'accepted' && typeof back === 'number') {
+      this.log(`The flight controller is back after ${back} s.`);
+      return answer;
+    }
+    process.exitCode = EXIT.refused;
+    const words = ack.statustext ?? ack.result_name ?? 'no answer';
+    this.log(
+      status === 'rejected'
+        ? `The vehicle refused: ${words}`
+        : 'The flight controller was not heard again within 60 s. Look at it before you fly.',
+    );
+    return answer;
+  }
+}

@@ -1,0 +1,51 @@
+import { seenIn } from './seen.ts';
+
+/** A body of POST /api/command. */
+export interface HelpingOrder {
+  readonly cmd: 'mode';
+  readonly args: readonly string[];
+}
+
+export interface Readiness {
+  /** Null: the vehicle does not say, is armed, or is not there. */
+  readonly canArm: boolean | null;
+  /** For people: what speaks against it, with what takes it away. */
+  readonly reasons: readonly string[];
+  /** Any of these takes a reason away, the best first. */
+  readonly help: readonly HelpingOrder[];
+}
+
+/**
+ * Whether the vehicle would arm: what `svc check`, the connector's `flight_check` and the page say.
+ * @param telemetry what `GET /api/telemetry` answers
+ * @returns null: a node that does not say, an old one
+ */
+export function readinessOf(telemetry: unknown): Readiness | null {
+  const body = asRecord(telemetry);
+  if (body['prearm'] === undefined) return null;
+  const { alive, armed } = seenIn(body);
+  const { can_arm: canArm, reasons } = asRecord(body['prearm']);
+  if (!alive || armed === true || typeof canArm !== 'boolean') return { canArm: null, reasons: [], help: [] };
+  const given = listOf(reasons).map(asRecord);
+  return {
+    canArm,
+    reasons: given.map(({ text, help }) => {
+      const { text: sentence } = asRecord(help);
+      return typeof sentence === 'string' ? `${String(text)}. ${sentence}` : String(text);
+    }),
+    help: given.flatMap(({ help }) =>
+      listOf(asRecord(help)['commands']).flatMap((order) => {
+        const { cmd, args } = asRecord(order);
+        return cmd === 'mode' ? [{ cmd, args: listOf(args).map(String) }] : [];
+      }),
+    ),
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
