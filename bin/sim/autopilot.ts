@@ -315,6 +315,7 @@ export class Autopilot implements Craft {
     if (!vehicle.armed && vehicle.landed && vehicle.u <= 0) {
       vehicle.step(Math.max(1e-6, seconds), OFF); // standing still: one step is as good as fifty
       this.#behind = 0;
+      this.#idle = 0;
       this.#failsafes.tick(this.#last, seconds);
       this.#geofence.tick(seconds);
       return;

@@ -188,7 +188,7 @@ describe('sim faults', () => {
     };
     expect(await set('RTL_ALT', 3000)).to.include({ paramValue: 1500, paramCount: 1400 });
     expect((await set('WPNAV_SPEED', 2000)).paramValue).to.equal(900);
-    expect((await set('SIM_FILL_0900', 5)).paramValue).to.equal(5);
+    expect((await set('SIM_FILL_0800', 5)).paramValue).to.equal(5);
     await sim.fault({ paramReadonly: [], paramClamp: { RTL_ALT: [0, 2500] } });
     expect((await set('RTL_ALT', 3000)).paramValue).to.equal(2500);
     expect((await set('WPNAV_SPEED', 2000)).paramValue).to.equal(2000);

@@ -131,12 +131,22 @@ describe('sim flight', () => {
     await client.armed(true);
   });
 
-  it('disarms by itself when nobody takes off', async () => {
-    await using sim = await SimProcess.start('--speedup', '40');
+  it('disarms by itself when nobody takes off; the time that it stood armed does not count for the next time', async () => {
+    await using sim = await SimProcess.start();
     const client = await sim.ready();
-    expect(await client.command(400, 1)).to.equal(ACCEPTED);
-    await client.armed(true);
-    await client.armed(false);
+    const delay = {
+      targetSystem: 1,
+      targetComponent: 1,
+      paramId: 'DISARM_DELAY',
+      paramValue: 2,
+      paramType: 2,
+    };
+    client.send(common.ParamSet, delay);
+    for (const time of ['first', 'second', 'third']) {
+      expect(await client.command(400, 1), time).to.equal(ACCEPTED);
+      await client.armed(true, 1900); // a heartbeat comes each second
+      await client.armed(false);
+    }
   });
 
   it('refuses what ArduCopter refuses: unknown modes, other mode kinds, places that are none, unknown commands and items', async () => {

@@ -29,11 +29,11 @@ async function read(client: SimClient, paramId: string, paramIndex: number): Pro
 }
 
 describe('sim parameters', () => {
-  it('lists about 300 parameters, complete, with ArduPilot names and types, as values in floats', async () => {
+  it('lists about 500 parameters, complete, with ArduPilot names and types, as values in floats', async () => {
     await using sim = await SimProcess.start('--param-rate', '2000');
     const client = await sim.connect();
     const all = [...(await download(client)).values()];
-    expect(all.length).to.be.within(300, 500);
+    expect(all.length).to.be.within(400, 600);
     expect(all.every(({ paramCount }) => paramCount === all.length)).to.equal(true);
     expect(new Set(all.map(({ paramId }) => paramId)).size).to.equal(all.length);
     expect(all.filter(({ paramId }) => !/^[A-Z0-9_]{2,16}$/.test(paramId))).to.deep.equal([]);

@@ -28,8 +28,8 @@ const REQUEST_S = 1;
 const MAG_S = 20;
 /** The second compass takes that much longer. */
 const SLOWER = 1.2;
-const COMPASSES = [0, 1] as const;
-const ALL_MASK = 3;
+const COMPASSES = [0, 1, 2] as const;
+const ALL_MASK = 7;
 const PLACES = [
   'level',
   'on its LEFT side',
