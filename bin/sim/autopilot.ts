@@ -297,6 +297,7 @@ export class Autopilot implements Craft {
     this.vehicle.armed = false;
     this.autoArmed = false;
     this.cruise = undefined;
+    this.#idle = 0;
     this.#modes.disarmed();
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
@@ -315,7 +316,6 @@ export class Autopilot implements Craft {
     if (!vehicle.armed && vehicle.landed && vehicle.u <= 0) {
       vehicle.step(Math.max(1e-6, seconds), OFF); // standing still: one step is as good as fifty
       this.#behind = 0;
-      this.#idle = 0;
       this.#failsafes.tick(this.#last, seconds);
       this.#geofence.tick(seconds);
       return;
