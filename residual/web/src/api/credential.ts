@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import type { Scope } from '../../../../shared/auth/scopes.ts';
 
 /**
- * What this browser shows the node, always as a header, so that no other site can make it speak for the operator. In memory; a
- * session is kept in the browser only where the operator asks for it, a key never.
+ * What this browser shows the node, always as a header, so that no other site can make it speak for the operator. A session
+ * outlives a reload of its tab, and the tab where the operator asks for it; a key or a token is in memory alone.
  */
 export type Credential =
   | { readonly kind: 'session'; readonly value: string; readonly expiresAt: number }
@@ -28,14 +28,14 @@ export function credentialHeaders(): Record<string, string> {
 
 /** @param keep a session: also for the next visit of this browser */
 export function hold(next: Credential, keep = false): void {
-  localStorage.removeItem(STORED);
-  if (keep && next.kind === 'session') localStorage.setItem(STORED, JSON.stringify(next));
+  forget();
+  if (next.kind === 'session') (keep ? localStorage : sessionStorage).setItem(STORED, JSON.stringify(next));
   lost.value = null;
   credential.value = next;
 }
 
 export function lose(why: 'ended' | null): void {
-  localStorage.removeItem(STORED);
+  forget();
   lost.value = why;
   credential.value = null;
 }
@@ -55,12 +55,17 @@ export function credentialIn(text: string): Exclude<Credential, { kind: 'session
   }
 }
 
+function forget(): void {
+  for (const place of [localStorage, sessionStorage]) place.removeItem(STORED);
+}
+
 function restored(): Credential | null {
   try {
-    const kept = JSON.parse(localStorage.getItem(STORED) ?? 'null') as Credential | null;
+    const text = sessionStorage.getItem(STORED) ?? localStorage.getItem(STORED);
+    const kept = JSON.parse(text ?? 'null') as Credential | null;
     return kept?.kind === 'session' && kept.expiresAt * 1000 > Date.now() ? kept : null;
   } catch {
-    localStorage.removeItem(STORED);
+    forget();
     return null; // another version of the page wrote it
   }
 }

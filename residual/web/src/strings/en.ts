@@ -54,7 +54,8 @@ export const en = {
     title: 'Sign in',
     secret: 'PIN, pairing key or token',
     keep: 'Stay signed in on this browser',
-    keepHint: 'Only a session by PIN is kept, for 24 hours at most. A key never is.',
+    keepHint:
+      'A sign-in with the PIN stays until this tab is closed, or on this browser for 24 hours at most. A key is asked for again after a reload.',
     button: 'Sign in',
     ended: 'Your session has ended, or the PIN or key was changed. Sign in again.',
     unknown: 'That is neither a PIN (4 to 12 digits) nor a pairing key nor a token.',
