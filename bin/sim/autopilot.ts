@@ -5,6 +5,7 @@ import { Px4Files } from './firmware/px4-files.ts';
 import { AirTraffic } from './flight/air-traffic.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
+import { DataflashLog, type LoggedState } from './flight/dataflash-log.ts';
 import { Failsafes } from './flight/failsafe.ts';
 import { Fence } from './flight/fence.ts';
 import { clamp, type GeoPoint } from './flight/geo.ts';
@@ -108,6 +109,7 @@ export class Autopilot implements Craft {
   #silentUntil = 0;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
+  #log: { readonly file: DataflashLog; readonly utc: number } | undefined;
   #idle = 0; // simulated seconds armed without thrust
   #hadPosition = false;
   #toldCurrent = 0;
@@ -245,6 +247,7 @@ export class Autopilot implements Craft {
     const { now, timers, hangUp } = this.#tools;
     hangUp();
     timers.clear();
+    this.#closeLog();
     this.params.boot();
     this.vehicle.reset();
     this.autoArmed = false;
@@ -289,6 +292,7 @@ export class Autopilot implements Craft {
   }
 
   text(severity: MavSeverity, text: string): void {
+    this.#log?.file.text(this.vehicle, text);
     this.#channel.text(severity, text + this.#firmware.textEnd);
   }
 
@@ -298,6 +302,7 @@ export class Autopilot implements Craft {
     this.autoArmed = false;
     this.cruise = undefined;
     this.#idle = 0;
+    this.#closeLog();
     this.#modes.disarmed();
     this.text(MavSeverity.INFO, this.#firmware.words.disarmed(cause));
   }
@@ -333,9 +338,31 @@ export class Autopilot implements Craft {
     vehicle.step(STEP_S, vehicle.armed ? demand : OFF); // the mode may have disarmed
     this.#failsafes.tick(this.#last, STEP_S);
     this.#geofence.tick(STEP_S);
+    this.#record();
     this.#idle = vehicle.armed && vehicle.landed && demand === IDLE ? this.#idle + STEP_S : 0;
     const delay = this.params.get('DISARM_DELAY');
     if (delay > 0 && this.#idle >= delay) this.disarm();
+  }
+
+  /** ArduPilot writes its log from arming to disarming; PX4's has another form, and is not written. */
+  #record(): void {
+    if (!this.vehicle.armed || this.#firmware.logs !== 'ardupilot') return;
+    if (this.#log === undefined) {
+      const wall = Date.now();
+      const file = new DataflashLog(this.params.visible(), this.#logged(), wall);
+      this.#log = { file, utc: Math.floor(wall / 1000) };
+    } else this.#log.file.sample(this.#logged());
+  }
+
+  #closeLog(): void {
+    if (this.#log === undefined) return;
+    this.#deck.logLink.add(this.#log.file.end(this.#logged()), this.#log.utc);
+    this.#log = undefined;
+  }
+
+  #logged(): LoggedState {
+    const satellites = this.#gpsOk() ? this.params.get('SIM_GPS_NUMSATS') : 0;
+    return { vehicle: this.vehicle, mode: this.#modes.current, volts: this.#volts(), satellites };
   }
 
   #wind(): void {

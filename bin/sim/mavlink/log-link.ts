@@ -19,6 +19,16 @@ export interface LogOptions {
   readonly rate: number;
 }
 
+/** A log of a flight of this run. */
+interface Written {
+  readonly bytes: Buffer;
+  /** When it began, seconds since 1970. */
+  readonly utc: number;
+}
+
+/** Of flights of this run; older ones go first, as on a full card. */
+const MOST_WRITTEN = 20;
+
 interface Sending {
   readonly id: number;
   offset: number;
@@ -38,6 +48,7 @@ export class LogLink {
   readonly #dialect: LogDialect;
   readonly #options: LogOptions;
   #count: number;
+  readonly #written = new Map<number, Written>();
   #listing: { next: number; readonly last: number } | undefined;
   #sending: Sending | undefined;
   #listed = false;
@@ -97,11 +108,21 @@ export class LogLink {
     else this.#sending = { id, offset, end: Math.min(size, offset + count) };
   }
 
+  /** A flight is over. @param utc when it began, seconds since 1970 */
+  add(bytes: Buffer, utc: number): void {
+    const id = this.#first + this.#count;
+    this.#count += 1;
+    this.#written.set(id, { bytes, utc });
+    for (const old of [...this.#written.keys()].slice(0, -MOST_WRITTEN))
+      this.#written.set(old, { bytes: Buffer.alloc(0), utc: 0 });
+  }
+
   /** LOG_ERASE. */
   erase(): void {
     if (!this.#takes()) return;
     this.reset();
     this.#count = 0;
+    this.#written.clear();
   }
 
   /** LOG_REQUEST_END. */
@@ -142,7 +163,7 @@ export class LogLink {
       }
       const known = this.#sizeOf(id);
       this.#channel.send(LogEntry, {
-        timeUtc: known === undefined ? 0 : FIRST_TIME + id * 600,
+        timeUtc: known === undefined ? 0 : (this.#written.get(id)?.utc ?? FIRST_TIME + id * 600),
         size: known ?? 0,
         id,
         numLogs: this.#count,
@@ -155,9 +176,11 @@ export class LogLink {
     const sending = this.#sending;
     if (sending === undefined) return;
     const length = Math.min(DATA, sending.end - sending.offset);
-    const data = Array.from({ length: DATA }, (_, i) =>
-      i < length ? simulatedLogByte(sending.id, sending.offset + i) : 0,
-    );
+    const bytes = this.#written.get(sending.id)?.bytes;
+    const data = Array.from({ length: DATA }, (_, i) => {
+      const at = sending.offset + i;
+      return i >= length ? 0 : bytes === undefined ? simulatedLogByte(sending.id, at) : (bytes[at] ?? 0);
+    });
     this.#channel.send(LogData, { ofs: sending.offset, id: sending.id, count: Math.max(0, length), data });
     sending.offset += DATA;
     if (sending.offset >= sending.end) this.#sending = undefined;
@@ -165,8 +188,13 @@ export class LogLink {
 
   /** Undefined: there is no such log. */
   #sizeOf(id: number): number | undefined {
-    const first = this.#dialect === 'px4' ? 0 : 1;
-    return id >= first && id < first + this.#count && id !== ALL ? this.#options.size : undefined;
+    const known = id >= this.#first && id < this.#first + this.#count && id !== ALL;
+    return known ? (this.#written.get(id)?.bytes.length ?? this.#options.size) : undefined;
+  }
+
+  /** The id of the first log. */
+  get #first(): number {
+    return this.#dialect === 'px4' ? 0 : 1;
   }
 }
 
