@@ -58,7 +58,7 @@ describe('the log of a flight of the demo vehicle', function () {
       await command('takeoff', 8);
       const aloft = await telemetry(
         node,
-        (body) => Number((body['position'] as { alt_rel: number }).alt_rel) > 7,
+        (body) => (body['position'] as { alt_rel: number }).alt_rel > 7,
         headers,
       );
       await command('land');
