@@ -17,7 +17,7 @@ export function shownLines(markdown: string): readonly ShownLine[] {
   return lines;
 }
 
-const VERDICTS = ['status', 'cmd', 'code', 'name', 'state'] as const;
+const VERDICTS = ['status', 'cmd', 'code', 'name', 'state', 'detail'] as const;
 
 /** Whether `line` came back as the page shows it. A shown line of JSON may be cut, a secret is described. */
 export function isAsShown(line: string, shown: string): boolean {
