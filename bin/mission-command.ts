@@ -62,7 +62,7 @@ const file = Args.string({
 
 /** `svc … get`: what the vehicle holds, on the screen or into a file. */
 export function getCommand(part: MissionPart): Command.Class {
-  return class extends MissionCommand {
+  return class GetCommand extends MissionCommand {
     static override summary = `Show the ${NAMES[part]} of the vehicle, or write it to a file.`;
     static override examples = [`<%= config.bin %> ${part} get`, `<%= config.bin %> ${part} get before.plan`];
     static override args = { file: Args.string({ description: '.plan, .waypoints or .json' }) };
@@ -71,11 +71,8 @@ export function getCommand(part: MissionPart): Command.Class {
     };
 
     async run(): Promise<unknown> {
-      const { args, flags } = await this.parse({
-        args: { file: Args.string() },
-        flags: { refresh: Flags.boolean() },
-      });
-      const target: string | undefined = args.file;
+      const { args, flags } = await this.parse(GetCommand);
+      const target = args.file;
       const extension = extname(target ?? '');
       const format = extension === PLAN ? 'plan' : WPL.has(extension) ? 'wpl' : 'json';
       const path = `/api/${part}?format=${format}${flags.refresh ? '&refresh=1' : ''}`;
@@ -100,7 +97,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
   const parts = Flags.string({
     summary: 'parts of a plan file: mission,fence,rally; without it the own one',
   });
-  return class extends MissionCommand {
+  return class PutCommand extends MissionCommand {
     static override summary = isDry
       ? `Check a file as ${NAMES[part]}; nothing is sent to the vehicle.`
       : `Replace the ${NAMES[part]} of the vehicle by those of a file; done when they were read back.`;
@@ -109,7 +106,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
     static override flags = { parts };
 
     async run(): Promise<Written> {
-      const { args, flags } = await this.parse({ args: { file }, flags: { parts } });
+      const { args, flags } = await this.parse(PutCommand);
       const query = new URLSearchParams({
         ...(isDry ? { dry_run: '1' } : {}),
         ...(flags.parts === undefined ? {} : { parts: flags.parts }),
@@ -124,11 +121,12 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
 
 /** `svc … clear` */
 export function clearCommand(part: MissionPart): Command.Class {
-  return class extends MissionCommand {
+  return class ClearCommand extends MissionCommand {
     static override summary = `Clear the ${NAMES[part]} of the vehicle.`;
     static override examples = [`<%= config.bin %> ${part} clear`];
 
     async run(): Promise<unknown> {
+      await this.parse(ClearCommand);
       const answer = await this.work({ method: 'DELETE', path: `/api/${part}` });
       this.log(`the vehicle holds no ${NAMES[part]}`);
       return answer;
