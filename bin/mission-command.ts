@@ -100,7 +100,7 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
   return class PutCommand extends MissionCommand {
     static override summary = isDry
       ? `Check a file as ${NAMES[part]}; nothing is sent to the vehicle.`
-      : `Replace the ${NAMES[part]} of the vehicle by those of a file; done when they were read back.`;
+      : `Write a file to the vehicle as its ${NAMES[part]}; done when read back.`;
     static override examples = [`<%= config.bin %> ${part} ${verb} survey.plan`];
     static override args = { file };
     static override flags = { parts };

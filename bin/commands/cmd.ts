@@ -25,6 +25,7 @@ export default class CmdCommand extends NodeCommand {
     '<%= config.bin %> cmd goto 48.1 11.5 30',
     '<%= config.bin %> cmd mode LOITER',
   ];
+  static override usage = 'cmd NAME [ARGUMENT...]';
   static override strict = false;
   static override args = { name: Args.string({ description: 'see GET /api/commands', required: true }) };
 

@@ -15,8 +15,8 @@ interface Answer {
 }
 
 export default class LogsAggregateCommand extends NodeCommand {
-  static override summary =
-    'Show a metric over time: lowest, mean and highest of each interval, or what --agg names.';
+  static override summary = 'Show a metric over time: lowest, mean and highest, or what --agg names.';
+  static override usage = 'logs aggregate --metric METRIC';
   static override examples = [
     '<%= config.bin %> logs aggregate --metric battery.voltage --since 1h --agg min',
     '<%= config.bin %> logs aggregate --metric link.rx_lost --bucket 1m --agg last',

@@ -6,8 +6,7 @@ import { ParamsCommand } from '../../params-command.ts';
 const BATCH = 25;
 
 export default class ParamsLoadCommand extends ParamsCommand {
-  static override summary =
-    'Write the parameters of a file that differ from the vehicle, and say what was left out.';
+  static override summary = 'Write the parameters of a file that differ; says what was left out.';
   static override examples = [
     '<%= config.bin %> params load before.param --dry-run',
     '<%= config.bin %> params load before.param',
