@@ -170,6 +170,8 @@ export abstract class NodeCommand extends Command {
       }
       this.error(plainText(error.message), { exit: exitCode(error), code: error.code });
     }
+    if (!('oclif' in error) && !this.jsonEnabled())
+      this.error(plainText(messageOf(error)), { exit: EXIT.refused });
     return super.catch(error);
   }
 }
