@@ -125,7 +125,7 @@ export default class CalibrateCommand extends NodeCommand {
       return (await this.api(method, PATH, body)) as CalibrationState;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.logToStderr(error.message);
+      this.logToStderr(this.words(error));
       await delay(POLL_MS);
       return before;
     }

@@ -69,7 +69,7 @@ export default class CheckCommand extends NodeCommand {
       return `the vehicle did not run them: ${words}`;
     } catch (error) {
       // A token may read and not fly; what the vehicle told last is there all the same.
-      if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN') return error.message;
+      if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN') return this.words(error);
       throw error;
     }
   }

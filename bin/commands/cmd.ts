@@ -1,5 +1,4 @@
 import { Args, Flags } from '@oclif/core';
-import { ApiError } from '../../shared/errors.ts';
 import { commandNamed } from '../../shared/flight/command-catalogue.ts';
 import { EXIT } from '../exit-codes.ts';
 import { argumentWords, commandLines, missingArgument, usageOf } from '../flight-arguments.ts';
@@ -91,12 +90,5 @@ export default class CmdCommand extends NodeCommand {
     const answer = (await terminalLine(`${missing.name}${words}: `, true)).trim();
     if (answer === '') this.error('Nothing was sent.', { exit: EXIT.usage });
     return this.given(name, [...typed, answer]);
-  }
-
-  /** How to go on is a flag here. */
-  protected override async catch(error: Error): Promise<unknown> {
-    if (!(error instanceof ApiError) || error.code !== 'E_TOO_FAR') return super.catch(error);
-    const sentence = error.message.replace('allow_far: true', '--allow-far');
-    return super.catch(new ApiError(error.code, sentence, error.extras));
   }
 }
