@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Args, type Command, Flags } from '@oclif/core';
 import { messageOf } from '../shared/errors.ts';
 import { writeAtomic } from '../shared/files/atomic-write.ts';
+import { shownFloat } from '../shared/flight/shown-float.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
 import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
 import { type MissionWarning, warningText } from '../shared/mission/warning.ts';
@@ -50,7 +51,9 @@ abstract class MissionCommand extends NodeCommand {
   protected show(items: readonly MissionItem[]): void {
     for (const { seq, command, frame, x, y, z } of items) {
       const name = (ITEM_COMMANDS.get(command)?.name ?? `MAV_CMD ${command}`).padEnd(32);
-      this.log(`${String(seq).padStart(4)} ${name} frame ${frame}  ${x.toFixed(7)} ${y.toFixed(7)} ${z} m`);
+      this.log(
+        `${String(seq).padStart(4)} ${name} frame ${frame}  ${x.toFixed(7)} ${y.toFixed(7)} ${shownFloat(z)} m`,
+      );
     }
   }
 }
