@@ -1,5 +1,6 @@
-import { Config, Help, settings } from '@oclif/core';
+import { Config, settings } from '@oclif/core';
 import { expect } from 'chai';
+import SvcHelp from '../../bin/help.ts';
 import { ROOT } from '../support/node.ts';
 
 /** What a terminal has at least, and oclif takes where there is none. */
@@ -10,11 +11,11 @@ const config = await Config.load(ROOT);
 
 async function helpOf(id: string): Promise<readonly string[]> {
   const lines: string[] = [];
-  const help = new (class extends Help {
+  const help = new (class extends SvcHelp {
     protected override log(...texts: string[]): void {
       lines.push(...texts.join(' ').split('\n'));
     }
-  })(config, config.pjson.oclif.helpOptions);
+  })(config);
   await help.showHelp(id === '' ? [] : [id]);
   return lines;
 }
