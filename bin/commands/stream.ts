@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts';
-import { valueAt } from '../../shared/config/keys.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { pairingInfo } from '../../shared/schemas/pairing.ts';
 import type { videoStatus } from '../../shared/schemas/video.ts';
 import { callNode, pathTo } from '../local-client.ts';
@@ -47,6 +47,6 @@ export default class StreamCommand extends NodeCommand {
       callNode(here, 'GET', '/api/config'),
     ]);
     const { mdns_host: host } = info as FromSchema<typeof pairingInfo>;
-    return `http://${host}:${String(valueAt(config, 'api.port'))}`;
+    return `http://${host}:${String(memberOf(memberOf(config, 'api'), 'port'))}`;
   }
 }
