@@ -115,7 +115,8 @@ function failure(status: number, body: unknown): ApiError {
   );
 }
 
-function pathTo({ drone }: NodeAddress, path: string): string {
+/** The path on the node that is asked: with a drone behind it, that of the relay. */
+export function pathTo({ drone }: NodeAddress, path: string): string {
   return drone === undefined
     ? path
     : `/api/v1/ground-station/relay-proxy/${encodeURIComponent(drone)}${path}`;

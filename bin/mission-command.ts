@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { Args, type Command, Flags } from '@oclif/core';
 import { messageOf } from '../shared/errors.ts';
 import { writeAtomic } from '../shared/files/atomic-write.ts';
+import { shownFloat } from '../shared/flight/shown-float.ts';
 import { ITEM_COMMANDS } from '../shared/mission/commands.ts';
 import type { MissionItem, MissionPart } from '../shared/mission/item.ts';
 import { type MissionWarning, warningText } from '../shared/mission/warning.ts';
@@ -50,7 +51,9 @@ abstract class MissionCommand extends NodeCommand {
   protected show(items: readonly MissionItem[]): void {
     for (const { seq, command, frame, x, y, z } of items) {
       const name = (ITEM_COMMANDS.get(command)?.name ?? `MAV_CMD ${command}`).padEnd(32);
-      this.log(`${String(seq).padStart(4)} ${name} frame ${frame}  ${x.toFixed(7)} ${y.toFixed(7)} ${z} m`);
+      this.log(
+        `${String(seq).padStart(4)} ${name} frame ${frame}  ${x.toFixed(7)} ${y.toFixed(7)} ${shownFloat(z)} m`,
+      );
     }
   }
 }
@@ -62,7 +65,7 @@ const file = Args.string({
 
 /** `svc … get`: what the vehicle holds, on the screen or into a file. */
 export function getCommand(part: MissionPart): Command.Class {
-  return class extends MissionCommand {
+  return class GetCommand extends MissionCommand {
     static override summary = `Show the ${NAMES[part]} of the vehicle, or write it to a file.`;
     static override examples = [`<%= config.bin %> ${part} get`, `<%= config.bin %> ${part} get before.plan`];
     static override args = { file: Args.string({ description: '.plan, .waypoints or .json' }) };
@@ -71,11 +74,8 @@ export function getCommand(part: MissionPart): Command.Class {
     };
 
     async run(): Promise<unknown> {
-      const { args, flags } = await this.parse({
-        args: { file: Args.string() },
-        flags: { refresh: Flags.boolean() },
-      });
-      const target: string | undefined = args.file;
+      const { args, flags } = await this.parse(GetCommand);
+      const target = args.file;
       const extension = extname(target ?? '');
       const format = extension === PLAN ? 'plan' : WPL.has(extension) ? 'wpl' : 'json';
       const path = `/api/${part}?format=${format}${flags.refresh ? '&refresh=1' : ''}`;
@@ -100,16 +100,16 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
   const parts = Flags.string({
     summary: 'parts of a plan file: mission,fence,rally; without it the own one',
   });
-  return class extends MissionCommand {
+  return class PutCommand extends MissionCommand {
     static override summary = isDry
       ? `Check a file as ${NAMES[part]}; nothing is sent to the vehicle.`
-      : `Replace the ${NAMES[part]} of the vehicle by those of a file; done when they were read back.`;
+      : `Write a file to the vehicle as its ${NAMES[part]}; done when read back.`;
     static override examples = [`<%= config.bin %> ${part} ${verb} survey.plan`];
     static override args = { file };
     static override flags = { parts };
 
     async run(): Promise<Written> {
-      const { args, flags } = await this.parse({ args: { file }, flags: { parts } });
+      const { args, flags } = await this.parse(PutCommand);
       const query = new URLSearchParams({
         ...(isDry ? { dry_run: '1' } : {}),
         ...(flags.parts === undefined ? {} : { parts: flags.parts }),
@@ -124,11 +124,12 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
 
 /** `svc … clear` */
 export function clearCommand(part: MissionPart): Command.Class {
-  return class extends MissionCommand {
+  return class ClearCommand extends MissionCommand {
     static override summary = `Clear the ${NAMES[part]} of the vehicle.`;
     static override examples = [`<%= config.bin %> ${part} clear`];
 
     async run(): Promise<unknown> {
+      await this.parse(ClearCommand);
       const answer = await this.work({ method: 'DELETE', path: `/api/${part}` });
       this.log(`the vehicle holds no ${NAMES[part]}`);
       return answer;

@@ -10,6 +10,7 @@ import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import type { groundDrones } from '../shared/schemas/ground-station.ts';
 import { EXIT } from './exit-codes.ts';
 import { callNode, type NodeAddress, streamNode, type Work, workNode } from './local-client.ts';
+import { personWords } from './person-words.ts';
 import { demoFolder, nodePaths } from './places.ts';
 
 const DEFAULT_PORT = 8080;
@@ -162,14 +163,21 @@ export abstract class NodeCommand extends Command {
     return { code: 'E_BAD_REQUEST', detail: messageOf(error) };
   }
 
+  /** What a person reads of a refusal of the node. */
+  protected words(error: ApiError): string {
+    return plainText(personWords(error, new Set(Object.keys({ ...this.ctor.flags }))));
+  }
+
   protected override async catch(error: Error): Promise<unknown> {
     if (error instanceof ApiError) {
       if (this.jsonEnabled()) {
         this.logJson(error.body());
         this.exit(exitCode(error));
       }
-      this.error(plainText(error.message), { exit: exitCode(error), code: error.code });
+      this.error(this.words(error), { exit: exitCode(error), code: error.code });
     }
+    if (!('oclif' in error) && !this.jsonEnabled())
+      this.error(plainText(messageOf(error)), { exit: EXIT.refused });
     return super.catch(error);
   }
 }

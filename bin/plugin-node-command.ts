@@ -1,5 +1,4 @@
 import { ApiError } from '../shared/errors.ts';
-import { plainText } from '../shared/plain-text.ts';
 import type { RequestedPermission } from '../shared/plugins/manifest.ts';
 import { formUpload } from './form-upload.ts';
 import { NodeCommand } from './node-command.ts';
@@ -70,7 +69,7 @@ export abstract class PluginNodeCommand extends NodeCommand {
       this.logJson(failure);
       this.exit(failure.code);
     }
-    this.error(plainText(error.message), { exit: failure.code });
+    this.error(this.words(error), { exit: failure.code });
   }
 }
 

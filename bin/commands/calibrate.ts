@@ -23,8 +23,7 @@ const WORDS: Readonly<Record<Pose, string>> = {
 };
 
 export default class CalibrateCommand extends NodeCommand {
-  static override summary =
-    'Calibrate a sensor of the vehicle; exit code 0 only when the vehicle says that it is done.';
+  static override summary = 'Calibrate a sensor of the vehicle; exit code 0 when the vehicle says: done.';
   static override description =
     'Shows what the vehicle says. Where it waits for a pose, press Enter when it lies so. Ctrl-C cancels the calibration.';
   static override examples = [
@@ -126,7 +125,7 @@ export default class CalibrateCommand extends NodeCommand {
       return (await this.api(method, PATH, body)) as CalibrationState;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      this.logToStderr(error.message);
+      this.logToStderr(this.words(error));
       await delay(POLL_MS);
       return before;
     }

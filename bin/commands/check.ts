@@ -24,8 +24,7 @@ interface Check {
 const FIXES = ['no GPS', 'no fix', '2D', '3D', 'DGPS', 'RTK float', 'RTK fixed', 'static', 'PPP'];
 
 export default class CheckCommand extends NodeCommand {
-  static override summary =
-    'Show whether the vehicle can arm, and what speaks against it; exit code 0 only if it can.';
+  static override summary = 'Show whether the vehicle can arm, or why not; exit code 0 only if it can.';
   static override description =
     'Has the vehicle run its checks anew, which moves nothing; where that is refused, shows what it told last.';
   static override examples = ['<%= config.bin %> check', '<%= config.bin %> check --json'];
@@ -70,7 +69,7 @@ export default class CheckCommand extends NodeCommand {
       return `the vehicle did not run them: ${words}`;
     } catch (error) {
       // A token may read and not fly; what the vehicle told last is there all the same.
-      if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN') return error.message;
+      if (error instanceof ApiError && error.code !== 'E_UPSTREAM_DOWN') return this.words(error);
       throw error;
     }
   }

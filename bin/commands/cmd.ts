@@ -1,8 +1,9 @@
 import { Args, Flags } from '@oclif/core';
-import { ApiError } from '../../shared/errors.ts';
-import { COMMANDS, commandNamed } from '../../shared/flight/command-catalogue.ts';
+import { commandNamed } from '../../shared/flight/command-catalogue.ts';
 import { EXIT } from '../exit-codes.ts';
+import { argumentWords, commandLines, missingArgument, usageOf } from '../flight-arguments.ts';
 import { NodeCommand } from '../node-command.ts';
+import { terminalLine } from '../terminal-line.ts';
 
 interface Verdict {
   readonly status: 'accepted' | 'rejected' | 'no_ack';
@@ -18,15 +19,18 @@ const WAIT_S = 600;
 
 export default class CmdCommand extends NodeCommand {
   static override summary = 'Send a flight command; exit code 0 only when the vehicle accepted it.';
-  static override description = `Commands: ${Object.keys(COMMANDS).join(', ')}.`;
+  static override description = `The commands and their arguments:\n${commandLines().join('\n')}`;
   static override examples = [
     '<%= config.bin %> cmd arm',
     '<%= config.bin %> cmd takeoff 10 --wait',
     '<%= config.bin %> cmd goto 48.1 11.5 30',
     '<%= config.bin %> cmd mode LOITER',
   ];
+  static override usage = 'cmd NAME [ARGUMENT...]';
   static override strict = false;
-  static override args = { name: Args.string({ description: 'see GET /api/commands', required: true }) };
+  static override args = {
+    name: Args.string({ description: 'the command, then its arguments; they are below', required: true }),
+  };
 
   static override flags = {
     wait: Flags.boolean({
@@ -41,9 +45,9 @@ export default class CmdCommand extends NodeCommand {
 
   async run(): Promise<Verdict> {
     const { args, argv, flags } = await this.parse(CmdCommand);
-    const given = (argv as readonly string[])
-      .slice(1)
-      .map((text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text));
+    const given = (await this.given(args.name, (argv as readonly string[]).slice(1))).map((text) =>
+      /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text,
+    );
     const body = { cmd: args.name, args: given, ...(flags['allow-far'] ? { allow_far: true } : {}) };
     const verdict = (
       flags.wait
@@ -73,10 +77,18 @@ export default class CmdCommand extends NodeCommand {
     return verdict;
   }
 
-  /** How to go on is a flag here. */
-  protected override async catch(error: Error): Promise<unknown> {
-    if (!(error instanceof ApiError) || error.code !== 'E_TOO_FAR') return super.catch(error);
-    const sentence = error.message.replace('allow_far: true', '--allow-far');
-    return super.catch(new ApiError(error.code, sentence, error.extras));
+  /** The arguments, those too that a person is asked for. A command that only the node knows passes as it is. */
+  private async given(name: string, typed: readonly string[]): Promise<readonly string[]> {
+    const cmd = commandNamed(name);
+    const missing = cmd === null ? null : missingArgument(cmd, typed.length);
+    if (cmd === null || missing === null) return typed;
+    const words = argumentWords(missing);
+    if (!process.stdin.isTTY || this.jsonEnabled())
+      this.error(`svc cmd ${usageOf(cmd)} needs ${missing.name.toUpperCase()}${words}.`, {
+        exit: EXIT.usage,
+      });
+    const answer = (await terminalLine(`${missing.name}${words}: `, true)).trim();
+    if (answer === '') this.error('Nothing was sent.', { exit: EXIT.usage });
+    return this.given(name, [...typed, answer]);
   }
 }

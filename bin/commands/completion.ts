@@ -1,4 +1,5 @@
 import { Args, type Command } from '@oclif/core';
+import { COMMANDS, type CommandSpec } from '../../shared/flight/command-catalogue.ts';
 import { type CompletedCommand, completionScript, SHELLS } from '../completion-script.ts';
 import { NodeCommand } from '../node-command.ts';
 
@@ -16,7 +17,7 @@ export default class CompletionCommand extends NodeCommand {
     const shell = SHELLS.find((each) => each === args.shell) ?? 'bash';
     const script = completionScript(
       shell,
-      this.config.commands.filter(({ hidden }) => !hidden).map(describe),
+      this.config.commands.filter(({ hidden }) => !hidden).flatMap((each) => withFlight(describe(each))),
     );
     if (!this.jsonEnabled()) process.stdout.write(script);
     return { script };
@@ -38,4 +39,16 @@ function describe({ id, flags, args, summary, description }: Command.Loadable): 
     args: Object.values(args).map(({ options }) => options ?? null),
     summary: summary ?? description ?? '',
   };
+}
+
+/** To a shell the flight commands are commands below `svc cmd`. */
+function withFlight(command: CompletedCommand): readonly CompletedCommand[] {
+  if (command.words.join(' ') !== 'cmd') return [command];
+  const flight = Object.entries<CommandSpec>(COMMANDS).map(([name, { description, args }]) => ({
+    words: [...command.words, name],
+    flags: command.flags,
+    args: args.map(({ enum: choices }) => choices ?? null),
+    summary: description,
+  }));
+  return [command, ...flight];
 }

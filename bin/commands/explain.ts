@@ -52,8 +52,7 @@ interface Explanation {
 
 /** Calls the same function that decides about real requests; nothing is sent. */
 export default class ExplainCommand extends NodeCommand {
-  static override summary =
-    'Say what the edge would answer to a request, and by which rule; needs no running node.';
+  static override summary = 'Say what the edge would answer to a request, and why; needs no running node.';
   static override examples = [
     '<%= config.bin %> explain POST /api/command --as token:read',
     '<%= config.bin %> explain GET /api/status --as none --from 10.0.0.5',
@@ -77,7 +76,7 @@ export default class ExplainCommand extends NodeCommand {
     unpaired: Flags.boolean({ summary: 'as if the node were not paired', default: false }),
     armed: Flags.option({ options: ['true', 'false', 'unknown'] as const, default: 'false' as const })(),
     body: Flags.string({ summary: 'JSON body' }),
-    header: Flags.string({ summary: 'a further header, "name: value"', multiple: true, default: [] }),
+    header: Flags.string({ summary: 'a further header, "name: value"', multiple: true }),
     profile: Flags.option({ options: ['drone', 'ground-station'] as const })(),
   };
 
@@ -90,7 +89,7 @@ export default class ExplainCommand extends NodeCommand {
       'localhost',
       ...credentialHeaders(flags.as, (why) => this.error(why, { exit: EXIT.usage })),
     ];
-    for (const line of flags.header) {
+    for (const line of flags.header ?? []) {
       const colon = line.indexOf(':');
       if (colon < 1) this.error(`not a header: ${line}`, { exit: EXIT.usage });
       headers.push(line.slice(0, colon).trim(), line.slice(colon + 1).trim());

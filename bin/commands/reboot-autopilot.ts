@@ -6,8 +6,7 @@ import { NodeCommand } from '../node-command.ts';
 type Answer = FromSchema<typeof commandAnswer>;
 
 export default class RebootAutopilotCommand extends NodeCommand {
-  static override summary =
-    'Reboot the flight controller and wait until it is back; exit code 0 only when it is.';
+  static override summary = 'Reboot the flight controller; exit code 0 only when it is back.';
   static override description =
     'Refused while the vehicle is armed, or may be. The node itself and its links to ground stations go on.';
   static override examples = ['<%= config.bin %> reboot-autopilot'];

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { FromSchema } from 'json-schema-to-ts';
-import { loadConfig } from '../../shared/config/load.ts';
 import { setupPages } from '../../shared/first-boot/setup-pages.ts';
+import { memberOf } from '../../shared/member.ts';
 import type { services, status, version } from '../../shared/schemas/node.ts';
 import type { pairingInfo } from '../../shared/schemas/pairing.ts';
 import { NodeCommand } from '../node-command.ts';
@@ -32,8 +32,9 @@ export default class StatusCommand extends NodeCommand {
     if (info.paired || this.isElsewhere) return [];
     const { capabilities } = (await this.api('GET', '/api/version')) as FromSchema<typeof version>;
     if (!capabilities.includes('feature.setup')) return [];
-    const { config } = await loadConfig(this.paths);
-    return setupPages(networkInterfaces(), info.mdns_host, config.api.port);
+    // Asked for, not read: to check the whole file against its schema takes longer than all the rest.
+    const port = memberOf(memberOf(await this.api('GET', '/api/config'), 'api'), 'port');
+    return setupPages(networkInterfaces(), info.mdns_host, Number(port));
   }
 
   private print(node: Status, { services: processes }: Services): void {

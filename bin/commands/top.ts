@@ -17,8 +17,7 @@ const WARNINGS = 8;
 const ANSWER_MS = 5000;
 
 export default class TopCommand extends NodeCommand {
-  static override summary =
-    'Watch the node live: vehicle, processes, links, warnings. q quits, s sorts by memory.';
+  static override summary = 'Watch the node: vehicle, processes, links. q quits, s sorts by memory.';
   static override examples = [
     '<%= config.bin %> top',
     '<%= config.bin %> top --host 192.168.4.1 --key svc_… --interval 2',

@@ -27,8 +27,7 @@ const OVER: ReadonlySet<UpdateStatus['step']> = new Set<UpdateStatus['step']>([
 ]);
 
 export default class UpdateCommand extends NodeCommand {
-  static override summary =
-    'Install another version from a signed bundle; one that does not come up gives way again.';
+  static override summary = 'Install another version from a signed bundle; undone if it does not come up.';
   static override description =
     'The file goes to the node, which verifies it. With --allow-downgrade, as root on the node itself, an older version is installed too, also while the node is down; none below the security floor.';
   static override examples = [

@@ -77,6 +77,22 @@ describe('svc on the command line', function () {
     expect([wrong.code, wrong.stderr.includes('is not a number')]).to.deep.equal([2, true]);
   });
 
+  it('params: floats have the digits of a float, --json all of them; what the vehicle counts is no change', async () => {
+    expect((await run('params', 'set', 'ATC_RAT_PIT_P', '0.1')).stdout.trim()).to.equal(
+      'ATC_RAT_PIT_P is 0.1',
+    );
+    expect((await run('params', 'get', 'ATC_RAT_PIT_P')).stdout.trim()).to.equal('0.1');
+    expect((await run('params', 'list', 'ATC_RAT_PIT_P')).stdout.trim()).to.match(/^ATC_RAT_PIT_P +0\.1$/);
+    expect((await json('params', 'get', 'ATC_RAT_PIT_P'))['value']).to.equal(Math.fround(0.1));
+    const { changed } = (await json('params', 'changed')) as { changed: { name: string }[] };
+    expect(changed.map(({ name }) => name)).to.include.members(['ATC_RAT_PIT_P', 'MIS_TOTAL']);
+    const { stdout } = await run('params', 'changed');
+    expect(stdout).to.match(/^ATC_RAT_PIT_P +0\.1 +default 0\.135$/m);
+    expect(stdout).to.not.match(/^(?:STAT_|MIS_TOTAL)/m);
+    expect(stdout).to.match(/^Left out: what the vehicle counts by itself \(\d+\)/m);
+    expect(stdout).to.not.match(/\d\.\d{8}/);
+  });
+
   it('config: get, set, an unknown key', async () => {
     expect((await run('config', 'get', 'mavlink.source')).stdout.trim()).to.equal('sim');
     const set = await run('config', 'set', 'mavlink.endpoints', 'udp:127.0.0.1:14777');

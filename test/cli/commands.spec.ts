@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { EXIT } from '../../bin/exit-codes.ts';
+import { COMMAND_NAMES } from '../../shared/flight/command-catalogue.ts';
 import { KEY } from '../support/edge.ts';
 import { ROOT, TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
@@ -137,6 +138,14 @@ describe('svc completion', () => {
     expect(complete('svc --host 192.168.4.1 con')).to.deep.equal(['config']);
     expect(complete('svc params get WPNAV_SPEED --js')).to.deep.equal(['--json']);
     expect(complete('svc params save --key status ')).to.deep.equal(['']); // bash falls back to file names
+  });
+
+  it('bash completes the flight commands, their words and the flags after them', () => {
+    expect(complete('svc cmd take')).to.deep.equal(['takeoff']);
+    expect(complete('svc cmd ')).to.have.members(COMMAND_NAMES);
+    expect(complete('svc cmd killSwitch ')).to.deep.equal(['KILL']);
+    expect(complete('svc cmd takeoff 10 --wa')).to.deep.equal(['--wait']);
+    expect(complete('svc cmd --allow')).to.deep.equal(['--allow-far']);
   });
 
   it('zsh and fish have theirs', async () => {

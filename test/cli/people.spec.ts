@@ -139,6 +139,19 @@ describe('svc, for people', function () {
     expect(spent).to.have.length(5);
     expect(Math.min(...spent), spent.join(' ')).to.be.below(0.3);
   });
+
+  it('svc status asks the node where its set-up is, and reads no config by itself, which would take as long again', async () => {
+    const unpaired = await TestNode.start({ simulated: false });
+    try {
+      const { code, stdout } = await svc({ ...unpaired.paths, etc: '/nonexistent' }, 'status');
+      expect(code).to.equal(0);
+      expect(stdout).to.match(
+        new RegExp(`^not paired: its set-up is at http://\\S+:${unpaired.port}/setup$`, 'm'),
+      );
+    } finally {
+      await unpaired.stop();
+    }
+  });
 });
 
 describe('svc help of a topic', function () {

@@ -10,8 +10,7 @@ interface Difference {
 }
 
 export default class ConfigDiffCommand extends NodeCommand {
-  static override summary =
-    'Show which keys of the configuration differ from their defaults; secrets are masked.';
+  static override summary = 'Show which config keys differ from their defaults; secrets are masked.';
   static override examples = ['<%= config.bin %> config diff', '<%= config.bin %> config diff --json'];
 
   async run(): Promise<{ readonly differences: readonly Difference[] }> {

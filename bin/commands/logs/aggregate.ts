@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { queryOf, windowFlags } from '../../log-flags.ts';
 import { NodeCommand } from '../../node-command.ts';
 
@@ -15,8 +16,8 @@ interface Answer {
 }
 
 export default class LogsAggregateCommand extends NodeCommand {
-  static override summary =
-    'Show a metric over time: lowest, mean and highest of each interval, or what --agg names.';
+  static override summary = 'Show a metric over time: lowest, mean and highest, or what --agg names.';
+  static override usage = 'logs aggregate --metric METRIC';
   static override examples = [
     '<%= config.bin %> logs aggregate --metric battery.voltage --since 1h --agg min',
     '<%= config.bin %> logs aggregate --metric link.rx_lost --bucket 1m --agg last',
@@ -32,7 +33,7 @@ export default class LogsAggregateCommand extends NodeCommand {
   async run(): Promise<Answer> {
     const { flags } = await this.parse(LogsAggregateCommand);
     const answer = (await this.api('GET', `/api/observability/aggregate${queryOf(flags)}`)) as Answer;
-    const figure = (value: number): string => String(Number(value.toPrecision(7))).padStart(12);
+    const figure = (value: number): string => shownFloat(value).padStart(12);
     for (const { bucket_us: at, metric, value, min, max, mean, count } of answer.data) {
       const figures = flags.agg === undefined ? `${figure(min)}${figure(mean)}${figure(max)}` : figure(value);
       this.log(`${new Date(at / 1000).toISOString()} ${metric.padEnd(24)} ${figures}  of ${count}`);

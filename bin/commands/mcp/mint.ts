@@ -36,7 +36,6 @@ export default class McpMintCommand extends NodeCommand {
       summary: 'a scope class that it holds; repeat it for more',
       multiple: true as const,
       multipleNonGreedy: true,
-      default: [],
     })(),
     preset: Flags.option({
       options: ['fly'] as const,
@@ -47,20 +46,19 @@ export default class McpMintCommand extends NodeCommand {
       summary: 'device id of a node that the client should use it on; repeat it for more; advice only',
       multiple: true,
       multipleNonGreedy: true,
-      default: [],
     }),
   };
 
   async run(): Promise<Minted> {
     const { flags } = await this.parse(McpMintCommand);
-    const scopes = [...flags.scope, ...(flags.preset === undefined ? [] : PRESETS[flags.preset])];
+    const scopes = [...(flags.scope ?? []), ...(flags.preset === undefined ? [] : PRESETS[flags.preset])];
     if (scopes.length === 0)
       this.error('Say what it may do: --scope, or --preset fly.', { exit: EXIT.usage });
     const minted = (await this.api('POST', '/api/mcp/tokens', {
       label: flags.label,
       scopes: [...new Set(scopes)],
       ttl_ms: Math.round(Math.max(1, flags['ttl-days']) * DAY_MS),
-      allowed_nodes: flags.node,
+      allowed_nodes: flags.node ?? [],
     })) as Minted;
     const until = new Date(minted.expires_at).toISOString();
     this.log(

@@ -5,8 +5,7 @@ import { NodeCommand } from '../../node-command.ts';
 type Status = FromSchema<typeof mcpStatus>;
 
 export default class McpStatusCommand extends NodeCommand {
-  static override summary =
-    'Show whether the node on this machine accepts scoped tokens, and which it has minted.';
+  static override summary = 'Show whether the node accepts scoped tokens, and which it has minted.';
   static override examples = ['<%= config.bin %> mcp status', '<%= config.bin %> mcp status --json'];
 
   async run(): Promise<Status> {

@@ -2,8 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class NetworkEthernetCommand extends NodeCommand {
-  static override summary =
-    'Give a wired interface a fixed address, or the one of its network (without --address).';
+  static override summary = 'Give a wired interface a fixed address; with none, what its network gives.';
   static override examples = [
     '<%= config.bin %> network ethernet eth0 --address 192.168.1.20/24 --gateway 192.168.1.1',
   ];

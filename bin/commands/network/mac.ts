@@ -7,8 +7,7 @@ import { NodeCommand } from '../../node-command.ts';
 const PATH = '/api/v1/network/mac';
 
 export default class NetworkMacCommand extends NodeCommand {
-  static override summary =
-    'Show MAC addresses; pin one, or clear a pin. It counts from the next start of the machine.';
+  static override summary = 'Show MAC addresses, pin one, or clear a pin; in force at the next boot.';
   static override examples = ['<%= config.bin %> network mac', '<%= config.bin %> network mac pin wlan1'];
   static override args = {
     action: Args.string({ options: ['status', 'pin', 'unpin'], default: 'status' }),

@@ -18,8 +18,7 @@ function oneLine(text: string): string {
 }
 
 export default class OperatorHoldCommand extends NodeCommand {
-  static override summary =
-    'Say that a person stands by, as long as this runs: AI clients may then use flight tools.';
+  static override summary = 'Say that a person stands by, as long as this runs: AI clients may then fly.';
   static override description =
     `Run it in a terminal on the machine of the connector, as the same user. The signal is signed with your key. It is renewed every second and is stale after ${STALE_S} s. Each call that it lets through is shown with its time and its arguments. Calls to nodes of a fleet are signed one by one and shown, those of the class flight only. Ctrl-C ends it.`;
   static override examples = ['<%= config.bin %> operator hold'];

@@ -1,9 +1,16 @@
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 interface Changed {
   readonly changed: readonly { readonly name: string; readonly value: number; readonly default: number }[];
   readonly unknown: number;
 }
+
+/**
+ * What the firmware itself writes: ArduPilot's statistics (AP_Stats) and how many items its lists have; PX4's flight time and the
+ * number of its flights. Nobody has chosen these values, and they differ from their defaults after the first flight.
+ */
+const COUNTER = /^(?:STAT_\w+|(?:MIS|FENCE|RALLY)_TOTAL|LND_FLIGHT_T_(?:HI|LO)|COM_FLIGHT_UUID)$/;
 
 export default class ParamsChangedCommand extends ParamsCommand {
   static override summary = 'List the parameters that differ from their defaults.';
@@ -13,8 +20,11 @@ export default class ParamsChangedCommand extends ParamsCommand {
     await this.parse(ParamsChangedCommand);
     await this.allParams();
     const answer = (await this.api('GET', '/api/params/changed')) as Changed;
-    for (const { name, value, default: initial } of answer.changed)
-      this.log(`${name.padEnd(16)} ${String(value).padEnd(22)} default ${initial}`);
+    const chosen = answer.changed.filter(({ name }) => !COUNTER.test(name));
+    for (const { name, value, default: initial } of chosen)
+      this.log(`${name.padEnd(16)} ${shownFloat(value).padEnd(14)} default ${shownFloat(initial)}`);
+    const counters = answer.changed.length - chosen.length;
+    if (counters > 0) this.log(`Left out: what the vehicle counts by itself (${counters}); --json has it.`);
     if (answer.unknown > 0) this.log(`The defaults of ${answer.unknown} others are not known.`);
     return answer;
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Args } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { type ParamDifference, paramDifferences, readParamFile } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
@@ -14,8 +15,12 @@ export default class ParamsDiffCommand extends ParamsCommand {
     const file = readParamFile(await readFile(args.file, 'utf8'));
     const differences = paramDifferences(file, await this.allParams());
     for (const { name, file: wanted, vehicle } of differences)
-      this.log(`${name.padEnd(16)} file ${String(wanted ?? '-').padEnd(14)} vehicle ${vehicle ?? '-'}`);
+      this.log(`${name.padEnd(16)} file ${shown(wanted).padEnd(14)} vehicle ${shown(vehicle)}`);
     if (differences.length > 0) process.exitCode = EXIT.refused;
     return { differences };
   }
+}
+
+function shown(value: number | null): string {
+  return value === null ? '-' : shownFloat(value);
 }

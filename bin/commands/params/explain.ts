@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 interface Explained {
@@ -30,7 +31,7 @@ export default class ParamsExplainCommand extends NodeCommand {
     const { name, value, default: initial, metadata } = answer;
     const units = metadata?.units == null ? '' : ` ${metadata.units}`;
     this.log(
-      `${name} is ${value}${units}, the default is ${initial === null ? 'not known' : `${initial}${units}`}`,
+      `${name} is ${shownFloat(value)}${units}, the default is ${initial === null ? 'not known' : `${shownFloat(initial)}${units}`}`,
     );
     if (metadata === null) {
       this.log(

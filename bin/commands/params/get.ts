@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class ParamsGetCommand extends NodeCommand {
@@ -11,7 +12,7 @@ export default class ParamsGetCommand extends NodeCommand {
     const answer = (await this.api('GET', `/api/params/${encodeURIComponent(args.name)}`)) as {
       readonly value: number;
     };
-    this.log(String(answer.value));
+    this.log(shownFloat(answer.value));
     return answer;
   }
 }

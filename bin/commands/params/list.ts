@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import type { ParamValues } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
@@ -13,7 +14,7 @@ export default class ParamsListCommand extends ParamsCommand {
     const found = Object.entries(await this.allParams())
       .filter(([name]) => name.startsWith(prefix))
       .toSorted(([a], [b]) => (a < b ? -1 : 1));
-    for (const [name, value] of found) this.log(`${name.padEnd(16)} ${value}`);
+    for (const [name, value] of found) this.log(`${name.padEnd(16)} ${shownFloat(value)}`);
     return Object.fromEntries(found);
   }
 }

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Args, Flags } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { paramDifferences, readParamFile } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 const BATCH = 25;
 
 export default class ParamsLoadCommand extends ParamsCommand {
-  static override summary =
-    'Write the parameters of a file that differ from the vehicle, and say what was left out.';
+  static override summary = 'Write the parameters of a file that differ; says what was left out.';
   static override examples = [
     '<%= config.bin %> params load before.param --dry-run',
     '<%= config.bin %> params load before.param',
@@ -31,7 +31,7 @@ export default class ParamsLoadCommand extends ParamsCommand {
     for (let at = 0; at < wanted.length; at += BATCH) {
       const batch = wanted.slice(at, at + BATCH);
       for (const { name, file: value, vehicle: now } of batch)
-        this.log(`${name.padEnd(16)} ${now ?? '-'} -> ${value ?? '-'}`);
+        this.log(`${name.padEnd(16)} ${shown(now)} -> ${shown(value)}`);
       if (flags['dry-run']) continue;
       const params = Object.fromEntries(batch.map(({ name, file: value }) => [name, value]));
       await this.api('PUT', '/api/params', flags.force ? { params, force: true } : { params });
@@ -40,4 +40,8 @@ export default class ParamsLoadCommand extends ParamsCommand {
     this.log(flags['dry-run'] ? `${wanted.length} would be written` : `${written.length} written`);
     return { written, unknown };
   }
+}
+
+function shown(value: number | null): string {
+  return value === null ? '-' : shownFloat(value);
 }

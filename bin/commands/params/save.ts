@@ -4,8 +4,7 @@ import { writeParamFile } from '../../param-file.ts';
 import { ParamsCommand } from '../../params-command.ts';
 
 export default class ParamsSaveCommand extends ParamsCommand {
-  static override summary =
-    'Save all parameters of the vehicle to a file that Mission Planner and MAVProxy read too.';
+  static override summary = 'Save all parameters to a file that Mission Planner and MAVProxy read too.';
   static override examples = ['<%= config.bin %> params save before.param'];
   static override args = { file: Args.string({ required: true }) };
 

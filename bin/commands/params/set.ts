@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core';
+import { shownFloat } from '../../../shared/flight/shown-float.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { NodeCommand } from '../../node-command.ts';
 
@@ -22,7 +23,7 @@ export default class ParamsSetCommand extends NodeCommand {
     const answer = (await this.api('PUT', `/api/params/${encodeURIComponent(args.name)}`, body)) as {
       readonly cached_value: number;
     };
-    this.log(`${args.name} is ${answer.cached_value}`);
+    this.log(`${args.name} is ${shownFloat(answer.cached_value)}`);
     return answer;
   }
 }

@@ -3,8 +3,7 @@ import { hiddenInput } from '../../hidden-input.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class PinSetCommand extends NodeCommand {
-  static override summary =
-    'Set or change the PIN of the page; who is signed in with the old one is signed out.';
+  static override summary = 'Set the PIN of the page; who is signed in with the old one is signed out.';
   static override description =
     '4 to 12 digits, typed at a prompt that does not show them, or the first line of stdin.';
   static override examples = ['<%= config.bin %> pin set', '<%= config.bin %> pin set < pin.txt'];

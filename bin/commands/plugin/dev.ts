@@ -21,13 +21,13 @@ export default class PluginDev extends PluginTool {
     folder: Args.string({ description: 'the folder with manifest.yaml', default: '.' }),
   };
   static override flags = {
-    set: Flags.string({ summary: 'a key of its configuration: KEY=JSON', multiple: true, default: [] }),
+    set: Flags.string({ summary: 'a key of its configuration: KEY=JSON', multiple: true }),
   };
 
   async run(): Promise<{ readonly id: string }> {
     const { args, flags } = await this.parse(PluginDev);
     const manifest = await readManifestOf(args.folder);
-    const config = new Map(flags.set.map((text) => this.pair(text)));
+    const config = new Map((flags.set ?? []).map((text) => this.pair(text)));
     const ended = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
     const { signal } = ended;

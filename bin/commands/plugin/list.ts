@@ -5,6 +5,7 @@ export default class PluginList extends PluginNodeCommand {
   static override examples = ['<%= config.bin %> plugin list'];
 
   async run(): Promise<readonly Installed[]> {
+    await this.parse(PluginList);
     const { installs } = (await this.api('GET', '/api/plugins')) as {
       readonly installs: readonly Installed[];
     };

@@ -3,8 +3,7 @@ import type { surveyAnswer } from '../../../shared/schemas/radio.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class RadioSurveyCommand extends NodeCommand {
-  static override summary =
-    'Listen on every channel with a card that carries no link, and show where it is quiet.';
+  static override summary = 'Listen on every channel with a spare card, and show where it is quiet.';
   static override examples = ['<%= config.bin %> radio survey'];
 
   async run(): Promise<unknown> {

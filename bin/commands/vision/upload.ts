@@ -10,6 +10,7 @@ export default class VisionUploadCommand extends NodeCommand {
   static override summary = 'Give the node a model; it is tried there before it is kept.';
   static override description =
     'The metadata is JSON: {"id": "yolov8n", "head": "yolov8", "input_w": 640, "input_h": 640, "classes": ["person", …]}. head: yolov5, yolov8 (also YOLO11), ssd.';
+  static override usage = 'vision upload FILE --meta FILE';
   static override examples = ['<%= config.bin %> vision upload yolov8n.onnx --meta yolov8n.json'];
   static override args = { file: Args.string({ required: true, description: 'an ONNX file' }) };
   static override flags = {

@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { shownFloat } from '../../../../../shared/flight/shown-float.ts';
 import { Button, Card, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { isSame, type Param, shown } from './param.ts';
+import { isSame, type Param } from './param.ts';
 import type { ParamFile } from './param-file.ts';
 import { staged } from './staged-values.ts';
 
@@ -73,8 +74,8 @@ export function Compare({
                       {name}
                     </label>
                   </td>
-                  <td class="number">{shown(now)}</td>
-                  <td class="number">{shown(value)}</td>
+                  <td class="number">{shownFloat(now)}</td>
+                  <td class="number">{shownFloat(value)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,5 +1,5 @@
+import { shownFloat } from '../../../../../shared/flight/shown-float.ts';
 import type { Param } from './param.ts';
-import { shown } from './param.ts';
 
 /**
  * Parameter files of QGroundControl (`1 1 NAME value type`, tabs), Mission Planner (`NAME,value`) and MAVProxy (`NAME value`);
@@ -32,13 +32,13 @@ export function readParamFile(text: string): ParamFile {
 
 /** As Mission Planner writes it. */
 export function commaFile(params: readonly Param[]): string {
-  return params.map(({ name, value }) => `${name},${shown(value)}\n`).join('');
+  return params.map(({ name, value }) => `${name},${shownFloat(value)}\n`).join('');
 }
 
 /** As QGroundControl writes it. */
 export function tabFile(params: readonly Param[], systemId: number): string {
   const lines = params.map(({ name, value, details }) =>
-    [systemId, 1, name, shown(value), details?.type ?? FLOAT].join('\t'),
+    [systemId, 1, name, shownFloat(value), details?.type ?? FLOAT].join('\t'),
   );
   return `# Vehicle-Id Component-Id Name Value Type\n${lines.join('\n')}\n`;
 }

@@ -1,8 +1,9 @@
 import { Fragment, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { shownFloat } from '../../../../../shared/flight/shown-float.ts';
 import { Badge, Button, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
-import { hasBit, isChanged, isOutside, isSame, meaning, type Param, shown } from './param.ts';
+import { hasBit, isChanged, isOutside, isSame, meaning, type Param } from './param.ts';
 import { stage, staged } from './staged-values.ts';
 
 const PAGE = 100;
@@ -70,10 +71,10 @@ function Row({ param, isOpen, onOpen }: { param: Param; isOpen: boolean; onOpen:
       </td>
       <td class="number">
         {next === undefined ? (
-          shown(value)
+          shownFloat(value)
         ) : (
           <>
-            <s>{shown(value)}</s> <strong>{shown(next)}</strong>
+            <s>{shownFloat(value)}</s> <strong>{shownFloat(next)}</strong>
           </>
         )}
       </td>
@@ -94,8 +95,8 @@ function Editor({ param }: { param: Param }): JSX.Element {
     about === null || (about.min === null && about.max === null)
       ? null
       : t.vehicle.params.range(
-          about.min === null ? null : shown(about.min),
-          about.max === null ? null : shown(about.max),
+          about.min === null ? null : shownFloat(about.min),
+          about.max === null ? null : shownFloat(about.max),
           about.units ?? '',
         );
   return (
@@ -113,7 +114,7 @@ function Editor({ param }: { param: Param }): JSX.Element {
               >
                 {about.values?.map((each) => (
                   <option key={each.value} value={String(each.value)}>
-                    {shown(each.value)}: {each.text}
+                    {shownFloat(each.value)}: {each.text}
                   </option>
                 ))}
               </select>
@@ -146,7 +147,7 @@ function Editor({ param }: { param: Param }): JSX.Element {
       <div class="row">
         {initial === null ? null : (
           <Button onClick={() => set(initial)} why={isSame(now, initial) ? '' : null}>
-            {t.vehicle.params.toDefault(shown(initial))}
+            {t.vehicle.params.toDefault(shownFloat(initial))}
           </Button>
         )}
         {staged.value.has(name) ? (
@@ -171,9 +172,9 @@ function ValueInput({
   error: string | null;
   onChange: (value: number) => void;
 }): JSX.Element {
-  const [text, setText] = useState(shown(value));
+  const [text, setText] = useState(shownFloat(value));
   useEffect(() => {
-    if (!isSame(Number(text), value)) setText(shown(value));
+    if (!isSame(Number(text), value)) setText(shownFloat(value));
   }, [value]);
   return (
     <Field label={t.vehicle.params.newValue(name)} hint={hint} error={error}>
@@ -188,7 +189,7 @@ function ValueInput({
             setText(next);
             if (next.trim() !== '' && Number.isFinite(Number(next))) onChange(Number(next));
           }}
-          onBlur={() => setText(shown(value))}
+          onBlur={() => setText(shownFloat(value))}
         />
       )}
     </Field>

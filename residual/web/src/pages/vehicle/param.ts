@@ -34,11 +34,6 @@ export function isChanged({ value, details }: Param): boolean | null {
   return initial === null ? null : !isSame(value, initial);
 }
 
-/** As many digits as a 32-bit float has. */
-export function shown(value: number): string {
-  return String(Number(value.toPrecision(7)));
-}
-
 /** The value in words where its description has some. */
 export function meaning(value: number, details: Details | null): string | null {
   const { values, bitmask, units } = details?.metadata ?? { values: null, bitmask: null, units: null };

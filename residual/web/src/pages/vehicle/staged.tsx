@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { shownFloat } from '../../../../../shared/flight/shown-float.ts';
 import { call, Refused } from '../../api/client.ts';
 import { armed } from '../../api/telemetry.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import { isOutside, isSame, type Param, shown } from './param.ts';
+import { isOutside, isSame, type Param } from './param.ts';
 import { RebootAutopilot } from './reboot.tsx';
 import { stage, staged } from './staged-values.ts';
 
@@ -90,9 +91,9 @@ export function Staged({
                 {changes.map(({ name, value, param }) => (
                   <tr key={name}>
                     <td>{name}</td>
-                    <td class="number">{param === null ? t.app.none : shown(param.value)}</td>
+                    <td class="number">{param === null ? t.app.none : shownFloat(param.value)}</td>
                     <td class="number">
-                      {shown(value)}
+                      {shownFloat(value)}
                       {isOutside(value, param?.details ?? null) ? (
                         <Badge tone="warn">{t.vehicle.params.outsideShort}</Badge>
                       ) : null}
@@ -139,9 +140,9 @@ function WrittenList({ written }: { written: readonly Written[] }): JSX.Element 
       <ul>
         {written.map(({ name, value, cached_value: held }) => (
           <li key={name}>
-            {name} {held === null ? t.app.none : shown(held)}
+            {name} {held === null ? t.app.none : shownFloat(held)}
             {held !== null && isSame(held, value) ? null : (
-              <Badge tone="warn">{t.vehicle.params.insteadOf(shown(value))}</Badge>
+              <Badge tone="warn">{t.vehicle.params.insteadOf(shownFloat(value))}</Badge>
             )}
           </li>
         ))}

@@ -1,0 +1,32 @@
+import { Args } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { pairingInfo } from '../../../shared/schemas/pairing.ts';
+import { NodeCommand } from '../../node-command.ts';
+
+interface Named {
+  readonly name: string;
+  /** Processes that take the new name at their next start. */
+  readonly restart_required: readonly string[];
+}
+
+export default class NodeNameCommand extends NodeCommand {
+  static override summary = 'Show the name of the node, or give it another one.';
+  static override examples = ['<%= config.bin %> node name', '<%= config.bin %> node name kestrel'];
+  static override args = {
+    name: Args.string({ description: 'the new name; "" for the one made from its device id' }),
+  };
+
+  async run(): Promise<Named> {
+    const { args } = await this.parse(NodeNameCommand);
+    if (args.name === undefined) {
+      const { name } = (await this.api('GET', '/api/pairing/info')) as FromSchema<typeof pairingInfo>;
+      this.log(name);
+      return { name, restart_required: [] };
+    }
+    const change = { key: 'agent.name', value: args.name };
+    const { restart_required: restart } = (await this.api('PUT', '/api/config', change)) as Named;
+    this.log(args.name === '' ? 'Its name is made from its device id.' : `Its name is ${args.name}.`);
+    if (restart.length > 0) this.log(`in force after: svc services restart ${restart.join(' and ')}`);
+    return { name: args.name, restart_required: restart };
+  }
+}

@@ -1,0 +1,38 @@
+import { Args } from '@oclif/core';
+import type { FromSchema } from 'json-schema-to-ts';
+import type { recordings, recordStarted, recordStopped } from '../../shared/schemas/video.ts';
+import { NodeCommand } from '../node-command.ts';
+
+const ACTIONS = ['list', 'start', 'stop'] as const;
+
+export default class RecordingCommand extends NodeCommand {
+  static override summary = "List the recordings of the node's camera, or start or stop one.";
+  static override description = 'What a ground station records of the received video: svc gs recording.';
+  static override examples = ['<%= config.bin %> recording list', '<%= config.bin %> recording start'];
+  static override args = {
+    action: Args.string({ description: 'what to do', options: ACTIONS, default: 'list' }),
+  };
+
+  async run(): Promise<unknown> {
+    const { args } = await this.parse(RecordingCommand);
+    if (args.action === 'start') {
+      const started = (await this.api('POST', '/api/video/record/start', {})) as FromSchema<
+        typeof recordStarted
+      >;
+      this.log(`Recording to ${started.name}`);
+      return started;
+    }
+    if (args.action === 'stop') {
+      const stopped = (await this.api('POST', '/api/video/record/stop')) as FromSchema<typeof recordStopped>;
+      this.log(`${stopped.files.join(', ')}: ${stopped.duration_seconds} s, ${stopped.size_bytes} bytes`);
+      return stopped;
+    }
+    const list = (await this.api('GET', '/api/video/recordings')) as FromSchema<typeof recordings>;
+    const now =
+      list.recording === null ? 'Nothing is recorded at the moment.' : `Recording to ${list.recording.name}`;
+    this.log(now);
+    for (const { name, size_bytes: size, modified_at: at } of list.recordings)
+      this.log(`${name.padEnd(40)} ${String(size).padStart(12)} ${at}`);
+    return list;
+  }
+}

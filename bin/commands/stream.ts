@@ -1,0 +1,52 @@
+import type { FromSchema } from 'json-schema-to-ts';
+import { memberOf } from '../../shared/member.ts';
+import type { pairingInfo } from '../../shared/schemas/pairing.ts';
+import type { videoStatus } from '../../shared/schemas/video.ts';
+import { callNode, pathTo } from '../local-client.ts';
+import { NodeCommand } from '../node-command.ts';
+
+type Video = FromSchema<typeof videoStatus>;
+
+interface Stream {
+  readonly state: Video['state'];
+  /** Null where the node has no WebRTC, and for a drone behind its ground station: its media do not pass that. */
+  readonly whep: string | null;
+  readonly mp4: string;
+}
+
+export default class StreamCommand extends NodeCommand {
+  static override summary = 'Show where the live picture is to be had.';
+  static override description =
+    'The page of the node plays it. Another player sends the pairing key, of a paired node, as the header X-SVC-Key.';
+  static override examples = ['<%= config.bin %> stream', '<%= config.bin %> stream --json'];
+
+  async run(): Promise<Stream> {
+    await this.parse(StreamCommand);
+    const video = (await this.api('GET', '/api/video')) as Video;
+    const base = await this.#base();
+    const urlOf = (path: string): string => `${base}${pathTo(this.address, path)}`;
+    const behind = this.address.drone !== undefined;
+    const whep = behind || video.whep_url == null ? null : urlOf(video.whep_url);
+    const stream = { state: video.state, whep, mp4: urlOf('/api/video/live.mp4') };
+    this.log(`video  ${video.state}${video.problem == null ? '' : `: ${video.problem}`}`);
+    this.log(`WHEP   ${whep ?? 'none'}`);
+    this.log(`MP4    ${stream.mp4}`);
+    return stream;
+  }
+
+  /** By the address that was given; of the node on this machine, by its name in the network. */
+  async #base(): Promise<string> {
+    const { address } = this;
+    if (!('socketPath' in address)) {
+      const { host, port } = address;
+      return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    }
+    const here = { socketPath: address.socketPath };
+    const [info, config] = await Promise.all([
+      callNode(here, 'GET', '/api/pairing/info'),
+      callNode(here, 'GET', '/api/config'),
+    ]);
+    const { mdns_host: host } = info as FromSchema<typeof pairingInfo>;
+    return `http://${host}:${String(memberOf(memberOf(config, 'api'), 'port'))}`;
+  }
+}
