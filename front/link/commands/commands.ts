@@ -8,6 +8,7 @@ import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { disarmHint } from './disarm-hint.ts';
 import {
   type Exchange,
   RESULT_ACCEPTED,
@@ -162,6 +163,8 @@ export class Commands {
       const answer = verdict(cmd, result, reasons);
       if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
         answer.ack.hint = await landingHint(clock, this.#options.mission());
+      const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
+      if (disarming !== null) answer.ack.hint = disarming;
       return note.mode === null || !answer.ack.accepted ? answer : { ...answer, mode: note.mode };
     } finally {
       watch.end();
