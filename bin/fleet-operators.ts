@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../shared/errors.ts';
+import { howToAllow } from '../shared/fleet/local-scopes.ts';
 import { publicJwk } from '../shared/fleet/signed.ts';
 import { NodeCommand } from './node-command.ts';
 
@@ -14,14 +15,23 @@ const KEY = 'fleet.operators';
 
 /** A command about the operators of the node, who are a key of its config: `name key` each. */
 export abstract class FleetOperatorsCommand extends NodeCommand {
+  #scopes: readonly string[] = [];
+
   protected async operators(): Promise<readonly FleetOperator[]> {
-    const config = (await this.api('GET', '/api/config')) as {
-      readonly fleet: { readonly operators: readonly string[] };
+    const { fleet } = (await this.api('GET', '/api/config')) as {
+      readonly fleet: { readonly operators: readonly string[]; readonly scopes: readonly string[] };
     };
-    return config.fleet.operators.map((line) => {
+    this.#scopes = fleet.scopes;
+    return fleet.operators.map((line) => {
       const [name = '', key = ''] = line.split(' ');
       return { name, key };
     });
+  }
+
+  /** Says it where no confirmation helps, because the node lets its fleet have no flight at all. */
+  protected sayCap(): void {
+    if (!this.#scopes.includes('flight'))
+      this.log(`The fleet still flies nothing here. ${howToAllow(['flight'], this.#scopes)}`);
   }
 
   /** @returns what is written, in force after a restart of the front */

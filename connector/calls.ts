@@ -12,7 +12,7 @@ import type { Plane } from './planes/plane.ts';
 import type { Principal } from './principal.ts';
 import { redactValue } from './redaction.ts';
 import { Sending } from './sending.ts';
-import { checked } from './tools/listing.ts';
+import { checked, complete } from './tools/listing.ts';
 import { type Arguments, classOf, scopesOf, type Tool, type ToolAnswer, type Toolset } from './tools/tool.ts';
 import { plainWords } from './words.ts';
 
@@ -179,7 +179,7 @@ export class Calls {
     const { value } = answer;
     const shown = {
       ...answer,
-      value: plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value'])),
+      value: complete(tool, plainWords(maySee ? value : (redactValue(value) as ToolAnswer['value']))),
     };
     return { kind: 'answer', answer: this.#options.pages.first(shown, askedOf(tool), principal, reads) };
   }

@@ -21,7 +21,10 @@ export async function completeValue(
 ): Promise<string[]> {
   const typed = argument.value.toLowerCase();
   const fits = (value: string): boolean => value.toLowerCase().startsWith(typed);
-  if (argument.name === 'node') return plane.nodes.map(({ target }) => target.id).filter(fits);
+  if (argument.name === 'node')
+    return plane.nodes
+      .filter(({ target: { id, name } }) => fits(id) || (name !== null && fits(name)))
+      .map(({ target }) => target.id);
   try {
     const node = plane.resolve(known['node'], principal);
     const get = async (path: string): Promise<unknown> =>

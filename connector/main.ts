@@ -174,7 +174,9 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   const transport =
     settings.transport === 'auto' ? (process.stdin.isTTY ? 'http' : 'stdio') : settings.transport;
 
+  // One more or less may decide whether the tools ask for the node.
   const onNodes = (): void => {
+    onChange();
     for (const face of faces) face.notify('resources');
     for (const server of connected)
       server.sendResourceListChanged().catch((error: unknown) => log.debug(messageOf(error))); // as above
@@ -243,7 +245,7 @@ function started(fleet: FleetPlane, onNodes: () => void): Pick<Service, 'start' 
   };
 }
 
-/** Asks a node that was away at the start who it is, until it says so. */
+/** Asks the nodes who they are: one that was away at the start has not said so yet, and names change. */
 function identityService(plane: Plane, onLearned: () => void): Service {
   let timer: NodeJS.Timeout | null = null;
   return {
@@ -264,7 +266,11 @@ try {
   process.exitCode = await run(process.argv.slice(2), process.env);
   process.stdout.write('', () => process.exit());
 } catch (error) {
-  const usage = error instanceof UsageError || error instanceof Denial;
+  // A port that is taken or a folder that cannot be written is no fault of the program.
+  const usage =
+    error instanceof UsageError ||
+    error instanceof Denial ||
+    typeof (error as NodeJS.ErrnoException).syscall === 'string';
   process.stderr.write(
     `${JSON.stringify({ level: 'fatal', service: 'svc-mcp', msg: messageOf(error), ...(usage ? {} : { stack: (error as Error).stack }) })}\n`,
   );

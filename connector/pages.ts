@@ -72,6 +72,7 @@ export class Pages {
     return {
       ...answer,
       value: { ...Object.fromEntries(scalars.slice(0, 16)), narrow: said },
+      shaped: false,
       ...(reads ? { isError: true } : {}),
     };
   }

@@ -64,7 +64,7 @@ export const USAGE = `svc-mcp: a drone or its ground station for AI clients, thr
   --no-mdns                          do not advertise this connector
   --verify                           check each node and credential, print, exit 0 or 1
   --gcs local|prod|URL               fleet: the hub; local is http://127.0.0.1:8190, prod asks for SVC_CLOUD_URL
-  --convex-url URL                   fleet: the hub, whatever --gcs says (SVC_CLOUD_URL)
+                                     SVC_CLOUD_URL: the hub, whatever --gcs says
   --mqtt-url URL                     fleet: the broker, whatever the hub says (SVC_MQTT_URL)
                                      SVC_HUB_CA: file with the hub's authority, if the system does not know it
 `;
@@ -84,7 +84,7 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
   if (positionals.length > 1) throw new UsageError(`unexpected argument ${positionals[1] ?? ''}`);
   const given = (name: string): string | null =>
     env[name] === undefined || env[name] === '' ? null : env[name];
-  const level = LEVELS.find((each) => each === env['SVC_MCP_LOG_LEVEL']) ?? 'info';
+  const level = oneOf(given('SVC_MCP_LOG_LEVEL') ?? undefined, LEVELS, 'SVC_MCP_LOG_LEVEL') ?? 'info';
   const discover = values.discover === true || env['SVC_MCP_DISCOVER'] === '1';
   if (discover && target !== 'local-fleet') throw new UsageError('--discover is for --target local-fleet');
   return {
@@ -97,7 +97,7 @@ export function readSettings(argv: readonly string[], env: Env): Settings {
     inlineFleet: given('SVC_MCP_FLEET'),
     token: values.token ?? given('SVC_MCP_TOKEN'),
     gcs: values.gcs ?? null,
-    cloudUrl: values['convex-url'] ?? given('SVC_CLOUD_URL'),
+    cloudUrl: given('SVC_CLOUD_URL'),
     mqttUrl: values['mqtt-url'] ?? given('SVC_MQTT_URL'),
     hubCa: given('SVC_HUB_CA'),
     keysDir: home,
@@ -128,7 +128,6 @@ function parse(argv: readonly string[]) {
         'http-host': { type: 'string' },
         'fleet-file': { type: 'string' },
         gcs: { type: 'string' },
-        'convex-url': { type: 'string' },
         'mqtt-url': { type: 'string' },
         token: { type: 'string' },
         'node-id': { type: 'string' },

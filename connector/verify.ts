@@ -1,3 +1,6 @@
+import type { Scope } from '../shared/auth/scopes.ts';
+import { howToAllow } from '../shared/fleet/local-scopes.ts';
+import { plainText } from '../shared/plain-text.ts';
 import { Denial } from './denial.ts';
 import { NoAnswer } from './planes/fleet-caller.ts';
 import type { FleetPlane } from './planes/fleet-plane.ts';
@@ -42,19 +45,49 @@ async function verifyNode(
   node: NodeClient,
   principal: Principal,
 ): Promise<{ readonly ok: boolean; readonly line: string }> {
-  const { id, baseUrl } = node.target;
+  const { id, name, baseUrl } = node.target;
   const at = baseUrl === null ? id : `${id} at ${baseUrl}`;
+  const called = name === null || name === id ? '' : `, called ${plainText(name)}`;
   try {
     const status = asRecord(
       await node.json({ method: 'GET', path: '/api/status', timeoutMs: PROBE_MS }, principal),
     );
     const vehicle = status['fc_connected'] === true ? 'vehicle connected' : 'no vehicle';
-    return { ok: true, line: `Connected: ${at}, version ${String(status['version'])}, ${vehicle}` };
+    const line = `Connected: ${at}, version ${String(status['version'])}, ${vehicle}${called}`;
+    const cap = node.presence === null ? null : await capOf(node, principal);
+    return { ok: true, line: cap === null ? line : `${line}\n    ${cap}` };
   } catch (error) {
     if (!(error instanceof Denial)) throw error;
     // In a fleet some node is always away, which says nothing against the credential.
     if (error.detail['cause'] === 'offline') return { ok: true, line: `Away: ${error.message}` };
     return { ok: false, line: `Not connected: ${at}\n    ${await reasonOf(error, node, principal)}` };
+  }
+}
+
+const CONFIRMED: readonly Scope[] = ['flight', 'destructive'];
+
+/** What of the credential a node of the fleet does not take, and what mends it; null for nothing, or where it does not say. */
+async function capOf(node: NodeClient, principal: Principal): Promise<string | null> {
+  try {
+    const config = await node.json({ method: 'GET', path: '/api/config', timeoutMs: PROBE_MS }, principal);
+    const { scopes: local, operators } = asRecord(asRecord(config)['fleet']);
+    if (!Array.isArray(local)) return null;
+    const held = (principal.scopes ?? []).filter((scope) => scope !== 'secret_read');
+    const capped = held.filter((scope) => !local.includes(scope));
+    const nobody =
+      Array.isArray(operators) && operators.length === 0 && held.some((scope) => CONFIRMED.includes(scope));
+    const told = [
+      ...(capped.length === 0
+        ? []
+        : [
+            `The credential holds ${capped.join(' and ')}, but this node does not let its fleet have it. ${howToAllow(capped, local)}`,
+          ]),
+      ...(nobody ? ['Nobody there may confirm a flight. On the node: svc fleet operators add NAME KEY'] : []),
+    ];
+    return told.length === 0 ? null : told.join('\n    ');
+  } catch (error) {
+    if (error instanceof Denial) return null; // a credential that may not read the config
+    throw error;
   }
 }
 

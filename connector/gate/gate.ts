@@ -17,7 +17,7 @@ import type { NodeClient } from '../planes/node-client.ts';
 import { showOperator } from '../planes/operator-signer.ts';
 import type { Principal } from '../principal.ts';
 import { redactArguments } from '../redaction.ts';
-import { type Arguments, classOfCall, scopesOfCall, type Tool } from '../tools/tool.ts';
+import { type Arguments, classOfCall, reservedIn, scopesOfCall, type Tool } from '../tools/tool.ts';
 import { bind } from './call-hash.ts';
 import type { FlightSafety } from './flight-safety.ts';
 
@@ -76,6 +76,7 @@ export class Gate {
 
   /** Checks scope and enforcement, which no confirmation can replace. @throws Denial scope_missing, ws_proxy_enforce_off */
   async admit({ tool, args, principal, node }: GateCall): Promise<Scope> {
+    checkReserved(tool, args, principal);
     const scope = classOfCall(tool, args);
     const granted = principal.scopes;
     const needed = [...scopesOfCall(tool, args), ...(tool.alsoNeeds === undefined ? [] : [tool.alsoNeeds])];
@@ -107,7 +108,9 @@ export class Gate {
     if (elicited === true) return pass('admin', 'elicitation');
     if (elicited === false) throw new Denial('confirm_required', 'The user did not agree.');
     if (!canAsk) {
-      if (args['confirm'] === true || args['confirm'] === 'true') return pass('admin', 'argument');
+      const { confirm } = args;
+      if (confirm === true || confirm === 'true' || (tool.phrase !== undefined && confirm === tool.phrase))
+        return pass('admin', 'argument');
       throw new Denial('confirm_required', 'Call again with confirm: true, once the user has agreed.');
     }
     const question = `Allow ${tool.name} on ${node.target.id} with ${JSON.stringify(redactArguments(args))}?`;
@@ -221,6 +224,25 @@ export class Gate {
       { confirm_id: code },
     );
   }
+}
+
+/**
+ * What no scope gives: root writes it on the node, or a person with the pairing key, which only whoever opened the Unix socket can
+ * use here. Nobody is asked to confirm what the node would refuse. @throws Denial scope_missing
+ */
+function checkReserved(tool: Tool, args: Arguments, { kind, scopes }: Principal): void {
+  const reserved = reservedIn(tool, args);
+  if (reserved === null || (reserved.class === 'keyonly' && kind === 'socket')) return;
+  const { name, class: required, reason } = reserved;
+  const who =
+    required === 'root'
+      ? 'Nobody writes it from here: root does, on the node (`sudo svc mcp enable`).'
+      : 'A person may write it with the pairing key: on the page of the node, or `svc config set`.';
+  throw new Denial('scope_missing', `${name} ${reason}. ${who}`, {
+    required,
+    missing: [required],
+    granted: scopes,
+  });
 }
 
 function pass(

@@ -90,10 +90,15 @@ export class FleetNode implements NodeClient {
 
   /** What is no JSON comes as base64 in it, as far as it is not too large for the fleet. */
   async bytes(request: NodeRequest, principal: Principal, signal?: AbortSignal): Promise<NodeBytes> {
-    const { media_type: mediaType, base64 } = asRecord(await this.json(request, principal, signal));
+    const {
+      media_type: mediaType,
+      base64,
+      captured_at: capturedAt,
+    } = asRecord(await this.json(request, principal, signal));
     if (typeof mediaType !== 'string' || typeof base64 !== 'string')
       throw new Denial('rest_down', 'The node answered something else than a file.', { path: request.path });
-    return { bytes: Buffer.from(base64, 'base64'), mediaType, headers: {} };
+    const headers = typeof capturedAt === 'string' ? { 'x-captured-at': capturedAt } : {};
+    return { bytes: Buffer.from(base64, 'base64'), mediaType, headers };
   }
 
   async #call(request: NodeRequest, timeoutMs: number, signal: AbortSignal | undefined): Promise<Reply> {

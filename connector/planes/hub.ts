@@ -28,7 +28,7 @@ export class HubError extends Error {
 
 /**
  * @param gcs `local`, `prod` or a URL
- * @param cloudUrl SVC_CLOUD_URL or --convex-url
+ * @param cloudUrl SVC_CLOUD_URL
  * @throws Error with a sentence: no URL, `prod` without one, plain http to another machine
  */
 export function hubUrl(gcs: string | null, cloudUrl: string | null): string {

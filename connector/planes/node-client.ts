@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { errorWord } from '../../shared/errors.ts';
+import { howToAllow } from '../../shared/fleet/local-scopes.ts';
 import { DENIALS, Denial, type Reason } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 
@@ -47,8 +49,8 @@ export function baseUrlOf(host: string): string {
   const text = /^https?:\/\//.test(host)
     ? host
     : `http://${/(?:^[^:]+|\])$/.test(host) ? `${host}:8080` : host}`;
-  const url = new URL(text);
-  if (url.username !== '' || url.pathname !== '/' || url.search !== '')
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.username !== '' || url.pathname !== '/' || url.search !== '')
     throw new Error(`${host} is no host, host:port or http URL`);
   return url.origin;
 }
@@ -121,7 +123,14 @@ export function denialOf(
     case 403:
       if (code === 'E_CONFIRM') return denial('confirm_required');
       if (code === 'E_FLEET_FORBIDDEN') return denial('not_supported');
+      if (code === 'E_UNPAIRED' && principal.kind === 'machine')
+        return new Denial(
+          'precondition_failed',
+          'The node is not paired, so it answers no call of the fleet. Pair it.',
+          detail,
+        );
       if (code !== 'E_SCOPE') return denial('unauthorized');
+      if (Array.isArray(body['capped'])) return cappedBy(body, detail);
       return denial('scope_missing', {
         required: body['required'],
         missing: body['missing'],
@@ -154,6 +163,23 @@ export function denialOf(
       return new Denial('rest_down', maybeDone ? `${sentence} ${MAYBE}` : sentence, detail, maybeDone);
     }
   }
+}
+
+/** The credential has the scope; the node does not let its fleet use it. */
+function cappedBy(
+  { required, missing, granted, capped, fleet_scopes: local }: Refused['body'],
+  detail: Readonly<Record<string, unknown>>,
+): Denial {
+  const scopes = scopesIn(capped);
+  return new Denial(
+    'scope_missing',
+    `The credential holds ${scopes.join(' and ')}, but this node does not let its fleet have it. ${howToAllow(scopes, scopesIn(local))}`,
+    { ...detail, required, missing, granted, capped: scopes },
+  );
+}
+
+function scopesIn(list: unknown): readonly Scope[] {
+  return Array.isArray(list) ? list.filter(isScope) : [];
 }
 
 function someOf(errors: unknown): unknown {

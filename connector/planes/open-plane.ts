@@ -9,7 +9,7 @@ import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
 import { openCallerKeys } from './caller-keys.ts';
-import { parseFleet, readFleet } from './fleet-file.ts';
+import { type LocalFleet, parseFleet, readFleet } from './fleet-file.ts';
 import { FleetPlane } from './fleet-plane.ts';
 import { HubError, type HubPlace, hubUrl, isLoopback } from './hub.ts';
 import { HubSession } from './hub-session.ts';
@@ -18,7 +18,7 @@ import { LanPlane, LOCAL, type Plane } from './plane.ts';
 
 const LIST_MS = 20_000;
 
-/** The nodes that the settings name. @throws UsageError, Error for a fleet file that is broken */
+/** The nodes that the settings name. @throws UsageError */
 export async function openPlane(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
@@ -30,17 +30,25 @@ export async function openPlane(
     case 'agent':
       return agentPlane(settings, env, log);
     case 'local-fleet': {
-      const { nodes, problems } =
-        settings.inlineFleet !== null && settings.place === null
-          ? parseFleet(settings.inlineFleet, 'SVC_MCP_FLEET')
-          : readFleet(settings.place ?? settings.fleetFile);
+      const { nodes, problems, source } = localFleet(settings);
       for (const problem of problems) log.error(problem);
       if (nodes.length === 0)
-        throw new UsageError(
-          `there is no node in ${settings.place ?? settings.fleetFile}; write it, or start with --discover`,
-        );
-      return new LanPlane('local-fleet', nodes);
+        throw new UsageError(`there is no node in ${source}; write it, or start with --discover`);
+      const plane = new LanPlane('local-fleet', nodes);
+      await plane.learn();
+      return plane;
     }
+  }
+}
+
+/** @throws UsageError for a list that cannot be read, or is none; never with a key in it */
+function localFleet({ inlineFleet, place, fleetFile }: Settings): LocalFleet & { readonly source: string } {
+  const inline = place === null ? inlineFleet : null;
+  const source = inline === null ? (place ?? fleetFile) : 'SVC_MCP_FLEET';
+  try {
+    return { ...(inline === null ? readFleet(source) : parseFleet(inline, source)), source };
+  } catch (error) {
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -55,7 +63,7 @@ async function agentPlane(
   try {
     baseUrl = baseUrlOf(host);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
   // On the node itself, its pairing file is the newest source of the key.
   const onBox = settings.place === null || /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);

@@ -2,6 +2,7 @@ import { Denial } from '../denial.ts';
 import { type Principal, STDIO } from '../principal.ts';
 import { HttpNode, type HttpTarget } from './http-node.ts';
 import type { NodeClient } from './node-client.ts';
+import { sideBySide } from './side-by-side.ts';
 
 export type Mode = 'agent' | 'local-fleet' | 'fleet';
 
@@ -14,7 +15,7 @@ export interface Plane {
   readonly mode: Mode;
   readonly nodes: readonly NodeClient[];
 
-  /** Asks a node that has not said yet who it is. @returns whether there is something new */
+  /** Asks the nodes for their names, and one that has not said yet who it is. @returns whether there is something new */
   learn(): Promise<boolean>;
 
   /**
@@ -40,25 +41,32 @@ export class LanPlane implements Plane {
   }
 
   async learn(): Promise<boolean> {
-    const nameless = this.nodes.find(({ target }) => target.id === LOCAL);
-    if (nameless === undefined) return false;
-    try {
-      const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
-      const info = (await nameless.json(request, STDIO)) as Readonly<Record<string, unknown>> | null;
-      const { device_id: id, name } = info ?? {};
-      if (typeof id !== 'string') return false;
-      nameless.identify(id, typeof name === 'string' ? name : null);
-      return true;
-    } catch (error) {
-      if (error instanceof Denial) return false; // it is away
-      throw error;
-    }
+    const changed = await sideBySide(this.nodes, async (node) => learnOf(node));
+    return changed.includes(true);
   }
 
   resolve(wanted: unknown, principal: Principal): HttpNode {
     const [only, ...others] = this.nodes;
     const alias = wanted === LOCAL && others.length === 0 ? only?.target.id : wanted;
     return choose(this.nodes, alias, principal);
+  }
+}
+
+/** What the node says of itself; while it is away, what is known stays. A node of a fleet file keeps the id that it has there. */
+async function learnOf(node: HttpNode): Promise<boolean> {
+  const { id: known, name: before } = node.target;
+  try {
+    const request = { method: 'GET', path: '/api/pairing/info', timeoutMs: IDENTITY_MS };
+    const info = (await node.json(request, STDIO)) as Readonly<Record<string, unknown>> | null;
+    const { device_id: said, name } = info ?? {};
+    const id = known === LOCAL && typeof said === 'string' ? said : known;
+    const now = typeof name === 'string' && name !== '' ? name : before;
+    if (id === known && now === before) return false;
+    node.identify(id, now);
+    return true;
+  } catch (error) {
+    if (error instanceof Denial) return false; // it is away
+    throw error;
   }
 }
 
@@ -72,8 +80,8 @@ export function choose<N extends NodeClient>(nodes: readonly N[], wanted: unknow
   const found = byId ?? (named.length === 1 ? named[0] : undefined);
   const node = wanted === undefined && others.length === 0 ? only : found;
   if (node === undefined) {
-    const known = (byId === undefined && named.length > 1 ? named : nodes).map(({ target }) => target.id);
-    const told = { nodes: known.slice(0, MAX_NAMED) };
+    const known = byId === undefined && named.length > 1 ? named : nodes;
+    const told = { nodes: known.slice(0, MAX_NAMED).map(({ target: { id, name } }) => ({ id, name })) };
     if (wanted === undefined && only !== undefined) throw new Denial('node_required', undefined, told);
     throw new Denial(
       'node_not_allowed',

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { METRICS } from '../../shared/metrics.ts';
+import { aggregateQuery } from '../../shared/schemas/logs.ts';
 import type { StoredEvent } from '../audit/audit.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -15,6 +17,7 @@ const level = {
 } as const;
 const limit = (usual: number) => ({ type: 'integer', minimum: 1, maximum: 1000, default: usual }) as const;
 const decision = { type: 'string', enum: ['allowed', 'denied', 'confirmed', 'operator_absent'] } as const;
+const { bucket, agg } = aggregateQuery.properties;
 const since = { type: 'string', maxLength: 40, description: '-5m, -2h, -1d, or ISO 8601' } as const;
 const EVENTS = {
   type: 'object',
@@ -42,7 +45,7 @@ export const logTools: readonly Tool[] = [
           since,
           service: { type: 'string', maxLength: 128 },
           text: { type: 'string', maxLength: 256 },
-          cursor: { type: 'string', maxLength: 128, description: 'next_cursor of the last answer: goes on' },
+          cursor: { type: 'string', maxLength: 128 },
         },
       },
       output: {
@@ -82,21 +85,21 @@ export const logTools: readonly Tool[] = [
     {
       input: {
         properties: {
-          metric: { type: 'string', maxLength: 128 },
+          metric: { type: 'string', enum: [...METRICS] },
           since,
-          bucket: { type: 'string', maxLength: 16 },
-          agg: { type: 'string', maxLength: 16 },
+          bucket: { type: 'string', enum: [...bucket.enum] },
+          agg: { type: 'string', enum: [...agg.enum] },
           cursor: more,
         },
         required: ['metric'],
       },
       run: async ({ ask, args }) => {
-        const { metric, since: from, bucket, agg } = args;
+        const { metric, since: from, bucket: width, agg: how } = args;
         return {
           value: asRecord(
             await ask({
               method: 'GET',
-              path: `/api/observability/aggregate${queryOf({ metric, since: from, bucket, agg })}`,
+              path: `/api/observability/aggregate${queryOf({ metric, since: from, bucket: width, agg: how })}`,
             }),
           ),
         };
@@ -142,7 +145,7 @@ export const logTools: readonly Tool[] = [
       properties: {
         tool: { type: 'string', maxLength: 128 },
         decision,
-        sinceMs: { type: 'integer', minimum: 0, description: 'Unix time, ms' },
+        since_ms: { type: 'integer', minimum: 0, description: 'Unix time, ms' },
         limit: limit(100),
         cursor: more,
       },
@@ -150,17 +153,20 @@ export const logTools: readonly Tool[] = [
     output: EVENTS,
     idempotent: true,
     fleetWide: true,
-    run: async ({ audit, principal, args }) => {
-      const { tool, decision: wanted, sinceMs, limit: most } = args;
+    run: async ({ audit, principal, args, plane }) => {
+      const { tool, decision: wanted, since_ms: sinceMs, limit: most, node } = args;
+      const at = node === undefined ? null : plane.resolve(node, principal).target.id;
       const named = typeof tool === 'string' ? canonicalName(tool) : null;
       const events = audit.read(
         Number(most ?? 100),
         (event) =>
           (named === null || canonicalName(event.tool) === named) &&
           (wanted === undefined || event.decision === wanted) &&
+          (at === null || event.node === at) &&
           (sinceMs === undefined || Date.parse(event.time) >= Number(sinceMs)),
       );
-      return Promise.resolve({ value: { count: events.length, events: events.map(shownTo(principal)) } });
+      const shown = events.map(shownTo(principal)).map(recordOf);
+      return Promise.resolve({ value: { count: shown.length, events: shown } });
     },
   },
   {
@@ -188,10 +194,29 @@ export const logTools: readonly Tool[] = [
         .map(shownTo(principal)) // what is not shown is not found either
         .filter((event) => terms.every((term) => matches(event, term)))
         .slice(0, Number(most ?? 200));
-      return Promise.resolve({ value: { count: events.length, events } });
+      return Promise.resolve({ value: { count: events.length, events: events.map(recordOf) } });
     },
   },
 ];
+
+/** An event as it is answered: the names of the file are older than those of our answers. */
+function recordOf({
+  tokenId,
+  operatorId,
+  confirmedBy,
+  latencyMs,
+  mcpSession,
+  ...event
+}: StoredEvent): Readonly<Record<string, unknown>> {
+  return {
+    ...event,
+    token_id: tokenId,
+    operator_id: operatorId,
+    confirmed_by: confirmedBy,
+    latency_ms: latencyMs,
+    mcp_session: mcpSession,
+  };
+}
 
 /** A record of the log, without what is empty. */
 function entryOf(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

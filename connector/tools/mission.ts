@@ -96,7 +96,10 @@ export const missionTools: readonly Tool[] = [
     description: 'Checks a mission and says what it would do; nothing is sent to the vehicle.',
     toolset: 'mission',
     routes: [],
-    input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },
+    input: {
+      properties: { part: PART, document: { type: 'object', description: 'as mission_upload takes it' } },
+      required: ['document'],
+    },
     output: SUMMARY,
     idempotent: true,
     run: async ({ args }) => {

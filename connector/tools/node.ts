@@ -1,5 +1,5 @@
 import { name, queryOf, reading, writing } from './parts.ts';
-import type { Tool } from './tool.ts';
+import { asRecord, pathOf, type Tool } from './tool.ts';
 
 /** Config, services, extensions, pairing, radio, network, system. */
 
@@ -19,7 +19,8 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'config_set',
       title: 'Set a config key',
-      description: 'Writes one key. The answer says which process must restart.',
+      description:
+        'Writes one key; the answer says which process must restart. Keys that limit others are a person’s to write.',
     },
     'config.put',
     {
@@ -96,7 +97,9 @@ export const nodeTools: readonly Tool[] = [
     {
       input: { properties: { id }, required: ['id'] },
       run: async ({ ask, args }) => ({
-        value: { plugin: await ask({ method: 'GET', path: `/api/plugins/${String(args['id'])}` }) },
+        value: asRecord(
+          await ask({ method: 'GET', path: pathOf('plugins.id.get', { id: String(args['id']) }) }),
+        ),
       }),
     },
   ),
@@ -111,11 +114,14 @@ export const nodeTools: readonly Tool[] = [
       input: {
         properties: {
           url: { type: 'string', maxLength: 2048, pattern: '^https?://' },
-          sha256: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
+          expected_sha256: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
         },
         required: ['url'],
       },
-      body: ({ url, sha256 }) => ({ url, ...(sha256 === undefined ? {} : { expected_sha256: sha256 }) }),
+      body: ({ url, expected_sha256: hash }) => ({
+        url,
+        ...(hash === undefined ? {} : { expected_sha256: hash }),
+      }),
     },
     { openWorld: true },
   ),
@@ -218,6 +224,30 @@ export const nodeTools: readonly Tool[] = [
     'pairing.unpair.post',
     {},
     { phrase: 'UNPAIR THIS NODE' },
+  ),
+  reading(
+    {
+      name: 'radio_status',
+      title: 'Radio',
+      description: 'The video and telemetry radio: state, channel, signal, loss, cards, what is wrong.',
+    },
+    'wfb.get',
+  ),
+  reading(
+    {
+      name: 'network_status',
+      title: 'Network',
+      description: 'Interfaces, ways to the internet, the hotspot.',
+    },
+    'network.get',
+  ),
+  reading(
+    {
+      name: 'ground_status',
+      title: 'Ground station',
+      description: 'Its drones, the active one, link, recording.',
+    },
+    'ground-station.status.get',
   ),
   writing(
     {

@@ -139,12 +139,12 @@ export const paramTools: readonly Tool[] = [
     input: { properties: { name }, required: ['name'] },
     output: {
       type: 'object',
-      required: ['name', 'metadata', 'currentValue'],
+      required: ['name', 'metadata', 'current_value'],
       properties: {
         name: { type: 'string' },
         metadata: { type: ['object', 'null'] },
         note: { type: 'string' },
-        currentValue: { type: ['number', 'null'] },
+        current_value: { type: ['number', 'null'] },
         default: { type: ['number', 'null'] },
         decoded: { type: 'string', description: 'the value in words' },
       },
@@ -162,7 +162,7 @@ export const paramTools: readonly Tool[] = [
           name: wanted,
           metadata,
           ...(metadata === null ? { note: NO_METADATA } : {}),
-          currentValue: value,
+          current_value: value,
           default: initial,
           ...(decoded === null ? {} : { decoded }),
         },
@@ -183,15 +183,17 @@ export const paramTools: readonly Tool[] = [
     description: 'Changed parameters, and which of them are outside their documented range.',
     routes: ['params.changed.get', 'params.name.get'],
     input: {
-      properties: { focus: { type: 'string', maxLength: 64, description: 'part of the names to look at' } },
+      properties: {
+        focus: { type: 'string', maxLength: 64, description: 'part of the names, or a word: battery' },
+      },
     },
     output: {
       type: 'object',
-      required: ['total', 'differsFromDefault', 'observations', 'params', 'note'],
+      required: ['total', 'differs_from_default', 'observations', 'params', 'note'],
       properties: {
         focus: { type: 'string' },
         total: { type: 'integer', description: 'parameters of the vehicle' },
-        differsFromDefault: { type: 'integer' },
+        differs_from_default: { type: 'integer' },
         observations: {
           type: 'array',
           items: {
@@ -214,7 +216,7 @@ export const paramTools: readonly Tool[] = [
       const { length: total } = await all(context);
       const { changed } = asRecord(await ask({ method: 'GET', path: pathOf('params.changed.get') }));
       const focus = upper(args['focus']);
-      const differing = (changed as readonly Listed[]).filter((each) => each.name.includes(focus));
+      const differing = (changed as readonly Listed[]).filter((each) => isAbout(each.name, focus));
       const observations: { name: string; value: number; message: string }[] = [];
       for (const { name: wanted, value } of differing.slice(0, MAX_LOOKED_AT)) {
         const answer = asRecord(
@@ -229,7 +231,7 @@ export const paramTools: readonly Tool[] = [
         value: {
           ...(focus === '' ? {} : { focus }),
           total,
-          differsFromDefault: differing.length,
+          differs_from_default: differing.length,
           observations,
           params: differing,
           note,
@@ -253,6 +255,28 @@ export const paramTools: readonly Tool[] = [
     { idempotent: true },
   ),
 ];
+
+/** Words whose families of parameters have other names. */
+const FAMILIES: Readonly<Record<string, RegExp>> = {
+  FAILSAFE: /^(?:FS|AFS|COM|NAV|GF)_/,
+  ESTIMATOR: /^(?:EK[23]|EKF2|AHRS)_/,
+  ATTITUDE: /^(?:ATC|MC|FW)_/,
+  POSITION: /^(?:PSC|MPC|EK[23]_SRC|GPS\d?)_/,
+  RADIO: /^RC/,
+  BATTERY: /^BAT\d?_/,
+  THROTTLE: /^THR_/,
+  MOTOR: /^MOT_/,
+  MOTORS: /^MOT_/,
+};
+
+/** Whether a parameter is about it: by a part of its name, or by a word that its family shortens (BATT_ for battery). */
+export function isAbout(parameter: string, focus: string): boolean {
+  if (parameter.includes(focus)) return true;
+  const word = focus.replaceAll(/[^A-Z0-9]/g, '');
+  if (FAMILIES[word]?.test(parameter) === true) return true;
+  const [, family = ''] = /^([A-Z]{4,})\d*_/.exec(parameter) ?? [];
+  return family !== '' && word.startsWith(family);
+}
 
 function upper(text: unknown): string {
   return typeof text === 'string' ? text.toUpperCase() : '';

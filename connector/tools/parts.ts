@@ -6,7 +6,11 @@ import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from '
 export const name: JsonSchema = { type: 'string', minLength: 1, maxLength: 128 };
 
 /** Of answers that may be too long for one result: see pages.ts. What it is stands once, in the instructions of the server. */
-export const cursor: JsonSchema = { type: 'string', maxLength: 64 };
+export const cursor: JsonSchema = {
+  type: 'string',
+  pattern: '^more-[0-9a-f-]{36}$',
+  'x-says': 'must be the next_cursor of an answer',
+};
 
 interface Head {
   readonly name: string;

@@ -22,8 +22,12 @@ const NODES: JsonSchema = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['deviceId', 'online'],
-        properties: { deviceId: { type: 'string' }, online: { type: 'boolean' } },
+        required: ['id', 'name', 'online'],
+        properties: {
+          id: { type: 'string' },
+          name: { type: ['string', 'null'] },
+          online: { type: 'boolean' },
+        },
       },
     },
     total: { type: 'integer' },
@@ -69,7 +73,7 @@ export const statusTools: readonly Tool[] = [
     output: {
       type: 'object',
       properties: {
-        agentVersion: nullable('string'),
+        version: nullable('string'),
         board: { type: ['object', 'null'] },
         firmware: nullable('string'),
       },
@@ -81,14 +85,13 @@ export const statusTools: readonly Tool[] = [
         board = null,
         fc_firmware: firmware = null,
       } = asRecord(await ask({ method: 'GET', path: '/api/status' }));
-      return { value: { agentVersion: version, board, firmware } };
+      return { value: { version, board, firmware } };
     },
   },
   {
     name: 'status_health',
     title: 'Health',
-    description:
-      'Whether the node answers, whether its flight controller is connected, whether the vehicle is armed.',
+    description: 'Whether the node answers, its flight controller is connected, the vehicle is armed.',
     routes: ['status.get'],
     input: { properties: {} },
     output: {
@@ -97,7 +100,7 @@ export const statusTools: readonly Tool[] = [
       properties: {
         reachable: { type: 'boolean' },
         detail: { type: 'string' },
-        fcConnected: nullable('boolean'),
+        fc_connected: nullable('boolean'),
         armed: { type: ['boolean', 'string', 'null'] },
         health: { type: ['object', 'null'] },
       },
@@ -110,11 +113,11 @@ export const statusTools: readonly Tool[] = [
           armed = null,
           health = null,
         } = asRecord(await ask({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS }));
-        return { value: { reachable: true, fcConnected, armed, health } };
+        return { value: { reachable: true, fc_connected: fcConnected, armed, health } };
       } catch (error) {
         if (error instanceof Denial && error.reason === 'rest_down')
           return {
-            value: { reachable: false, detail: error.message, fcConnected: null, armed: null, health: null },
+            value: { reachable: false, detail: error.message, fc_connected: null, armed: null, health: null },
           };
         throw error;
       }
@@ -128,10 +131,10 @@ export const statusTools: readonly Tool[] = [
     input: { properties: {} },
     output: {
       type: 'object',
-      required: ['reachable', 'latencyMs', 'target'],
+      required: ['reachable', 'latency_ms', 'target'],
       properties: {
         reachable: { type: 'boolean' },
-        latencyMs: nullable('number'),
+        latency_ms: nullable('number'),
         target: { type: 'string' },
       },
     },
@@ -143,12 +146,14 @@ export const statusTools: readonly Tool[] = [
       } catch (error) {
         if (error instanceof Denial && error.reason === 'rest_down')
           return {
-            value: { reachable: false, latencyMs: null, target: node.target.baseUrl ?? node.target.id },
+            value: { reachable: false, latency_ms: null, target: node.target.baseUrl ?? node.target.id },
           };
         throw error;
       }
       const latencyMs = Math.round((performance.now() - began) * 10) / 10;
-      return { value: { reachable: true, latencyMs, target: node.target.baseUrl ?? node.target.id } };
+      return {
+        value: { reachable: true, latency_ms: latencyMs, target: node.target.baseUrl ?? node.target.id },
+      };
     },
   },
   reading(
@@ -226,7 +231,7 @@ async function askedStatus(
       await node.json({ method: 'GET', path: '/api/status', timeoutMs: HEALTH_MS }, principal, signal),
     );
     return {
-      deviceId: id,
+      id,
       name,
       online: true,
       ...(node.presence === null ? {} : { from: 'node' }),
@@ -236,22 +241,22 @@ async function askedStatus(
     if (!(error instanceof Denial)) throw error;
     const problem = error.message;
     if (node.presence !== null) return { ...toldStatus(node, node.presence), problem };
-    return { deviceId: id, name, online: error.reason !== 'rest_down', problem };
+    return { id, name, online: error.reason !== 'rest_down', problem };
   }
 }
 
-/** As the hub has it. `seenAgoS`: how old that is. */
+/** As the hub has it. `seen_ago_s`: how old that is. */
 function toldStatus(
   { target: { id, name } }: NodeClient,
   { online, seenAt, status, alarm }: Presence,
 ): Readonly<Record<string, unknown>> {
   const seenAgoS = seenAt === null ? null : Math.max(0, Math.round((Date.now() - seenAt) / 1000));
   return {
-    deviceId: id,
+    id,
     name,
     online,
     from: 'hub',
-    seenAgoS,
+    seen_ago_s: seenAgoS,
     ...(alarm === null ? {} : { alarm }),
     ...(status === null ? {} : stateOf(status)),
   };
@@ -268,9 +273,9 @@ function stateOf(status: Readonly<Record<string, unknown>>): Readonly<Record<str
     battery_percent: battery,
   } = status;
   return {
-    agentVersion: version,
+    version,
     profile,
-    fcConnected,
+    fc_connected: fcConnected,
     armed,
     board,
     ...(mode === undefined ? {} : { mode }),

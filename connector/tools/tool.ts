@@ -1,5 +1,5 @@
 import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
-import { raisedByRequest } from '../../shared/routes/classes.ts';
+import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
@@ -51,6 +51,8 @@ export interface ToolAnswer {
   readonly link?: ToolLink;
   /** It was carried out and went wrong: what the model must read as a failure. */
   readonly isError?: boolean;
+  /** False: so much is cut off that it has not the shape of an answer of its tool any more. */
+  readonly shaped?: boolean;
 }
 
 export interface Tool {
@@ -141,13 +143,20 @@ export function classOfCall(tool: Tool, args: Arguments): Scope {
 
 /** Every scope that one call needs, all of them: those of its routes, of the tool itself, and of what the arguments name. */
 export function scopesOfCall(tool: Tool, args: Arguments): readonly [Scope, ...Scope[]] {
-  const request = tool.request?.(args);
-  const named =
-    request === undefined
-      ? []
-      : tool.routes.flatMap((id) => raisedByRequest(rowOf(id).names, request.params, request.body));
-  const raised = named.map((each) => (isScope(each.class) ? each.class : 'destructive'));
+  const raised = raisedIn(tool, args).map((each) => (isScope(each.class) ? each.class : 'destructive'));
   return [...scopesOf(tool), ...raised];
+}
+
+/** What the call names that no scope is enough for; null for nothing. */
+export function reservedIn(tool: Tool, args: Arguments): Raised | null {
+  const reserved = raisedIn(tool, args).filter((each) => !isScope(each.class));
+  return reserved.find((each) => each.class === 'root') ?? reserved[0] ?? null;
+}
+
+function raisedIn(tool: Tool, args: Arguments): readonly Raised[] {
+  const request = tool.request?.(args);
+  if (request === undefined) return [];
+  return tool.routes.flatMap((id) => raisedByRequest(rowOf(id).names, request.params, request.body));
 }
 
 /** The scopes of a tool without its arguments: those of its routes, and its own. */

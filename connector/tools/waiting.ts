@@ -17,7 +17,6 @@ export const TIMEOUT: JsonSchema = {
   minimum: 1,
   maximum: 600,
   default: USUAL_S,
-  description: 'seconds to wait',
 };
 
 const POLL_MS = 500;

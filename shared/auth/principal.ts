@@ -37,6 +37,8 @@ export interface Principal {
   readonly stated?: PrincipalKind;
   /** Of kind `fleet`: scopes that it would have, had a person confirmed this call. */
   readonly confirmable?: readonly Scope[];
+  /** Of kind `fleet`: what its credential holds, and what `fleet.scopes` of this node lets the fleet have. */
+  readonly cap?: { readonly held: readonly Scope[]; readonly local: readonly string[] };
 }
 
 export const ANONYMOUS: Principal = Object.freeze({ kind: 'anonymous', id: 'anonymous', scopes: null });

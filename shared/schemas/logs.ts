@@ -1,3 +1,4 @@
+import { METRICS } from '../metrics.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 const time = {
@@ -99,7 +100,7 @@ export const aggregateQuery = {
   required: ['metric'],
   properties: {
     ...window,
-    metric: { ...list, examples: ['cpu_percent'] },
+    metric: { ...list, description: `comma-separated: ${METRICS.join(', ')}`, examples: [METRICS[0]] },
     session,
     bucket: {
       enum: ['auto', '1s', '1m', '1h'],

@@ -175,6 +175,47 @@ describe('calls of the fleet', function () {
     expect(await code({ path: '/api/v1/support-bundle' }, reader)).to.equal('E_FLEET_FORBIDDEN');
   });
 
+  it('what the node does not let its fleet have is said, with the key and the command that mend it', async () => {
+    const arm = { method: 'POST', path: '/api/command', body: { cmd: 'arm' } } as const;
+    const capped = await TestNode.start({
+      pairing: { key: KEY },
+      config: `fleet:\n  scopes: [read, admin]\n  operators: ['alice ${operator.jwk.x}']\n`,
+      prepare: async (paths) => enrolByHand(paths, { node: NODE, hand, signer: nodeKey }),
+    });
+    const way = clientOf(FLEET, { path: capped.paths.fleetSocket });
+    try {
+      await way.connectOnce();
+      await way.calls.policy({ jws: await hand.policy() });
+      const own = { ...(await statement(arm)), nonce: (await way.calls.status({})).nonce };
+      const jws = await signCall(caller, own, await signConfirm(operator, own, 'confirm'));
+      const { reply } = await way.calls.call({ caller: caller.id, jws });
+      const { status, body } = await readReply(reply ?? '', nodeKey.jwk);
+      expect(status).to.equal(403);
+      expect(body).to.deep.include({
+        code: 'E_SCOPE',
+        missing: ['flight'],
+        capped: ['flight'],
+        fleet_scopes: ['read', 'admin'],
+      });
+      // What it adds is what is missing, and nothing else.
+      expect((body as Body)['detail']).to.equal(
+        'This node does not let its fleet do that. Its config key fleet.scopes lacks flight. On the node: ' +
+          'svc config set fleet.scopes read,admin,flight && svc services restart svc-control',
+      );
+      const reader = await hand.caller({ sub: 'mc_reader002', scopes: ['read'] });
+      const told = await way.calls.call({
+        caller: reader.id,
+        jws: await signCall(reader, { ...own, jti: newJti() }),
+      });
+      const denied = (await readReply(told.reply ?? '', nodeKey.jwk)).body as Body;
+      expect(denied['detail'], 'it is the token that lacks it').to.include('The token lacks flight');
+      expect(denied).to.not.have.property('capped');
+    } finally {
+      way.stop();
+      await capped.stop();
+    }
+  });
+
   it('carries nothing that needs the key, a browser, a person nearby or another node', async () => {
     const rows: readonly (readonly [CallStatement['method'], string])[] = [
       ['POST', '/api/mcp/tokens'],

@@ -43,6 +43,7 @@ describe('svc fleet', function () {
     const code = hub.code();
     const done = await fleet('enroll', hub.url, code);
     expect(done.stdout, done.stderr).to.match(/^Enrolled with f-test as [0-9a-f]{12}\./);
+    expect(words(done)).to.match(/This node is not paired, so it answers no call of the fleet yet.*svc pair/);
     expect(words(await fleet('enroll', hub.url, hub.code()))).to.include('Leave it first.');
     expect(node.stderr).to.not.include(code.slice(-32));
     const { stdout } = await fleet('status');
@@ -55,6 +56,7 @@ describe('svc fleet', function () {
   });
 
   it('operators: by key or by file, each name once, and removed', async () => {
+    await node.knowsArmed();
     expect((await fleet('operators')).stdout).to.match(/^No operator/);
     const keys = [1, 2].map(() => generateKeyPairSync('ed25519'));
     // As a flag does.
@@ -64,7 +66,10 @@ describe('svc fleet', function () {
     const file = join(node.base, 'key.pub');
     await writeFile(file, keys[1]?.publicKey.export({ type: 'spki', format: 'pem' }) ?? '');
     const added = await fleet('operators', 'add', 'ada', ada);
-    expect(added.stdout, added.stderr).to.equal('in force after: svc services restart svc-control\n');
+    const cap =
+      'The fleet still flies nothing here. Its config key fleet.scopes lacks flight. On the node: ' +
+      'svc config set fleet.scopes read,safe_write,admin,flight && svc services restart svc-control\n';
+    expect(added.stdout, added.stderr).to.equal(`in force after: svc services restart svc-control\n${cap}`);
     expect((await fleet('operators', 'add', 'bob', file)).code).to.equal(EXIT.done);
     expect(JSON.parse((await fleet('operators', 'list', '--json')).stdout)).to.deep.equal([
       { name: 'ada', key: ada },
@@ -87,6 +92,10 @@ describe('svc fleet', function () {
     expect((await fleet('operators', 'add', 'e e', ada)).code).to.equal(EXIT.refused);
     expect((await fleet('operators', 'remove', 'ada')).code).to.equal(EXIT.done);
     expect((await fleet('operators', 'remove', 'ada')).code).to.equal(EXIT.refused);
+    expect((await fleet('operators')).stdout).to.equal(`${'bob'.padEnd(24)} ${bob}\n${cap}`);
+    // The command that it names does it.
+    const scopes = 'read,safe_write,admin,flight';
+    expect((await svc(node.paths, 'config', 'set', 'fleet.scopes', scopes)).code).to.equal(EXIT.done);
     expect((await fleet('operators')).stdout).to.equal(`${'bob'.padEnd(24)} ${bob}\n`);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { compileCatalogue } from '../../connector/tools/catalogue.ts';
-import { checked, listed } from '../../connector/tools/listing.ts';
+import { checked, listed, listedTools, USUAL_HINTS } from '../../connector/tools/listing.ts';
 import { classOf, classOfCall, isRaisable, rowOf, TOOLSETS, type Tool } from '../../connector/tools/tool.ts';
 import type { Scope } from '../../shared/auth/scopes.ts';
 import { higher } from '../../shared/auth/scopes.ts';
@@ -8,7 +8,7 @@ import { createAjv } from '../../shared/schemas/validator.ts';
 
 /** The tools that a client may rely on. */
 const WANTED =
-  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search autopilot_reboot config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail mission_pause mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set peripherals_list plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_designate vision_detections vision_status';
+  'admin_agent_restart_supervisor admin_network_wifi_join admin_network_wifi_leave admin_node_rename admin_pairing_claim admin_pairing_generate_code admin_pairing_info admin_pairing_unpair admin_wfb_channel admin_wfb_tx_power audit_query audit_search autopilot_reboot config_get config_set fleet_list_nodes flight_arm flight_disarm flight_goto flight_land flight_mode flight_rtl flight_stop flight_takeoff logs_aggregate logs_query logs_tail ground_status mission_pause network_status radio_status mission_resume mission_start params_diff_from_default params_explain params_get params_optimize params_read_all params_set peripherals_list plugins_config plugins_disable plugins_enable plugins_info plugins_install plugins_list plugins_remove services_list services_restart status_full status_get status_health status_ping status_system status_version system_reboot system_shutdown telemetry_snapshot video_live_url video_snapshot vision_designate vision_detections vision_status';
 
 describe('the catalogue of tools', () => {
   const tools = compileCatalogue();
@@ -45,13 +45,31 @@ describe('the catalogue of tools', () => {
   });
 
   describe('its weight, at four characters a token', () => {
-    const tokens = (wanted: (tool: Tool) => boolean): number =>
-      JSON.stringify([...tools.values()].filter(wanted).map((tool) => listed(tool, true))).length / 4;
+    const listOf = (wanted: (tool: Tool) => boolean, several: boolean) =>
+      listedTools([...tools.values()].filter(wanted), several);
+    const tokens = (wanted: (tool: Tool) => boolean, several = true): number =>
+      JSON.stringify(listOf(wanted, several)).length / 4;
 
     const usual = ({ toolset }: Tool): boolean => toolset === undefined;
 
-    it('is below 8 000 tokens with flight, in a fleet whose nodes have every route', () => {
-      expect(tokens(usual)).to.be.within(2000, 8000);
+    for (const [who, several] of [
+      ['one node', false],
+      ['several nodes', true],
+    ] as const) {
+      it(`is below 8 000 tokens with flight and every route, for ${who}; every answer with a shape has it listed`, () => {
+        expect(tokens(usual, several)).to.be.within(2000, 8000);
+        const bare = listOf(usual, several).filter(({ outputSchema }) => outputSchema === undefined);
+        expect(bare.map(({ name }) => name)).to.deep.equal(['config_get']);
+      });
+
+      it(`and with all families too, for ${who}: titles and the longest shapes are left out`, () => {
+        expect(tokens(() => true, several)).to.be.within(2000, 8000);
+        expect(listOf(() => true, several)).to.have.length(tools.size);
+      });
+    }
+
+    it('for one node the titles fit in', () => {
+      for (const { name, title } of listOf(usual, false)) expect(title, name).to.be.a('string');
     });
 
     it('is below 5 000 tokens for a caller that only reads', () => {
@@ -65,12 +83,16 @@ describe('the catalogue of tools', () => {
     }
   });
 
-  it('asks for the node only where there are several', () => {
+  it('asks for the node only where there are several, and there every tool about one node requires it', () => {
+    const everywhere = ['fleet_list_nodes', 'fleet_status', 'audit_search', 'audit_query'];
     for (const tool of tools.values()) {
       expect(listed(tool, false).inputSchema['properties'], tool.name).to.not.have.property('node');
-      const inFleet = listed(tool, true).inputSchema['properties'] as object;
-      const everywhere = ['fleet_list_nodes', 'fleet_status', 'audit_search'].includes(tool.name);
-      expect('node' in inFleet, tool.name).to.equal(!everywhere);
+      const { properties, required = [] } = listed(tool, true).inputSchema;
+      const isAboutOne = !everywhere.includes(tool.name);
+      expect(Object.keys(properties as object).includes('node'), tool.name).to.equal(
+        isAboutOne || tool.name === 'audit_query',
+      );
+      expect((required as readonly string[]).includes('node'), tool.name).to.equal(isAboutOne);
     }
   });
 
@@ -107,7 +129,7 @@ describe('the catalogue of tools', () => {
   for (const [name, wanted] of hints) {
     it(`${name} says what it may do: ${JSON.stringify(wanted)}`, () => {
       const tool = tools.get(name);
-      expect(tool && listed(tool, false).annotations).to.include(wanted);
+      expect({ ...USUAL_HINTS, ...(tool && listed(tool, false).annotations) }).to.include(wanted);
     });
   }
 

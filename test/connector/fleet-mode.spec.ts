@@ -368,6 +368,9 @@ describe('the connector in a fleet', function () {
         .bytes(request, principal)
         .catch((error: unknown) => error);
     const base64 = Buffer.from('picture').toString('base64');
+    const captured_at = '2026-11-25T00:00:00.000Z';
+    node.answers.set('GET /api/video/snapshot', [200, { media_type: 'image/jpeg', base64, captured_at }]);
+    expect(await look()).to.have.nested.property('headers.x-captured-at', captured_at);
     node.answers.set('GET /api/video/snapshot', [200, { media_type: 'image/jpeg', base64 }]);
     expect(await look()).to.deep.include({ mediaType: 'image/jpeg', bytes: Buffer.from('picture') });
     const large = { code: 'E_TOO_LARGE', detail: 'The answer is too long.', answered: 200 };
@@ -378,6 +381,26 @@ describe('the connector in a fleet', function () {
       .that.matches(/larger than the fleet carries/);
     node.answers.set('PUT /api/config', [413, large]);
     expect(await refused(RENAME)).to.include({ reason: 'not_supported', maybeDone: true });
+  });
+
+  it('a scope that the node does not let its fleet have is no fault of the credential, and what mends it is said', async () => {
+    const detail = 'This node does not let its fleet do that.';
+    const told = { code: 'E_SCOPE', detail, required: 'admin', missing: ['admin'], granted: ['read'] };
+    node.answers.set('PUT /api/config', [403, { ...told, capped: ['admin'], fleet_scopes: ['read'] }]);
+    const denial = await refused(RENAME);
+    expect(denial.reason).to.equal('scope_missing');
+    expect(denial.message).to.equal(
+      'The credential holds admin, but this node does not let its fleet have it. Its config key fleet.scopes lacks admin. ' +
+        'On the node: svc config set fleet.scopes read,admin && svc services restart svc-control',
+    );
+    expect(denial.detail).to.deep.include({ capped: ['admin'], missing: ['admin'] });
+    node.answers.set('PUT /api/config', [403, told]);
+    expect((await refused(RENAME)).message).to.include('does not hold the scope');
+    node.answers.set('PUT /api/config', [403, { code: 'E_UNPAIRED', detail: 'This node is not paired.' }]);
+    expect(await refused(RENAME)).to.include({
+      reason: 'precondition_failed',
+      message: 'The node is not paired, so it answers no call of the fleet. Pair it.',
+    });
   });
 
   it('flight without a person is not sent', async () => {
@@ -421,13 +444,13 @@ describe('the connector in a fleet', function () {
       const { value } = await callTool(connected, 'fleet_list_nodes');
       const [first] = value['nodes'] as readonly Record<string, unknown>[];
       expect(first).to.include({
-        deviceId: 'drone-1',
+        id: 'drone-1',
         name: 'Falcon',
         online: true,
         from: 'hub',
         mode: 'LOITER',
       });
-      expect(first?.['seenAgoS']).to.be.within(0, 60);
+      expect(first?.['seen_ago_s']).to.be.within(0, 60);
       const { tools } = await connected.listTools();
       expect(tools.map(({ name }) => name)).to.include.members([
         'status_get',
@@ -500,7 +523,7 @@ describe('the connector in a fleet', function () {
       expect(nodes).to.have.length(200);
       expect(nodes.filter(({ from }) => from === 'node')).to.have.length(198);
       const away = nodes.filter(({ from }) => from === 'hub');
-      expect(away.map(({ deviceId }) => deviceId)).to.deep.equal(['swarm-007', 'swarm-008']);
+      expect(away.map(({ id }) => id)).to.deep.equal(['swarm-007', 'swarm-008']);
       expect(away[0]?.['problem']).to.include('is offline');
       expect(away[1]?.['problem']).to.include('is silent');
       expect(away[1]).to.include({ mode: 'LOITER' });
@@ -575,6 +598,29 @@ describe('the connector in a fleet', function () {
       expect(stdout).to.include(`Connected to the broker ${hub.broker.url}`);
       expect(stdout).to.include('Connected: drone-1, version 1, vehicle connected');
       expect(code).to.equal(0);
+    });
+
+    it('--verify says which scopes of the credential a node does not take, and whose confirmation is missing', async () => {
+      const fleet = { scopes: ['read', 'admin'], operators: [] };
+      node.answers.set('GET /api/config', [200, { fleet }]);
+      const verify = async (scopes: readonly Scope[]): Promise<string> => {
+        const { code, stdout } = await runConnector({
+          args: [...argsFor(hub.credential(scopes)), '--verify'],
+          home,
+        });
+        expect(code, stdout).to.equal(0);
+        return stdout;
+      };
+      const capped = await verify(['read', 'flight']);
+      expect(capped).to.include('Connected: drone-1, version 1, vehicle connected, called Falcon');
+      expect(capped).to.include(
+        'Its config key fleet.scopes lacks flight. On the node: svc config set fleet.scopes',
+      );
+      expect(capped).to.include('svc fleet operators add NAME KEY');
+      expect(await verify(['read', 'admin'])).to.not.match(/fleet\.scopes|operators/);
+      fleet.scopes.push('flight');
+      const alone = await verify(['read', 'flight']);
+      expect(alone).to.include('Nobody there may confirm a flight').and.not.include('fleet.scopes');
     });
 
     it('--sim asks every node, and refuses to start while one does not say that it is simulated', async () => {

@@ -384,6 +384,24 @@ describe('the gate of tool calls', () => {
       expect(await gate().admit(call('status_get', { tool: secret, principal: both }))).to.equal('read');
     });
 
+    it('what none of them gives is refused with who may; the key’s is left to who opened the socket', async () => {
+      const every: Principal = { ...TOKEN, scopes: [...SCOPES] };
+      const socket: Principal = { ...TOKEN, kind: 'socket', scopes: null };
+      const set = (key: string, principal: Principal): GateCall =>
+        call('config_set', { principal, args: { key, value: 'true' } });
+      for (const principal of [every, socket]) {
+        const root = await denied(gate().admit(set('mcp.token_accept_enabled', principal)));
+        expect(root.detail).to.deep.include({ required: 'root', missing: ['root'] });
+        expect(root.message).to.match(/^mcp\.token_accept_enabled .+\. Nobody writes it from here/);
+      }
+      const key = await denied(gate().admit(set('security.api.cors_enabled', every)));
+      expect(key.detail).to.deep.include({ required: 'keyonly', granted: every.scopes });
+      expect(key.message).to.match(/\. A person may write it with the pairing key/);
+      expect(await gate().admit(set('security.api.cors_enabled', socket))).to.equal('destructive');
+      expect(await gate().admit(set('logging.store.max_age_days', every))).to.equal('destructive');
+      expect(await gate().admit(set('agent.name', every))).to.equal('admin');
+    });
+
     it('whatever sends a command counts as flight, also with another class', () => {
       expect(affectsFlight(tool('flight_arm'), 'destructive')).to.equal(true);
       expect(affectsFlight(tool('params_set'), 'flight')).to.equal(true);
@@ -429,6 +447,18 @@ describe('the gate of tool calls', () => {
         expect(refused.reason, String(confirm)).to.equal('confirm_required');
         expect(refused.message).to.include('confirm: true');
       }
+    });
+
+    it('so do the words of a description that has some, and no others', async () => {
+      const words = 'CONFIG.SET ON THIS NODE';
+      const set = async (confirm: string): Promise<Verdict> =>
+        gate().judge(call('config_set', { args: { key: 'agent.name', value: 'x', confirm } }), 'admin');
+      expect(passed(await set(words)).grant.by).to.equal('argument');
+      for (const other of ['UNPAIR THIS NODE', words.toLowerCase(), `${words} `])
+        expect((await denied(set(other))).reason, other).to.equal('confirm_required');
+      expect((await denied(judge({ args: { name: 'x', confirm: words } }))).reason).to.equal(
+        'confirm_required',
+      );
     });
   });
 

@@ -8,7 +8,7 @@ import { removeDir, tempDir } from '../support/temp.ts';
 const MOST_BYTES = 32 * 1024;
 const BUCKETS = Array.from({ length: 2000 }, (_, n) => ({
   bucket_us: n,
-  metric: 'cpu',
+  metric: 'node.load',
   value: n / 3,
   count: 1,
 }));
@@ -38,7 +38,7 @@ describe('an answer that is too long for one result', function () {
     await client.connect(new StreamableHTTPClientTransport(new URL(http.url), { requestInit: { headers } }));
     return client;
   };
-  const asked = { name: 'logs_aggregate', arguments: { metric: 'cpu' } };
+  const asked = { name: 'logs_aggregate', arguments: { metric: 'node.load' } };
 
   it('comes in pages of at most 32 kB, text and structure together, each asked by a cursor of its caller, and says how to narrow it', async () => {
     const [client, other] = await Promise.all([as('read'), as('read')]);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { METRICS } from '../../shared/metrics.ts';
 import { KEY } from '../support/edge.ts';
 import { armable, logged } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -169,6 +170,17 @@ describe('logs', () => {
       const answer = await get(path);
       expect([answer.status, answer.body['code']], path).to.deep.equal([422, 'E_INVALID_VALUE']);
     }
+  });
+
+  it('a metric that nobody writes is refused with those that are known', async () => {
+    for (const metric of ['cpu.percent', 'battery.voltage,cpu.percent']) {
+      const { status, body } = await get(`/api/observability/aggregate?metric=${metric}`);
+      expect([metric, status, body['code']]).to.deep.equal([metric, 422, 'E_INVALID_VALUE']);
+      for (const known of METRICS) expect(body['detail']).to.include(known);
+      expect(body['detail']).to.match(/, not cpu\.percent/);
+    }
+    for (const metric of METRICS)
+      expect((await get(`/api/observability/aggregate?metric=${metric}`)).status, metric).to.equal(200);
   });
 
   it('a shipper that breaks the protocol is cut off, and nobody else', async () => {

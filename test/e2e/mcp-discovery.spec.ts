@@ -35,10 +35,8 @@ describe('--discover', function () {
       const env = { SVC_MCP_OWNER: 'tester' };
       const client = await connectStdio({ args: [...args, '--discover'], home, env, prefix });
       const { value } = await callTool(client, 'fleet_list_nodes');
-      const nodes = value['nodes'] as readonly { deviceId: string; online: boolean }[];
-      expect(nodes.map(({ deviceId, online }) => [deviceId, online])).to.deep.equal([
-        [await idOf(node), true],
-      ]);
+      const nodes = value['nodes'] as readonly { id: string; online: boolean }[];
+      expect(nodes.map(({ id, online }) => [id, online])).to.deep.equal([[await idOf(node), true]]);
       await client.close();
       expect(JSON.parse(await readFile(node.paths.pairing, 'utf8'))).to.include({
         paired: true,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { disarmHint } from '../../front/link/commands/disarm-hint.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { CommandRequest, CommandResult } from '../../shared/rpc/link.ts';
 import { settle } from './fake-clock.ts';
@@ -291,6 +292,18 @@ describe('commands', () => {
     await running;
     expect(answer).to.have.nested.property('ack.result_name', 'FAILED');
     await rig.link.stop();
+  });
+
+  it('a disarming that the vehicle refuses says what helps, but on the ground', async () => {
+    const rig = await met();
+    answering(rig, FAILED);
+    rig.armed = true;
+    expect((await rig.command('disarm')).ack.hint).to.match(/does not say whether it flies: land it first/);
+    expect((await rig.command('land')).ack.hint).to.equal(undefined);
+    await rig.link.stop();
+    for (const flying of ['in_air', 'takeoff', 'landing'] as const)
+      expect(disarmHint({ landed_state: flying })).to.match(/^It is in the air: land it first/);
+    expect(disarmHint({ landed_state: 'on_ground' })).to.equal(null);
   });
 
   it('where an ack may be of an older one, the next heartbeat says whether the vehicle has done it', async () => {

@@ -24,6 +24,11 @@ export default class FleetEnrollCommand extends NodeCommand {
   async run(): Promise<Enrolled> {
     const { args } = await this.parse(FleetEnrollCommand);
     const answer = (await this.api('POST', '/api/fleet/enroll', args)) as Enrolled;
+    const { paired } = (await this.api('GET', '/api/pairing/info')) as { readonly paired: boolean };
+    if (!paired)
+      this.warn(
+        'This node is not paired, so it answers no call of the fleet yet, and whoever is near may still make it theirs. Pair it: svc pair',
+      );
     this.log(`Enrolled with ${answer.fleet ?? ''} as ${answer.node ?? ''}. The connection: svc fleet status`);
     return answer;
   }

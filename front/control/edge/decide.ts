@@ -9,8 +9,9 @@
 import { type AddressClass, setupUrl } from '../../../shared/auth/address.ts';
 import { holdsKey, mayUse } from '../../../shared/auth/may.ts';
 import { ANONYMOUS, LOCAL_SOCKET, PAIRING_KEY, type Principal } from '../../../shared/auth/principal.ts';
-import { isScope } from '../../../shared/auth/scopes.ts';
+import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
+import { howToAllow } from '../../../shared/fleet/local-scopes.ts';
 import { endsFlight, isClientId } from '../../../shared/flight/pilot.ts';
 import { memberOf } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
@@ -682,7 +683,29 @@ function lacksScope(
     return refuse('fleet', 'E_CONFIRM', cors, { row, principal, extras });
   if (overrides) reasons.push('The armed guard would be overridden.');
   const detail = [...reasons, `The token lacks ${missing.join(' and ')}.`].join(' ');
-  return refuse('scope', 'E_SCOPE', cors, { row, principal, detail, extras });
+  return refuse('scope', 'E_SCOPE', cors, {
+    row,
+    principal,
+    detail,
+    extras,
+    ...cappedBy(principal.cap, missing, reasons, extras),
+  });
+}
+
+/** Of a caller of the fleet whose credential has the scopes, and whom this node does not let have them: what a person can do. */
+function cappedBy(
+  cap: Principal['cap'],
+  missing: readonly Scope[],
+  reasons: readonly string[],
+  extras: Refusal['extras'],
+): Pick<Refusal, 'detail' | 'extras'> | null {
+  const capped = missing.filter((scope) => cap?.held.includes(scope) === true && !cap.local.includes(scope));
+  if (cap === undefined || capped.length === 0) return null;
+  const why = `This node does not let its fleet do that. ${howToAllow(capped, cap.local)}`;
+  return {
+    detail: [...reasons, why].join(' '),
+    extras: { ...extras, capped, fleet_scopes: cap.local },
+  };
 }
 
 function missingFeature(row: Row, state: EdgeState): Pick<Refusal, 'detail' | 'extras'> | null {

@@ -112,10 +112,8 @@ export class CallVerifier {
   ): Promise<FleetCredential> {
     const confirmation = jws === undefined ? null : await this.#confirmation(statement, jws);
     // Local by intent: the hub cannot widen what this node lets its fleet do.
-    const may = token.scopes.filter(
-      (scope): scope is Scope =>
-        isScope(scope) && scope !== 'secret_read' && this.#options.scopes.includes(scope),
-    );
+    const held = token.scopes.filter((scope): scope is Scope => isScope(scope) && scope !== 'secret_read');
+    const may = held.filter((scope) => this.#options.scopes.includes(scope));
     const scopes = may.filter(
       (scope) => !NEEDS_CONFIRM.includes(scope) || confirms(confirmation?.how, scope),
     );
@@ -125,6 +123,7 @@ export class CallVerifier {
       id: `fleet:${token.sub}${name}`,
       scopes,
       confirmable: may.filter((scope) => !scopes.includes(scope)),
+      cap: { held, local: this.#options.scopes },
     };
     return { kind: 'valid', principal: Object.freeze(principal), confirmed: confirmation?.how ?? null };
   }

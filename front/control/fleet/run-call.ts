@@ -1,4 +1,4 @@
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { CallStatement } from '../../../shared/fleet/statements.ts';
@@ -34,7 +34,7 @@ export async function runCall(connection: Duplex, { method, path, body }: CallSt
       asked.end(text ?? undefined);
     });
     const bytes = await collect(answer);
-    return { status: answer.statusCode ?? 500, body: valueOf(bytes, answer.headers['content-type'] ?? '') };
+    return { status: answer.statusCode ?? 500, body: valueOf(bytes, answer.headers) };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (signal.aborted) throw new ApiError('E_TIMEOUT');
@@ -62,9 +62,16 @@ async function collect(answer: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-function valueOf(bytes: Buffer, type: string): unknown {
+/** The time of a picture stands in a header, which does not travel. */
+function valueOf(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
+  const type = headers['content-type'] ?? '';
   if (bytes.length === 0) return null;
   if (/^application\/(?:[a-z.+-]+\+)?json\b/.test(type)) return JSON.parse(bytes.toString('utf8')) as unknown;
   if (type.startsWith('text/')) return { media_type: type, text: bytes.toString('utf8') };
-  return { media_type: type, base64: bytes.toString('base64') };
+  const capturedAt = headers['x-captured-at'];
+  return {
+    media_type: type,
+    base64: bytes.toString('base64'),
+    ...(capturedAt === undefined ? {} : { captured_at: capturedAt }),
+  };
 }

@@ -8,6 +8,7 @@ import { type Encoder, OWN_COMPONENT } from '../encode.ts';
 import type { Params } from '../params/params.ts';
 import type { Prearm } from '../vehicle/prearm.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
+import { disarmHint } from './disarm-hint.ts';
 import {
   type Exchange,
   RESULT_ACCEPTED,
@@ -163,6 +164,8 @@ export class Commands {
       const answer = verdict(cmd, result, reasons);
       if (cmd === 'land' && result === RESULT_FAILED && landsByMission(this.#sender.craft()))
         answer.ack.hint = await landingHint(clock, this.#options.mission());
+      const disarming = cmd === 'disarm' && refused ? disarmHint(vehicle.telemetry) : null;
+      if (disarming !== null) answer.ack.hint = disarming;
       if (!answer.ack.accepted) return answer;
       if (cmd === 'rebootAutopilot') return { ...answer, back_after_s: note.backAfterS };
       return note.mode === null ? answer : { ...answer, mode: note.mode };

@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import type { Metric } from '../../../shared/metrics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
 import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
@@ -95,7 +96,7 @@ export class FlightRecorder {
     const state = this.#options.now() - this.#stateAt <= FRESH_MS ? this.#state : null;
     const live = state?.mavlink_alive === true;
     if (!live && this.#samples++ % IDLE_SAMPLES !== 0) return;
-    const values: Record<string, number | null> = {
+    const values: Partial<Record<Metric, number | null>> = {
       'node.load': (loadavg()[0] ?? 0) / cpus().length,
       'node.memory_mb': Math.round(process.memoryUsage.rss() / 1048576),
     };
@@ -116,7 +117,9 @@ export class FlightRecorder {
   }
 }
 
-function vehicleMetrics(state: LinkState): Readonly<Record<string, number | null>> {
+function vehicleMetrics(
+  state: LinkState,
+): Readonly<Record<Exclude<Metric, `node.${string}`>, number | null>> {
   const { telemetry, counters } = state;
   return {
     'battery.voltage': telemetry.battery.voltage,

@@ -5,6 +5,8 @@ import { type FleetOperator, FleetOperatorsCommand, operatorKey } from '../../..
 
 export default class FleetOperatorsAddCommand extends FleetOperatorsCommand {
   static override summary = 'Let the confirmation of a person count on this node.';
+  static override description =
+    'Their confirmation is needed besides the scope: the config key fleet.scopes must have flight (and destructive) before the fleet flies this node.';
   static override examples = [
     '<%= config.bin %> fleet operators add ada ~/.svc/operator/key.pub',
     '<%= config.bin %> fleet operators add ada 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
@@ -35,6 +37,11 @@ export default class FleetOperatorsAddCommand extends FleetOperatorsCommand {
       this.error(`${args.name} has another key. Remove it first: svc fleet operators remove ${args.name}`, {
         exit: EXIT.refused,
       });
-    return this.write([...present.filter(({ name }) => name !== args.name), { name: args.name, key }]);
+    const written = await this.write([
+      ...present.filter(({ name }) => name !== args.name),
+      { name: args.name, key },
+    ]);
+    this.sayCap();
+    return written;
   }
 }

@@ -12,6 +12,7 @@ export default class FleetOperatorsListCommand extends FleetOperatorsCommand {
     const operators = await this.operators();
     for (const { name, key } of operators) this.log(`${name.padEnd(24)} ${key}`);
     if (operators.length === 0) this.log('No operator: the fleet cannot fly this node.');
+    else this.sayCap();
     return operators;
   }
 }
