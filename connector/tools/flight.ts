@@ -28,7 +28,7 @@ const WAIT: Readonly<Record<string, JsonSchema>> = {
   wait: { type: 'boolean', default: true, description: 'false: ends once accepted' },
   timeout_s: TIMEOUT,
 };
-const WAITS = ' Waits for its end; cancelling ends the waiting, not the flight.';
+const WAITS = ' Waits for its end.';
 
 export interface Flying {
   readonly name: string;
@@ -163,7 +163,7 @@ export const flightTools: readonly Tool[] = [
     name: 'flight_takeoff',
     title: 'Take off',
     cmd: 'takeoff',
-    description: 'Take off to a height above the place of take-off.',
+    description: 'Take off to a height above here.',
     input: {
       properties: { altitude_m: { type: 'number', minimum: 1, maximum: 500 } },
       required: ['altitude_m'],
@@ -203,7 +203,7 @@ export const flightTools: readonly Tool[] = [
     name: 'autopilot_reboot',
     title: 'Reboot the flight controller',
     cmd: 'rebootAutopilot',
-    options: { least: 'destructive', phrase: 'REBOOT THE FLIGHT CONTROLLER' },
+    options: { least: 'destructive', phrase: 'REBOOT AUTOPILOT' },
   }),
   flying({
     name: 'flight_emergency_stop',

@@ -56,7 +56,7 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_read',
     title: 'Read the mission',
-    description: 'What the vehicle holds: a summary, and the items from `from` on, at most 50.',
+    description: 'What the vehicle holds: a summary, and at most 50 items from `from` on.',
     toolset: 'mission',
     routes: ['mission.get', 'fence.get', 'rally.get'],
     input: {

@@ -19,8 +19,7 @@ export const nodeTools: readonly Tool[] = [
     {
       name: 'config_set',
       title: 'Set a config key',
-      description:
-        'Writes one key; the answer says which process must restart. Keys that limit others are a person’s to write.',
+      description: 'Writes one key. Keys that limit others are a person’s to write.',
     },
     'config.put',
     {

@@ -191,7 +191,7 @@ export const statusTools: readonly Tool[] = [
     name: 'fleet_status',
     title: 'Status of the nodes',
     description:
-      'Asks every node at the same time for its status now. Where one does not answer, `from` is "hub": what it told last.',
+      'Asks every node for its status now. Where one is silent, `from` is "hub": what it told last.',
     routes: ['status.get'],
     input: { properties: SOME_NODES },
     output: NODES,

@@ -35,7 +35,7 @@ export const visionTools: readonly Tool[] = [
     {
       name: 'vision_designate',
       title: 'Follow a target',
-      description: 'Follows one detection, by track_id or by a box of the newest picture; release ends it.',
+      description: 'Follows one detection, by track_id or a box of the newest picture; release ends it.',
     },
     'vision.designate.post',
     {

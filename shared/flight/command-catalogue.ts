@@ -33,7 +33,7 @@ export const COMMANDS = {
       "Land here; a fixed wing goes to its mission's landing, a submarine surfaces, a rover refuses.",
     args: [],
   },
-  rtl: { description: 'Return to the place of launch (and land there, if it flies).', args: [] },
+  rtl: { description: 'Return to launch, and land if it flies.', args: [] },
   mode: { description: 'Change the flight mode.', args: [{ name: 'name', type: 'string' }] },
   goto: {
     description:
@@ -62,7 +62,7 @@ export const COMMANDS = {
   },
   yaw: {
     description:
-      'Turn to a heading, or by an angle if relative is 1. ArduPilot: in GUIDED and AUTO; PX4: it holds its place, and turns at its own rate.',
+      'Turn to a heading, or by an angle if relative is 1. ArduPilot: in GUIDED and AUTO. PX4 turns at its own rate.',
     args: [
       { name: 'angle', type: 'number', unit: 'deg', min: -360, max: 360 },
       { name: 'rate', type: 'number', unit: 'deg/s', min: 0, max: 360, default: 0 },
@@ -121,8 +121,7 @@ export const COMMANDS = {
     args: [],
   },
   rebootAutopilot: {
-    description:
-      'Reboot the flight controller, and answer when it is back (60 s at most) with back_after_s; refused unless disarmed.',
+    description: 'Reboot the flight controller, only disarmed; waits up to 60 s for it.',
     args: [],
   },
   setHome: { description: 'Make the present position the home position.', args: [] },
