@@ -107,9 +107,9 @@ describe('detections of extensions', function () {
   it('what is wrong is refused with a sentence, and more than 30 a second too', async () => {
     const errors = (await untilShown(SEER, 'errors')) as readonly string[];
     expect(errors[0]).to.include('ts_ms');
-    expect(errors[1]).to.include('/frame_width');
-    expect(errors[2]).to.include('/detections');
-    expect(errors[3]).to.include('/detections/0/class_label');
+    expect(errors[1]).to.include('frame_width');
+    expect(errors[2]).to.include('detections');
+    expect(errors[3]).to.include('detections[0].class_label');
     const many = (await untilShown(SEER, 'many')) as readonly string[];
     expect(many.length).to.be.above(0);
     expect(new Set(many)).to.deep.equal(new Set(['at most 30 batches a second']));

@@ -492,7 +492,7 @@ describe('extensions', () => {
     ] as const) {
       const { status, body } = await plugins.call(method, path, method === 'POST' ? {} : undefined);
       expect([status, body['kind']], path).to.deep.equal([500, 'host_io_error']);
-      expect(body['detail']).to.include('/installs/0');
+      expect(body['detail']).to.include('installs[0]');
     }
     const { status } = await plugins.install({ id: 'org.example.more' });
     expect(status).to.equal(500);
