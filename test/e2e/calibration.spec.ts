@@ -92,7 +92,7 @@ describe('calibration of a simulated vehicle', function () {
       ['level', false, 'Trim OK: roll=0.00 pitch=0.00 yaw=0.00'],
       ['barometer', false, 'Barometer calibration complete'],
       ['accelerometer', true, 'Calibration successful'],
-      ['compass', true, 'Compass 2: fitness 6.2'],
+      ['compass', true, 'Compass 3: fitness 6.2'],
     ],
     px4: [
       ['gyro', false, 'calibration done: gyro'],

@@ -133,7 +133,7 @@ describe('logs of the vehicle over HTTP', () => {
     await flown.send('POST', '/api/command', { cmd: 'killSwitch', args: ['KILL'] });
     await linkState(flown.node, ({ guard }) => guard === false);
 
-    expect((await flown.send('DELETE', '/api/flight-logs')).body).to.deep.equal({ erased: 2, left: 0 });
+    expect((await flown.send('DELETE', '/api/flight-logs')).body).to.deep.equal({ erased: 3, left: 0 });
     expect((await flown.send('GET', '/api/flight-logs')).body).to.deep.include({
       logs: [],
       from: 'vehicle',
