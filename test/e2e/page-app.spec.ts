@@ -129,7 +129,6 @@ describe('the page', function () {
   it('keeps a session for the next visit only where that is asked for, and a key never', async () => {
     await node.post('/api/dashboard/pin/set', { pin: PIN }, { [withKey[0]]: KEY });
     const context = await browser.createBrowserContext();
-    const asked = await context.newPage();
     const again = async (): Promise<boolean> => {
       const page = await context.newPage();
       await page.goto(`${node.url}/`);
@@ -138,8 +137,9 @@ describe('the page', function () {
       await page.close();
       return inside;
     };
-    await signIn(asked, node.url, PIN);
-    expect(await again()).to.equal(false);
+    await signIn(await context.newPage(), node.url, PIN);
+    expect(await again(), 'a session is of its tab').to.equal(false);
+    const asked = await context.newPage();
     await asked.goto(`${node.url}/`);
     await asked.locator('input[type=checkbox]').click();
     await signIn(asked, node.url, KEY);
