@@ -32,5 +32,5 @@ function essence(line: string): string {
     const value = JSON.parse(line) as Readonly<Record<string, unknown>>;
     return JSON.stringify(VERDICTS.map((name) => value[name] ?? null));
   }
-  return line.replaceAll(/(?<![a-zA-Z])[0-9a-f]{6,}(?![a-zA-Z])|\d+/g, '#');
+  return line.replaceAll(/(?<![a-zA-Z])[0-9a-f]{6,}(?![a-zA-Z])|\d+/g, '#').replaceAll(/ +/g, ' ');
 }
