@@ -40,6 +40,8 @@ const text = {
   description: 'words that must all occur',
 } as const satisfies JsonSchema;
 
+const ONE_METRIC = METRICS.join('|').replaceAll('.', '\\.');
+
 const window = { from: time, since: time, to: time } as const;
 
 export const logQuery = {
@@ -95,12 +97,20 @@ export const recordQuery = {
   additionalProperties: false,
 } as const satisfies JsonSchema;
 
+const knownMetrics = {
+  ...list,
+  pattern: `^(?:${ONE_METRIC})(?:,(?:${ONE_METRIC})){0,31}$`,
+  'x-says': `is one of ${METRICS.join(', ')}, or several, separated by commas`,
+  description: `comma-separated: ${METRICS.join(', ')}`,
+  examples: [METRICS[0]],
+} as const;
+
 export const aggregateQuery = {
   type: 'object',
   required: ['metric'],
   properties: {
     ...window,
-    metric: { ...list, description: `comma-separated: ${METRICS.join(', ')}`, examples: [METRICS[0]] },
+    metric: knownMetrics,
     session,
     bucket: {
       enum: ['auto', '1s', '1m', '1h'],
