@@ -56,13 +56,12 @@ export class HttpNode implements NodeClient {
       const cause = causeOf(error, WHO_MS);
       throw new Denial('rest_down', `The node ${wanted} does not answer: ${cause}.`, { path: WHO, cause });
     });
-    const { device_id: id, name } = bodyOf(answer.bytes);
+    const { device_id: id } = bodyOf(answer.bytes);
     if (id !== wanted)
       throw new Denial(
         'node_not_allowed',
         `The node at ${baseUrl} is ${typeof id === 'string' ? id : 'of unknown id'}, not ${wanted} (--node-id, SVC_NODE_ID). Nothing was sent.`,
       );
-    this.identify(id, typeof name === 'string' ? name : null);
     this.#proved = true;
   }
 

@@ -140,8 +140,8 @@ export class Commands {
 
   /**
    * The RPC method `command`.
-   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot), E_NO_FC while no live vehicle is connected, E_BUSY for an arming while a killSwitch
-   *   is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
+   * @throws ApiError E_BAD_REQUEST, E_TOO_FAR, E_ARMED (rebootAutopilot), E_NO_FC while no live vehicle is connected, E_BUSY for an
+   *   arming while a killSwitch is under way, E_RATE_LIMITED, E_TIMEOUT (not sent)
    */
   async execute(request: CommandRequest, signal?: AbortSignal): Promise<CommandResult> {
     const { cmd, timeout_ms, allow_far: allowFar = false } = request;

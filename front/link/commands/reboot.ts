@@ -2,6 +2,7 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Vehicle } from '../vehicle/vehicle.ts';
 import { RESULT_ACCEPTED } from './exchange.ts';
+import { lookUntil } from './look-until.ts';
 import type { Context, Sender } from './sender.ts';
 
 /** MAV_CMD_PREFLIGHT_REBOOT_SHUTDOWN; param 1: the autopilot reboots. */
@@ -51,11 +52,8 @@ async function ordered({ clock, vehicle, sender }: Parts, context: Context): Pro
   const underway = (): boolean => isBack() || (vehicle.heartbeatAge ?? 0) > SILENT_MS;
   const result = await sender.long(context, PREFLIGHT_REBOOT_SHUTDOWN, [REBOOT], { underway });
   if (result !== RESULT_ACCEPTED && result !== null) return { result, backAfterS: null };
-  const until = clock.now() + BACK_MS;
-  while (!isBack() && clock.now() < until && !context.turn.signal.aborted)
-    await new Promise<void>((resolve) => {
-      clock.after(LOOK_MS, resolve);
-    });
-  if (!isBack()) return { result, backAfterS: null };
+  const { signal } = context.turn;
+  const wait = { until: clock.now() + BACK_MS, everyMs: LOOK_MS, signal };
+  if (!(await lookUntil(clock, isBack, wait))) return { result, backAfterS: null };
   return { result: RESULT_ACCEPTED, backAfterS: Math.round((clock.now() - began) / 100) / 10 };
 }

@@ -22,6 +22,7 @@ import {
   RESULT_UNSUPPORTED,
   RESULT_UNSUPPORTED_FRAME,
 } from './exchange.ts';
+import { lookUntil } from './look-until.ts';
 import type { Craft, Maneuver } from './maneuvers.ts';
 import type { Turn } from './precedence.ts';
 
@@ -130,21 +131,14 @@ export class Sender {
       doubleAck: family === 'px4',
       shows,
     });
-    if (result === RESULT_ACCEPTED) await this.#shown(shows, context);
-    return result;
-  }
-
-  /**
-   * The heartbeat says it, so that who is told "accepted" does not then read the old mode. Not a mark in the telemetry instead: the
-   * mode stays what the vehicle says, and one that it takes back at once is never shown.
-   */
-  async #shown(shows: () => boolean, { turn, deadline }: Context): Promise<void> {
+    if (result !== RESULT_ACCEPTED) return result;
+    // So that who is told "accepted" does not then read the old mode. Not a mark in the telemetry instead: the mode stays what the
+    // vehicle says, and one that it takes back at once is never shown.
     const { clock } = this.#options;
+    const { deadline, turn } = context;
     const until = Math.min(clock.now() + SHOWN_MS, deadline);
-    while (!shows() && clock.now() < until && !turn.signal.aborted)
-      await new Promise<void>((resolve) => {
-        clock.after(LOOK_MS, resolve);
-      });
+    await lookUntil(clock, shows, { until, everyMs: LOOK_MS, signal: turn.signal });
+    return result;
   }
 
   /**

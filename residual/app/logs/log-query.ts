@@ -112,14 +112,6 @@ export class LogQuery {
     return out;
   }
 
-  /** Of every value that was ever written: an older version may have written others. */
-  metricNames(): readonly string[] {
-    return this.#db
-      .prepare('SELECT name FROM metric_names')
-      .all()
-      .map(({ name }) => String(name));
-  }
-
   sessions(
     filter: { readonly fromUs: number | null; readonly toUs: number | null },
     kind: string | null,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../../shared/errors.ts';
+import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
 import { credential, credentialHeaders, lose } from './credential.ts';
 import { heard, missed } from './presence.ts';
@@ -124,12 +124,10 @@ async function bodyOf(response: Response): Promise<unknown> {
 /** What a refusal of the node says. */
 export async function refusalOf(response: Response): Promise<Refused> {
   const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
-  const { detail, code, error, ...extras } = body;
-  // A lifecycle route has a number as `code`, and the word beside it.
-  const word = typeof code === 'number' ? error : code;
+  const { detail, code: _code, error: _error, ...extras } = body;
   const refusal = new Refused(
     response.status,
-    (typeof word === 'string' ? word : 'E_AWAY') as ErrorCode,
+    (errorWord(body) ?? 'E_AWAY') as ErrorCode,
     typeof detail === 'string' ? detail : `The node answered ${response.status}.`,
     extras,
   );
