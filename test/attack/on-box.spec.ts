@@ -92,6 +92,22 @@ describe('who is at the other end of a loopback connection', () => {
     });
     expect(unreadable.trusts(peer('127.0.0.1', 0xa1b2))).to.equal(false);
   });
+  it('reads the table again where the row was left out or came twice, and no more than twice again', () => {
+    const [head, ours] = TABLE.replace('65534', '    0').split(/\n(?= +1:)/);
+    const after = (...missing: readonly string[]): { trusted: boolean; reads: number } => {
+      let reads = 0;
+      const read = (path: string): string =>
+        path === '/proc/net/tcp' ? (missing[reads++] ?? `${head}\n${ours}`) : '';
+      const trusted = createOnBoxRule({ ownUid: 1, group: 'svc', log, read }).trusts(
+        peer('127.0.0.1', 0xa1b2),
+      );
+      return { trusted, reads };
+    };
+    expect(after()).to.deep.equal({ trusted: true, reads: 1 });
+    expect(after(head ?? '', `${head}\n${ours}\n${ours}`)).to.deep.equal({ trusted: true, reads: 3 });
+    expect(after('', '', '')).to.deep.equal({ trusted: false, reads: 3 });
+    expect(after(TABLE), 'a stranger is not asked for again').to.deep.equal({ trusted: false, reads: 1 });
+  });
   it('D18 tells a real process of nobody from one of root (needs root)', async function () {
     if (process.getuid?.() !== 0) this.skip();
     const rule = createOnBoxRule({ ownUid: 0, group: 'svc', log });

@@ -30,6 +30,11 @@ export interface OnBoxOptions {
 }
 
 const ESTABLISHED = '01';
+/**
+ * How often the tables are read at most. The kernel hands them out page by page: while others come and go, a row between two
+ * pages may be left out, or come twice.
+ */
+const READS = 3;
 
 /** The tables of the two families. */
 export interface SocketTables {
@@ -110,8 +115,9 @@ export function createOnBoxRule({ ownUid, group, log, read }: OnBoxOptions): OnB
   };
   return {
     trusts(connection) {
-      const tables = { tcp: textOrNone('/proc/net/tcp'), tcp6: textOrNone('/proc/net/tcp6') };
-      const uid = uidOfPeer(connection, tables);
+      let uid: number | null = null;
+      for (let reads = 0; uid === null && reads < READS; reads++)
+        uid = uidOfPeer(connection, { tcp: textOrNone('/proc/net/tcp'), tcp6: textOrNone('/proc/net/tcp6') });
       if (uid === null) return false;
       return (
         uid === 0 ||
