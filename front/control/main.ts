@@ -290,7 +290,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
     nodeStartedAt: init.nodeStartedAt,
     health: (device) => relayClient?.health(device) ?? { silentMs: null, latencyMs: null },
     link: async () => (config.radio.mode === 'off' || radio.problem !== null ? null : radio.status()),
-    linkOf: (slot) => radio.links.find((each) => each.slot === slot)?.state ?? null,
+    linkOf: (slot) => radio.links.find((each) => each.slot === slot) ?? null,
     network: async () =>
       network.ground().catch((error: unknown) => {
         log.debug(`network: ${messageOf(error)}`); // its own routes say why

@@ -1,13 +1,14 @@
 /** Above this much of the video lost after FEC, % the picture breaks. */
-const POOR_PERCENT = 1;
+export const POOR_PERCENT = 1;
 /** Above this much it is destroyed, and the diagnosis says why. */
 export const BAD_PERCENT = 20;
 
-export type RadioQuality = 'good' | 'poor' | 'bad' | 'none';
+export const RADIO_QUALITIES = ['good', 'poor', 'bad', 'none'] as const;
+export type RadioQuality = (typeof RADIO_QUALITIES)[number];
 
 /**
- * How good the link is to its reader: what the chip, the card and the list of drones show by their colour. `state` says only whether the
- * other end is heard.
+ * How good the link is to its reader: `quality` of GET /api/wfb, which the page's chip, card and list of drones and the CLI go by. `state`
+ * says only whether the other end is heard.
  * @param radio `loss_percent` after FEC, null where nothing is received
  */
 export function radioQuality({

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts';
+import { RADIO_QUALITIES } from '../radio/quality.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { pilotState } from './pilot.ts';
 import { recordings, recordStarted } from './video.ts';
@@ -53,12 +54,13 @@ export const groundRoleAnswer = {
 const drone = {
   title: 'GroundDrone',
   type: 'object',
-  required: ['slot', 'device_id', 'name', 'link', 'last_seen'],
+  required: ['slot', 'device_id', 'name', 'link', 'quality', 'last_seen'],
   properties: {
     slot: { type: 'integer', description: '0 is the single drone' },
     device_id: { type: 'string' },
     name: { type: 'string' },
     link: nullable('string', 'the state of its radio link, as GET /api/wfb has it; null: not known'),
+    quality: { enum: [...RADIO_QUALITIES, null], description: 'of that link, as GET /api/wfb has it' },
     last_seen: nullable('string', 'RFC 3339; when it last answered through the relay'),
   },
   additionalProperties: false,

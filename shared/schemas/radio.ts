@@ -1,3 +1,4 @@
+import { BAD_PERCENT, POOR_PERCENT, RADIO_QUALITIES } from '../radio/quality.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** Bodies and answers of the radio routes. */
@@ -6,6 +7,12 @@ const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, desc
   ({ type: [type, 'null'], description }) as const;
 
 const STATES = ['active', 'searching', 'mis_keyed', 'stale', 'down', 'absent'] as const;
+
+/** What every surface shows of a link by its colour. */
+export const radioQualitySchema = {
+  enum: RADIO_QUALITIES,
+  description: `how good the link is: good; poor above ${POOR_PERCENT} % of the video lost after FEC, or while nothing is heard; bad above ${BAD_PERCENT} %, mis_keyed or down; none: absent`,
+} as const;
 
 const linkFigures = {
   rssi_dbm: nullable('number', 'of the best antenna, mean of the last second'),
@@ -33,9 +40,20 @@ const linkFigures = {
 export const radioStatus = {
   title: 'RadioStatus',
   type: 'object',
-  required: ['state', 'mode', 'camera_silent', 'cards', 'antennas', 'diagnosis', 'problem', 'links'],
+  required: [
+    'state',
+    'quality',
+    'mode',
+    'camera_silent',
+    'cards',
+    'antennas',
+    'diagnosis',
+    'problem',
+    'links',
+  ],
   properties: {
     state: { enum: STATES },
+    quality: radioQualitySchema,
     mode: { enum: ['off', 'managed', 'external'] },
     profile: { type: 'string' },
     interface: nullable('string', 'the first card'),
@@ -116,12 +134,13 @@ export const radioStatus = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['slot', 'device_id', 'name', 'state'],
+        required: ['slot', 'device_id', 'name', 'state', 'quality'],
         properties: {
           slot: { type: 'integer' },
           device_id: nullable('string', 'the other end'),
           name: nullable('string', 'of the other end'),
           state: { enum: STATES },
+          quality: radioQualitySchema,
           rssi_dbm: linkFigures.rssi_dbm,
           loss_before_fec_percent: linkFigures.loss_before_fec_percent,
           bitrate_kbps: linkFigures.bitrate_kbps,

@@ -85,8 +85,8 @@ describe('a ground station', () => {
     const drones = await get(node, '/drones');
     expect(drones['active']).to.equal(FIRST);
     expect(drones['drones']).to.deep.equal([
-      { slot: 0, device_id: FIRST, name: '', link: null, last_seen: null },
-      { slot: 1, device_id: SECOND, name: '', link: null, last_seen: null },
+      { slot: 0, device_id: FIRST, name: '', link: null, quality: null, last_seen: null },
+      { slot: 1, device_id: SECOND, name: '', link: null, quality: null, last_seen: null },
     ]);
     const before = node.pid('svc-link');
     const { status, body } = await put(node, '/drones/active', { device_id: SECOND });

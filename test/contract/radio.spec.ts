@@ -1,6 +1,8 @@
 import { readFile, rename } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { RadioState } from '../../front/control/radio/link-state.ts';
+import { radioQuality } from '../../shared/radio/quality.ts';
 import { TestNode } from '../support/node.ts';
 import { RadioMachine } from '../support/radio-machine.ts';
 import { ReportServer, recorded } from '../support/report-server.ts';
@@ -127,6 +129,31 @@ describe('the radio over HTTP', () => {
     expect(metrics).to.match(/^svc_radio_active\{slot="0"\} 1$/m);
     expect(metrics).to.match(/^svc_radio_rssi_dbm\{slot="0"\} -45$/m);
     expect(node.stderr).to.match(/radio: slot 0 was searching, is active/);
+  });
+
+  it('the quality goes by what is lost, the state by whether the other end is heard', async () => {
+    let body = await hear('gs-loss0', 'active');
+    while (body['quality'] !== 'good') body = await hear('gs-loss0', 'active');
+    while (body['quality'] === 'good') body = await hear('gs-1card-loss30', 'active');
+    expect(body).to.include({ state: 'active', quality: 'poor' });
+    expect(body['loss_percent']).to.be.within(5, 20);
+    expect((body['links'] as Body[])[0]).to.include({ state: 'active', quality: 'poor' });
+    const of = (state: RadioState, loss_percent: number | null): string =>
+      radioQuality({ state, loss_percent });
+    expect([
+      of('active', null),
+      of('active', 1),
+      of('active', 1.1),
+      of('active', 20),
+      of('active', 20.1),
+    ]).to.deep.equal(['good', 'good', 'poor', 'poor', 'bad']);
+    expect([
+      of('searching', null),
+      of('stale', 0),
+      of('mis_keyed', 0),
+      of('down', null),
+      of('absent', null),
+    ]).to.deep.equal(['poor', 'poor', 'bad', 'bad', 'none']);
   });
 
   it('while both cards carry the link there is no survey, and it says why', async () => {

@@ -12,7 +12,7 @@ export default class RadioStatusCommand extends NodeCommand {
     await this.parse(RadioStatusCommand);
     const radio = (await this.api('GET', '/api/wfb')) as RadioStatus;
     const { bitrate_kbps: rate, fec_recovered: rebuilt, packets_lost: lost } = radio;
-    this.log(`radio      ${radio.state} (${radio.mode})`);
+    this.log(`radio      ${radio.state}, ${radio.quality} (${radio.mode})`);
     this.log(
       `channel    ${shown(radio.channel)}, ${shown(radio.frequency_mhz, 'MHz')}, ${shown(radio.tx_power_dbm, 'dBm')}`,
     );
@@ -23,8 +23,8 @@ export default class RadioStatusCommand extends NodeCommand {
     this.log(`video      ${shown(rate, 'kbit/s')}${radio.camera_silent ? ', CAMERA SILENT' : ''}`);
     for (const { name, driver, rssi_dbm: rssi, sends } of radio.cards)
       this.log(`card       ${name} (${driver}), ${shown(rssi, 'dBm')}${sends ? ', sends' : ''}`);
-    for (const { slot, name, device_id: id, state } of radio.links)
-      if (id !== null) this.log(`slot ${slot}     ${name ?? id}: ${state}`);
+    for (const { slot, name, device_id: id, state, quality } of radio.links)
+      if (id !== null) this.log(`slot ${slot}     ${name ?? id}: ${state}, ${quality}`);
     if (radio.diagnosis !== null) this.log(`diagnosis  ${radio.diagnosis.sentence}`);
     if (radio.problem !== null) this.log(`problem    ${radio.problem}`);
     return radio;

@@ -10,6 +10,7 @@ import type { GroundUi } from '../ground/ground-ui.ts';
 import type { SystemMonitor } from '../node/health.ts';
 import type { PilotInCommand } from '../pilot/pilot-in-command.ts';
 import type { BoundRadios } from '../radio/bound-radios.ts';
+import type { RadioLink } from '../radio/radio-link.ts';
 import type { RelayHealth } from '../relay/relay-client.ts';
 import type { VehicleView } from '../vehicle-view.ts';
 
@@ -44,8 +45,8 @@ export interface GroundDeps {
   readonly health: (deviceId: string) => RelayHealth;
   /** The radio, as GET /api/wfb; null: not known. */
   readonly link: () => Promise<unknown>;
-  /** The state of the radio link of a slot. */
-  readonly linkOf: (slot: number) => string | null;
+  /** The radio link of a slot, null if it has none. */
+  readonly linkOf: (slot: number) => Pick<RadioLink, 'state' | 'quality'> | null;
   /** As GET /api/v1/ground-station/network; null: not known. */
   readonly network: () => Promise<unknown>;
   /** As GET /api/video; null: not known. */
@@ -89,7 +90,8 @@ function drones({ radios, active, health, linkOf, now }: GroundDeps): unknown {
     drones: radios.list().map(({ slot, device_id: id, name }) => {
       const { silentMs } = health(id);
       const lastSeen = silentMs === null ? null : new Date(now() - silentMs).toISOString();
-      return { slot, device_id: id, name, link: linkOf(slot), last_seen: lastSeen };
+      const { state = null, quality = null } = linkOf(slot) ?? {};
+      return { slot, device_id: id, name, link: state, quality, last_seen: lastSeen };
     }),
   };
 }

@@ -1,6 +1,7 @@
 import { every } from '../../../shared/async/every.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Profile } from '../../../shared/profile.ts';
+import { type RadioQuality, radioQuality } from '../../../shared/radio/quality.ts';
 import type { Figures } from './figures.ts';
 import { History, type Sample } from './history.ts';
 import { LinkState, type RadioState } from './link-state.ts';
@@ -64,6 +65,10 @@ export class RadioLink {
 
   get state(): RadioState {
     return this.#state.stateAt(this.#deps.monotonic());
+  }
+
+  get quality(): RadioQuality {
+    return radioQuality({ state: this.state, loss_percent: this.figures.loss_percent });
   }
 
   get figures(): Figures {

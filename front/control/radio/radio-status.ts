@@ -1,4 +1,5 @@
 import type { Profile } from '../../../shared/profile.ts';
+import type { RadioQuality } from '../../../shared/radio/quality.ts';
 import { channelOf } from '../../../shared/wifi-channel.ts';
 import type { BoundRadio } from './bound-radios.ts';
 import type { RadioCards } from './cards.ts';
@@ -32,6 +33,7 @@ export interface OtherEnd {
 /** The answer of GET /api/wfb (shared/schemas/radio.ts says what the members are). */
 export interface RadioStatus extends Figures {
   readonly state: RadioState;
+  readonly quality: RadioQuality;
   readonly [other: string]: unknown;
   readonly diagnosis: Diagnosis | null;
 }
@@ -46,6 +48,7 @@ export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, Card
   const setting = first === undefined ? undefined : settings.get(first.name);
   return {
     state,
+    quality: link?.quality ?? 'none',
     mode: config.mode,
     profile,
     interface: first?.name ?? null,
@@ -77,13 +80,14 @@ export function radioStatus(radio: RadioView, settings: ReadonlyMap<string, Card
           }),
     problem: problemOf(radio, link),
     unread_lines: link?.garbage ?? 0,
-    links: links.map(({ slot, state: its, figures: of }) => {
+    links: links.map(({ slot, state: its, quality, figures: of }) => {
       const peer = bound.find((each) => each.slot === slot);
       return {
         slot,
         device_id: peer?.device_id ?? null,
         name: peer?.name ?? null,
         state: its,
+        quality,
         rssi_dbm: of.rssi_dbm,
         loss_before_fec_percent: of.loss_before_fec_percent,
         bitrate_kbps: of.bitrate_kbps,

@@ -68,9 +68,9 @@ export function Drones(): JSX.Element {
 
 function Link({ drone }: { drone: Drone }): JSX.Element {
   const state = Object.keys(t.node.radio.states).find((name): name is Radio['state'] => name === drone.link);
-  return state === undefined ? (
+  return state === undefined || drone.quality === null ? (
     <Badge>{t.ground.drones.unknown}</Badge>
   ) : (
-    <Badge tone={radioTone({ state, loss_percent: null })}>{t.node.radio.states[state]}</Badge>
+    <Badge tone={radioTone({ quality: drone.quality })}>{t.node.radio.states[state]}</Badge>
   );
 }

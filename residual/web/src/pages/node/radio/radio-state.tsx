@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { type RadioQuality, radioQuality } from '../../../../../../shared/radio/quality.ts';
+import type { RadioQuality } from '../../../../../../shared/radio/quality.ts';
 import type { Answer } from '../../../api/rows.ts';
 import { number, span } from '../../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
@@ -14,8 +14,8 @@ const TONES = { good: 'good', poor: 'warn', bad: 'bad', none: 'info' } as const 
 >;
 
 /** The colour of the link wherever it is shown. */
-export function radioTone(radio: Pick<Radio, 'state' | 'loss_percent'>): (typeof TONES)[RadioQuality] {
-  return TONES[radioQuality(radio)];
+export function radioTone({ quality }: Pick<Radio, 'quality'>): (typeof TONES)[RadioQuality] {
+  return TONES[quality];
 }
 
 /** How the link is, in words and figures, and what each antenna hears. */
