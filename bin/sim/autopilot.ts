@@ -5,9 +5,9 @@ import { Px4Files } from './firmware/px4-files.ts';
 import { AirTraffic } from './flight/air-traffic.ts';
 import { Arming } from './flight/arming.ts';
 import { type Craft, IDLE, MavSeverity, OFF } from './flight/craft.ts';
-import { DataflashLog, type LoggedState } from './flight/dataflash-log.ts';
 import { Failsafes } from './flight/failsafe.ts';
 import { Fence } from './flight/fence.ts';
+import type { FlightLog, LoggedState } from './flight/flight-log.ts';
 import { clamp, type GeoPoint } from './flight/geo.ts';
 import { defaultMission, Mission } from './flight/mission.ts';
 import type { ModeSet } from './flight/mode-set.ts';
@@ -109,7 +109,7 @@ export class Autopilot implements Craft {
   #silentUntil = 0;
   #last: number;
   #behind = 0; // simulated seconds not stepped yet
-  #log: { readonly file: DataflashLog; readonly utc: number } | undefined;
+  #log: { readonly file: FlightLog; readonly utc: number } | undefined;
   #idle = 0; // simulated seconds armed without thrust
   #hadPosition = false;
   #toldCurrent = 0;
@@ -344,12 +344,12 @@ export class Autopilot implements Craft {
     if (delay > 0 && this.#idle >= delay) this.disarm();
   }
 
-  /** ArduPilot writes its log from arming to disarming; PX4's has another form, and is not written. */
+  /** Both firmwares write a log from arming to disarming. */
   #record(): void {
-    if (!this.vehicle.armed || this.#firmware.logs !== 'ardupilot') return;
+    if (!this.vehicle.armed) return;
     if (this.#log === undefined) {
       const wall = Date.now();
-      const file = new DataflashLog(this.params.visible(), this.#logged(), wall);
+      const file = this.#firmware.beginLog(this.params.visible(), this.#logged(), wall);
       this.#log = { file, utc: Math.floor(wall / 1000) };
     } else this.#log.file.sample(this.#logged());
   }

@@ -1,6 +1,7 @@
 /** ArduPilot 4.5 in four families. All of them fly, drive or swim as the same point mass: only what the link sees differs. */
 import { AutoMode } from '../flight/auto.ts';
 import type { Craft } from '../flight/craft.ts';
+import { DataflashLog } from '../flight/dataflash-log.ts';
 import { GuidedMode, TakeoffMode } from '../flight/guided.ts';
 import { type Mission, NAV } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
@@ -191,6 +192,7 @@ export function ardupilot(name: VehicleFamily): Firmware {
     ftpNotOpen: NAK.fileNotFound,
     paramFile: true,
     logs: 'ardupilot',
+    beginLog: (params, state, wall) => new DataflashLog(params, state, wall),
     initialMode: 0,
     words: name === 'rover' ? ROVER_WORDS : WORDS,
     events: false,

@@ -1,5 +1,6 @@
 import type { ArmingHabits } from '../flight/arming.ts';
 import type { Craft } from '../flight/craft.ts';
+import type { BeginLog } from '../flight/flight-log.ts';
 import type { Mission } from '../flight/mission.ts';
 import type { ModeSet } from '../flight/mode-set.ts';
 import type { FlightMode, Modes } from '../flight/modes.ts';
@@ -32,6 +33,7 @@ export interface Firmware extends ArmingHabits, CommandDialect, StreamDialect, T
   readonly paramFile: boolean;
   /** How its logs are fetched. */
   readonly logs: LogDialect;
+  readonly beginLog: BeginLog;
   /** Mode number at boot where the command line says none. */
   readonly initialMode: number;
   /** The mission protocol, for all three lists. */

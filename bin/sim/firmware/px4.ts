@@ -2,6 +2,7 @@
 
 import { armsIn } from '../../../shared/flight/arming-modes.ts';
 import { modeName } from '../../../shared/flight/modes.ts';
+import { Ulog } from '../flight/ulog.ts';
 import { NAK } from '../mavlink/ftp.ts';
 import { MavAutopilot, MavState, MavType } from '../mavlink/mavlink-values.ts';
 import { BYTEWISE } from '../mavlink/param-dialect.ts';
@@ -114,6 +115,7 @@ export function px4(): Firmware {
     ftpNotOpen: NAK.invalidSession,
     paramFile: false,
     logs: 'px4',
+    beginLog: (params, state, wall) => new Ulog(params, state, wall),
     initialMode: LOITER,
     words: WORDS,
     events: true,

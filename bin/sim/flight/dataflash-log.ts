@@ -1,4 +1,5 @@
 import type { Param } from '../mavlink/params.ts';
+import { type FlightLog, type LoggedState, MOST_LOG_BYTES, SAMPLE_S } from './flight-log.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /**
@@ -26,21 +27,9 @@ const EVENT = { ARMED: 10, DISARMED: 11, LAND_COMPLETE: 18, NOT_LANDED: 28 } as 
 const GPS_EPOCH_S = 315_964_800;
 const LEAP_S = 18;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
-/** Between two samples, simulated seconds. */
-const EVERY_S = 0.2;
-/** An hour or more of samples; what comes later is not written. */
-const MOST_BYTES = 8 * 1024 * 1024;
 const DEGREES = 180 / Math.PI;
 
-/** What the log takes of the vehicle. */
-export interface LoggedState {
-  readonly vehicle: Vehicle;
-  readonly mode: { readonly number: number };
-  readonly volts: number;
-  readonly satellites: number;
-}
-
-export class DataflashLog {
+export class DataflashLog implements FlightLog {
   readonly #parts: Buffer[] = [];
   #size = 0;
   #next = 0;
@@ -60,16 +49,14 @@ export class DataflashLog {
     this.sample(state);
   }
 
-  /** A text of the vehicle. */
   text(vehicle: Vehicle, words: string): void {
     this.#write('MSG', [micros(vehicle), words]);
   }
 
-  /** Call it with each step while armed. */
   sample(state: LoggedState): void {
     const { vehicle, mode, volts, satellites } = state;
     if (vehicle.time < this.#next) return;
-    this.#next = vehicle.time + EVERY_S;
+    this.#next = vehicle.time + SAMPLE_S;
     const time = micros(vehicle);
     if (mode.number !== this.#mode) {
       this.#mode = mode.number;
@@ -97,7 +84,6 @@ export class DataflashLog {
     this.#write('BAT', [time, 0, volts, vehicle.battery.amps]);
   }
 
-  /** The bytes of the log, which ends here. */
   end(state: LoggedState): Buffer {
     this.#next = 0;
     this.sample(state);
@@ -112,7 +98,7 @@ export class DataflashLog {
 
   #add(type: number, format: string, values: readonly (number | string | bigint)[]): void {
     const length = 3 + sizeOf(format);
-    if (this.#size + length > MOST_BYTES) return;
+    if (this.#size + length > MOST_LOG_BYTES) return;
     const bytes = Buffer.alloc(length);
     bytes.set([HEAD_1, HEAD_2, type]);
     let at = 3;
