@@ -40,14 +40,15 @@ const until = (found: string): string =>
 const AFTERWARDS: readonly (readonly [command: RegExp, script: string])[] = [
   [/^npm start/, until('"ok":true,"flags"')], // it has a position
   [/"cmd":"land"/, until('"armed":false')],
-  // Whoever reads the next page has the key of the node.
+  // Whoever reads on has the key of the node, and has read the credential on the screen of the hub.
   [/^export SVC_KEY=/, 'echo "$SVC_KEY" >"$PAGES/key"'],
+  [/svc-hub --demo/, 'export SVC_HUB_CREDENTIAL=$(grep -o "svc_op_[^ ]*" "$PAGES/said")'],
 ];
 
 /** One command with the mark behind it, and its exit code. */
 function scriptOf({ command }: ShownLine): string {
   const text = IN_BACKGROUND.test(command)
-    ? `${command} >"$PAGES/said" 2>&1 & started+=($!)\nfor i in $(seq 600); do grep -q '^ *Ctrl-C stops' "$PAGES/said" && break; sleep 0.1; done; cat "$PAGES/said"`
+    ? `{ ${command}\n} >"$PAGES/said" 2>&1 & started+=($!)\nfor i in $(seq 600); do grep -q '^ *Ctrl-C stops' "$PAGES/said" && break; sleep 0.1; done; cat "$PAGES/said"`
     : ENDLESS.test(command)
       ? `timeout -s INT 4 ${command}`
       : command;
@@ -103,6 +104,9 @@ describe('README and docs', function () {
         PATH: `${bin}:${join(checkout, 'node_modules/.bin')}:${SAFE_PATH}`,
         NO_COLOR: '1',
         PAGES: dir,
+        SVC_ETC_DIR: join(checkout, '.svc/etc'),
+        SVC_RUN_DIR: join(checkout, '.svc/run'),
+        SVC_STATE_DIR: join(checkout, '.svc/state'),
       },
       stdio: ['pipe', 'pipe', 'inherit'],
     }) as typeof shell;
@@ -111,7 +115,7 @@ describe('README and docs', function () {
   after(async () => {
     if (dir === undefined) return;
     shell.stdin.end(
-      'read -r node <started && kill -INT -- "-$node" && while kill -0 "$node" 2>/dev/null; do sleep 0.1; done\n',
+      'read -r node <node && kill -INT -- "-$node" && while kill -0 "$node" 2>/dev/null; do sleep 0.1; done\n',
     );
     await once(shell, 'close');
     await removeDir(dir);
@@ -165,9 +169,9 @@ describe('README and docs', function () {
         'set -m; started=(); [ -e key ] && export SVC_KEY=$(cat key)',
         `cd ${folder}`,
         ...lines.map(scriptOf),
-        page === 'README.md'
-          ? 'echo "${started[0]}" >"$PAGES/started"' // the node is for all pages
-          : 'for pid in "${started[@]}"; do kill -INT -- "-$pid"; done; wait',
+        // The node is for all pages.
+        page === 'README.md' ? 'echo "${started[0]}" >"$PAGES/node"; started=("${started[@]:1}")' : '',
+        'for pid in "${started[@]}"; do kill -INT -- "-$pid"; wait "$pid"; done',
       ];
       const answers = (await run(page, script.join('\n'))).split(new RegExp(`\n${MARK} (\\d+)\n`));
       for (const [index, line] of lines.entries()) {
