@@ -23,7 +23,11 @@ function prose(page: string): string {
 
 /** The links of a page to files and parts of files; those to other hosts are left out. */
 function linksOf(page: string): readonly Link[] {
-  return [...prose(page).replaceAll(/`[^`]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)]
+  return [
+    ...prose(page)
+      .replaceAll(/`[^`]*`/g, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => {

@@ -1,11 +1,19 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { on, once } from 'node:events';
 import { globSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
 import { ROOT, SAFE_PATH } from '../support/node.ts';
-import { type Block, blocksOf, isAsShown, type ShownLine, shownLines, TYPED } from '../support/shown-shell.ts';
+import {
+  type Block,
+  blocksOf,
+  isAsShown,
+  type ShownLine,
+  shownLines,
+  TYPED,
+} from '../support/shown-shell.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
 /** All pages; what was measured, and the route table, tell nobody to type anything. */
@@ -26,7 +34,17 @@ const ENDLESS = /^(?:npx )?svc (?:logs tail|top$|plugin dev)/;
 const FINDS = /^(?:npx )?svc (?:doctor|params diff|check)/;
 /** What another machine shows otherwise: its processor and load. */
 const OF_A_MACHINE = /^(?:board|health) /;
-const TRACKED = ['shared', 'front', 'residual', 'bin', 'connector', 'deploy', 'package.json', 'tsconfig.json', '.gitignore'];
+const TRACKED = [
+  'shared',
+  'front',
+  'residual',
+  'bin',
+  'connector',
+  'deploy',
+  'package.json',
+  'tsconfig.json',
+  '.gitignore',
+];
 const COMMANDS = ['svc', 'svc-hub', 'svc-mcp', 'svc-conformance'];
 const MARK = '@@line';
 const END = '@@page';
@@ -34,12 +52,22 @@ const END = '@@page';
 /** A network of its own, so that the ports of the pages are free. */
 const OWN_NETWORK = ['unshare', process.getuid?.() === 0 ? '-n' : '-rn'] as const;
 
+/** What a page says of a machine of its own, in a checkout. */
+const BEFORE: Readonly<Record<string, string>> = {
+  'docs/extensions.md':
+    'export SVC_ETC_DIR="$PAGES/svc/.svc/etc" SVC_RUN_DIR="$PAGES/svc/.svc/run" SVC_STATE_DIR="$PAGES/svc/.svc/state"',
+};
+
 /** What a reader does not see and waits for all the same. */
 const until = (found: string): string =>
   `for i in $(seq 300); do curl -s --unix-socket "$PAGES/svc/.svc/run/control.sock" http://localhost/api/telemetry | grep -q '${found}' && break; sleep 0.2; done`;
 const AFTERWARDS: readonly (readonly [command: RegExp, script: string])[] = [
   [/^npm start/, until('"ok":true,"flags"')], // it has a position
   [/"cmd":"land"/, until('"armed":false')],
+  [
+    /^svc services restart svc-link/,
+    'for i in $(seq 50); do svc status | grep -q link_down || break; sleep 0.1; done',
+  ],
   // Whoever reads on has the key of the node, and has read the credential on the screen of the hub.
   [/^export SVC_KEY=/, 'echo "$SVC_KEY" >"$PAGES/key"'],
   [/svc-hub --demo/, 'export SVC_HUB_CREDENTIAL=$(grep -o "svc_op_[^ ]*" "$PAGES/said")'],
@@ -48,7 +76,7 @@ const AFTERWARDS: readonly (readonly [command: RegExp, script: string])[] = [
 /** One command with the mark behind it, and its exit code. */
 function scriptOf({ command }: ShownLine): string {
   const text = IN_BACKGROUND.test(command)
-    ? `{ ${command}\n} >"$PAGES/said" 2>&1 & started+=($!)\nfor i in $(seq 600); do grep -q '^ *Ctrl-C stops' "$PAGES/said" && break; sleep 0.1; done; cat "$PAGES/said"`
+    ? `rm -f "$PAGES/said"\n{ ${command}\n} >"$PAGES/said" 2>&1 & started+=($!)\nfor i in $(seq 600); do grep -qs '^ *Ctrl-C stops' "$PAGES/said" && break; sleep 0.1; done; cat "$PAGES/said"`
     : ENDLESS.test(command)
       ? `timeout -s INT 4 ${command}`
       : command;
@@ -79,7 +107,7 @@ describe('README and docs', function () {
   this.timeout(120_000);
   let dir: string;
   let checkout: string;
-  let shell: ChildProcess & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream };
+  let shell: ChildProcessByStdio<Writable, Readable, null>;
   const blocks = new Map<string, readonly Block[]>();
 
   before(async function () {
@@ -104,12 +132,9 @@ describe('README and docs', function () {
         PATH: `${bin}:${join(checkout, 'node_modules/.bin')}:${SAFE_PATH}`,
         NO_COLOR: '1',
         PAGES: dir,
-        SVC_ETC_DIR: join(checkout, '.svc/etc'),
-        SVC_RUN_DIR: join(checkout, '.svc/run'),
-        SVC_STATE_DIR: join(checkout, '.svc/state'),
       },
       stdio: ['pipe', 'pipe', 'inherit'],
-    }) as typeof shell;
+    });
     shell.stdin.write('ip link set lo up\n');
   });
   after(async () => {
@@ -168,6 +193,7 @@ describe('README and docs', function () {
       const script = [
         'set -m; started=(); [ -e key ] && export SVC_KEY=$(cat key)',
         `cd ${folder}`,
+        BEFORE[page] ?? '',
         ...lines.map(scriptOf),
         // The node is for all pages.
         page === 'README.md' ? 'echo "${started[0]}" >"$PAGES/node"; started=("${started[@]:1}")' : '',

@@ -71,7 +71,8 @@ interface Items {
 function typeOf(leaf: ConfigNode): string {
   const { type, enum: options, minimum, maximum, maxItems, items } = leaf as ConfigNode & Items;
   if (Array.isArray(options)) return options.map((option) => `\`${String(option)}\``).join(', ');
-  if (type === 'array') return `list of ${items === undefined ? 'texts' : typeOf(items)}, at most ${String(maxItems)}`;
+  if (type === 'array')
+    return `list of ${items === undefined ? 'texts' : typeOf(items)}, at most ${String(maxItems)}`;
   if (type === 'boolean') return 'true or false';
   if (type === 'string') return 'text';
   const [name, orNull] = Array.isArray(type) ? [String(type[0]), ', or null'] : [String(type), ''];

@@ -53,7 +53,8 @@ const VERDICTS = ['status', 'cmd', 'code', 'name', 'state', 'detail'] as const;
  * line is whatever comes there, `<43 characters>` a secret of that length. Of JSON the verdict counts; a shown one may be cut.
  */
 export function isAsShown(line: string, shown: string): boolean {
-  if (shown.startsWith('{')) return shown.endsWith('}') ? verdict(line) === verdict(shown) : sameHead(line, shown);
+  if (shown.startsWith('{'))
+    return shown.endsWith('}') ? verdict(line) === verdict(shown) : sameHead(line, shown);
   return new RegExp(`^${shown.replaceAll(VARIES, pattern)}$`).test(line);
 }
 
