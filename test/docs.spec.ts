@@ -3,8 +3,12 @@ import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { CONFIG_FILE, configDocument } from './support/config-file.ts';
 import { ROOT } from './support/node.ts';
-import { blocksOf } from './support/shown-shell.ts';
+import { blocksOf, TYPED, TYPED_PAGES } from './support/shown-shell.ts';
 
+/** Languages of the blocks that nobody types. */
+const SHOWN_ONLY = ['json', 'text', 'yaml'];
+/** Blocks with a mark that says why no test runs them: few, or the pages are not tested. */
+const MOST_NOT_RUN = 10;
 const INDEX = 'docs/README.md';
 
 /** A link of a page: the file, from the root of the checkout, and the part of it that is named; empty for none. */
@@ -77,6 +81,19 @@ describe('README and docs', () => {
       .filter((file) => statSync(join(ROOT, file)).isFile())
       .filter((file) => !reached.has(file) && !reached.has(dirname(file)));
     expect(lost).to.deep.equal([]);
+  });
+
+  it('every block says what it is; test/e2e/docs.spec.ts runs what is typed, but for a few with a reason', () => {
+    const blocks = TYPED_PAGES.flatMap((page) =>
+      blocksOf(readFileSync(join(ROOT, page), 'utf8')).map((block) => ({ page, ...block })),
+    );
+    const wrong = blocks.filter(({ language, notRun, lines }) =>
+      TYPED.includes(language)
+        ? notRun === ''
+        : !SHOWN_ONLY.includes(language) || notRun !== null || lines.some((line) => line.startsWith('$ ')),
+    );
+    expect(wrong.map(({ page, at }) => `${page}:${at}`)).to.deep.equal([]);
+    expect(blocks.filter(({ notRun }) => notRun !== null).length).to.be.at.most(MOST_NOT_RUN);
   });
 
   it('docs/configuration.md is made of the schema; if not, run npm run docs', () => {

@@ -1,3 +1,6 @@
+import { globSync } from 'node:fs';
+import { ROOT } from './node.ts';
+
 /** A line that a page of the documentation tells its reader to type, with what it says that comes back. */
 export interface ShownLine {
   readonly command: string;
@@ -17,6 +20,12 @@ export interface Block {
 
 /** The languages of the blocks that somebody types: `console` with `$ ` and what comes back, `sh` with the commands alone. */
 export const TYPED: readonly string[] = ['console', 'sh'];
+
+/** The pages whose blocks are run, in that order; what was measured, and the route table, tell nobody to type anything. */
+export const TYPED_PAGES: readonly string[] = [
+  'README.md', // the first: it starts the node, and pairs it
+  ...globSync('docs/**/*.md', { cwd: ROOT, exclude: ['docs/evidence/**', 'docs/routes.md'] }).toSorted(),
+];
 
 /** All fenced blocks of a Markdown text, in order. */
 export function blocksOf(markdown: string): readonly Block[] {
