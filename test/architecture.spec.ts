@@ -22,9 +22,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   deploy: ['shared'],
 };
 
-/** A path in this repository with an extension, as comments and documents name one; a page below any folder. */
+/** A path in this repository with an extension, as comments and documents name one; a page below any folder. Links: docs.spec.ts. */
 const REPOSITORY_FILE =
-  /(?<![\w./$}-])(?:(?:shared|front|residual|connector|bin|test|deploy|docs)\/(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|js|tsv|yml|json|sh|service|socket|conf|css|html|png)|[a-z]+\/(?:[a-z-]+\/)*[a-z-]+\.md)\b/g;
+  /(?<![\w./$}-]|\]\()(?:(?:shared|front|residual|connector|bin|test|deploy|docs)\/(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|js|tsv|yml|json|sh|service|socket|conf|css|html|png)|[a-z]+\/(?:[a-z-]+\/)*[a-z-]+\.md)\b/g;
 /** An id of an attack case: no percent-encoding, no part of a longer word. */
 const CASE = /(?<![%\w])[A-K]\d{1,2}\b/g;
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { noNamespaces, RemoteHost } from '../support/netns.ts';
@@ -9,8 +9,6 @@ import { PluginNode } from '../support/plugin-node.ts';
 import { svc } from '../support/svc.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
 
-const GUIDE_MS = 90_000;
-
 describe('extensions, as their authors and operators use them', function () {
   this.timeout(120_000);
   let plugins: PluginNode;
@@ -18,12 +16,6 @@ describe('extensions, as their authors and operators use them', function () {
   before(async () => {
     folder = await tempDir();
     plugins = await PluginNode.start();
-    await mkdir(join(folder, 'bin'));
-    await writeFile(
-      join(folder, 'bin/svc'),
-      `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'bin/svc.js')}' "$@"\n`,
-      { mode: 0o755 },
-    );
   });
   after(async () => {
     await plugins.node.stop();
@@ -48,36 +40,6 @@ describe('extensions, as their authors and operators use them', function () {
       expect(code, `${args.join(' ')}\n${stdout}${stderr}`).to.equal(0);
     }
   };
-
-  it('every command of docs/extensions.md works, in order, from an empty folder', async () => {
-    const guide = await readFile(join(ROOT, 'docs/extensions.md'), 'utf8');
-    const blocks = [...guide.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-    expect(blocks.length).to.be.above(5);
-    const { paths } = plugins.node;
-    const empty = join(folder, 'empty');
-    await mkdir(empty);
-    const shell = execFile('bash', ['-exc', blocks.join('\n')], {
-      cwd: empty,
-      timeout: GUIDE_MS,
-      env: {
-        ...process.env,
-        PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`,
-        SVC_ETC_DIR: paths.etc,
-        SVC_RUN_DIR: paths.run,
-        SVC_STATE_DIR: paths.state,
-        NO_COLOR: '1',
-      },
-    });
-    let said = '';
-    for (const stream of [shell.stdout, shell.stderr])
-      stream?.on('data', (text: string) => {
-        said += text;
-      });
-    const [code] = (await once(shell, 'close')) as [number];
-    expect(code, said).to.equal(0);
-    expect(said).to.include('is installed').and.to.include('is removed');
-    expect(JSON.stringify(await plugins.done('GET', '/api/plugins'))).to.equal('{"installs":[]}');
-  });
 
   it('the geofence watcher: a page, a state, two tools', async () => {
     await install('geofence-watch');

@@ -1525,7 +1525,7 @@ export const en = {
       user: 'Your name',
       userHint: 'It stands in the log of the node as who paired it.',
       code: 'Pairing code',
-      codeHint: 'Six characters, on the screen of the node or by `svc pairing code` on it.',
+      codeHint: 'Six characters: `npm start` shows them, and GET /api/pairing/code on the node.',
       codeOptional: 'Six characters, if you have it; this node does not insist on it.',
       claim: 'Pair',
       once: 'This is the pairing key. It is shown this once. Who has it can do everything with the node.',

@@ -1,0 +1,85 @@
+/** `npm run docs`: every key of the config as `docs/configuration.md`, for people; a contract test holds the two equal. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ConfigNode, configLeaves } from '../../shared/config/keys.ts';
+import { ROOT } from './node.ts';
+
+export const CONFIG_FILE = join(ROOT, 'docs/configuration.md');
+
+const HEAD = `# Configuration
+
+Made from the schema in \`shared/config/\` by \`npm run docs\`; do not edit it. The file is \`/etc/svc/config.yaml\`, in a checkout
+\`.svc/etc/config.yaml\`; what it leaves out has its default. Change it on the page (Node, Config), with \`svc config set KEY VALUE\`, with
+\`PUT /api/config\`, or by hand. \`svc config get\` shows what is set, \`svc config diff\` what differs from the defaults, and
+\`GET /api/config/schema\` has all of this for programs.
+
+| Column | |
+|---|---|
+| In force after | the processes that must restart: \`svc services restart NAME\`, or the button on the page. \`svc-supervisor\` is the whole node |
+| Armed | \`refused\`: not while the vehicle is armed, or nobody knows whether it is, without \`--force\` |
+| Who | the least that may write it: a token with \`admin\` or the scope that stands there beside it, the pairing \`key\`, or \`root\` on the node |
+`;
+
+/** By the last word of the key: what the number counts. */
+const UNITS: Readonly<Record<string, string>> = {
+  days: 'days',
+  dbm: 'dBm',
+  fps: '1/s',
+  height: 'pixels',
+  hz: '1/s',
+  kbps: 'kbit/s',
+  m: 'm',
+  mb: 'MB',
+  mhz: 'MHz',
+  s: 's',
+  width: 'pixels',
+};
+
+/** @returns the whole text of the file */
+export function configDocument(leaves = configLeaves()): string {
+  const sections = [...Map.groupBy(leaves, ([key]) => key.split('.')[0] ?? '')].map(([name, own]) =>
+    [
+      `\n## ${name}\n`,
+      '| Key | Type | Default | Unit | What it is | In force after | Armed | Who |',
+      '|---|---|---|---|---|---|---|---|',
+      ...own.map(([key, leaf]) => `| ${cells(key, leaf).join(' | ')} |`),
+      '',
+    ].join('\n'),
+  );
+  return HEAD + sections.join('');
+}
+
+function cells(key: string, leaf: ConfigNode): readonly string[] {
+  const who = leaf['x-class'];
+  return [
+    `\`${key}\``,
+    typeOf(leaf),
+    leaf['default'] === undefined ? 'of the profile' : `\`${JSON.stringify(leaf['default'])}\``,
+    UNITS[key.split(/[._]/).at(-1) ?? ''] ?? '',
+    `${String(leaf['description'])}${leaf['x-secret'] === true ? '; a secret, never shown' : ''}`,
+    (leaf['x-restart'] ?? []).map((name) => `\`${name}\``).join(', '),
+    leaf['x-armed'] === 'guard' ? 'refused' : '',
+    who === undefined ? 'admin' : who === 'keyonly' ? 'key' : who === 'root' ? 'root' : `admin, ${who}`,
+  ].map((cell) => cell.replaceAll('|', '\\|'));
+}
+
+interface Items {
+  readonly items?: ConfigNode;
+}
+
+/** What may stand there, in words. */
+function typeOf(leaf: ConfigNode): string {
+  const { type, enum: options, minimum, maximum, maxItems, items } = leaf as ConfigNode & Items;
+  if (Array.isArray(options)) return options.map((option) => `\`${String(option)}\``).join(', ');
+  if (type === 'array')
+    return `list of ${items === undefined ? 'texts' : typeOf(items)}, at most ${String(maxItems)}`;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'string') return 'text';
+  const [name, orNull] = Array.isArray(type) ? [String(type[0]), ', or null'] : [String(type), ''];
+  return `${name}, ${String(minimum)} to ${String(maximum)}${orNull}`;
+}
+
+if (import.meta.main) {
+  writeFileSync(CONFIG_FILE, configDocument());
+  process.stdout.write(`${CONFIG_FILE}: ${configLeaves().length} keys\n`);
+}
