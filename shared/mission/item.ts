@@ -1,12 +1,29 @@
+import { CMD } from './commands.ts';
+
 /** The three lists of a vehicle: MAV_MISSION_TYPE 0, 1, 2. */
 export const MISSION_PARTS = ['mission', 'fence', 'rally'] as const;
 export type MissionPart = (typeof MISSION_PARTS)[number];
 
+/** MAV_AUTOPILOT_ARDUPILOTMEGA */
+const ARDUPILOT = 3;
+
+export type FirstItem = 0 | 1;
+
+/**
+ * The vehicle's number of the mission's first item to fly: ArduPilot has its home as item 0. Null: not known.
+ * @param autopilot MAV_AUTOPILOT
+ */
+export function firstItemOf(autopilot: unknown): FirstItem | null {
+  if (typeof autopilot !== 'number') return null;
+  return autopilot === ARDUPILOT ? 1 : 0;
+}
+
 /**
  * One item, with MAVLink's own member names (MISSION_ITEM_INT). The mission's items are those to fly: ArduPilot's item 0, its
- * home, is not among them, on no firmware. `seq` counts from 0, and a DO_JUMP names its target by that `seq`.
+ * home, is not among them, on no firmware. A DO_JUMP names its target by the target's `seq`.
  */
 export interface MissionItem {
+  /** The vehicle's own number: in a mission from `firstItemOf`, in a fence and among rally points from 0. */
   readonly seq: number;
   /** MAV_FRAME */
   readonly frame: number;
@@ -31,3 +48,14 @@ export const ITEM_PARAMS: readonly ItemParam[] = ['param1', 'param2', 'param3', 
 
 /** More than any firmware stores. */
 export const MAX_ITEMS = 5000;
+
+/** The same list with `first` as the number of its first item; what a DO_JUMP names stays the same item. */
+export function numberedFrom(items: readonly MissionItem[], first: number): readonly MissionItem[] {
+  const shift = first - (items[0]?.seq ?? first);
+  if (shift === 0) return items;
+  return items.map((item) => ({
+    ...item,
+    seq: item.seq + shift,
+    param1: item.command === CMD.jump && item.param1 !== null ? item.param1 + shift : item.param1,
+  }));
+}
