@@ -21,7 +21,7 @@ const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'm
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    "{items: [{frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers; frame 3: m above home; without the home item. Or a QGroundControl plan. A DO_JUMP names its target by the number in the vehicle (mission_read), or by the list's own where it has `seq` from 0 or 1.",
+    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGroundControl plan.',
 };
 const SUMMARY: JsonSchema = {
   type: 'object',
@@ -66,14 +66,13 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_read',
     title: 'Read the mission',
-    description:
-      'What the vehicle holds: a summary, and at most 50 items from `from` on. `seq` is the number in the vehicle.',
+    description: 'What the vehicle holds: a summary, and at most 50 items from seq `from` on.',
     toolset: 'mission',
     routes: ['mission.get', 'fence.get', 'rally.get'],
     input: {
       properties: {
         part: PART,
-        from: { type: 'integer', minimum: 0, default: 0, description: 'a `seq`' },
+        from: { type: 'integer', minimum: 0, default: 0 },
         refresh: { type: 'boolean', description: 'from the vehicle, not from the cache' },
       },
     },
@@ -181,17 +180,7 @@ export const missionTools: readonly Tool[] = [
     name: 'mission_set_current',
     title: 'Go on with an item',
     cmd: 'missionSetCurrent',
-    input: {
-      properties: {
-        seq: {
-          type: 'integer',
-          minimum: 0,
-          maximum: 65_534,
-          description: 'of mission_read: from 1 on ArduPilot, 0 on PX4',
-        },
-      },
-      required: ['seq'],
-    },
+    input: { properties: { seq: { type: 'integer', minimum: 0, maximum: 65_534 } }, required: ['seq'] },
     args: ({ seq }) => [Number(seq)],
     options: { toolset: 'mission' },
   }),
