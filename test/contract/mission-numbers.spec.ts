@@ -1,6 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { common, type MavLinkData } from 'node-mavlink';
-import type { MissionItem } from '../../shared/mission/item.ts';
+import { KeptPlan } from '../../front/control/stores/kept-plan.ts';
+import { inserted, moved, newItem, removed } from '../../residual/web/src/pages/plan/list.ts';
+import { checkItems } from '../../shared/mission/check.ts';
+import { type MissionItem, numberedFrom } from '../../shared/mission/item.ts';
+import { createLogger } from '../../shared/process/logger.ts';
 import { GroundStation } from '../link/ground-station.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
 import { SimProcess } from '../sim/sim-process.ts';
@@ -8,7 +14,7 @@ import { KEY } from '../support/edge.ts';
 import { linkState, telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
 import { svc } from '../support/svc.ts';
-import { freePort } from '../support/temp.ts';
+import { freePort, removeDir, tempDir } from '../support/temp.ts';
 
 const key = { 'x-svc-key': KEY };
 const place = { frame: 3, x: -35.3631, y: 149.1652, z: 20 };
@@ -86,8 +92,8 @@ for (const [firmware, first] of [
       const counts = station.hears(1, 1, common.MissionCount.MSG_ID);
       ask(new common.MissionRequestList());
       await counts;
-      // PX4 tells them in their order only.
-      for (let seq = 0; seq <= second; seq++) {
+      // PX4 tells them in their order only, and waits for the end.
+      for (let seq = 0; seq <= jump; seq++) {
         const told = station.hears(
           1,
           1,
@@ -98,6 +104,7 @@ for (const [firmware, first] of [
         const { payload } = await told;
         if (seq === second) expect(payload.readInt32LE(16), 'the same waypoint').to.equal(-353_620_000);
       }
+      ask(Object.assign(new common.MissionAck(), { type: 0 }));
       station.close();
 
       const { stdout } = await svc(node.paths, 'mission', 'get');
@@ -164,3 +171,42 @@ for (const [firmware, first] of [
     });
   });
 }
+
+describe('a plan file that was kept while missions counted from 0', () => {
+  it('is still given back, whatever the vehicle counts from', async () => {
+    const dir = await tempDir();
+    const file = join(dir, 'plan.json');
+    const plan = { fileType: 'Plan', mission: { items: ['a survey'] } } as const;
+    const items = checkItems('mission', [...ITEMS, { frame: 2, command: 177, param1: 1, param2: 1 }], 0);
+    // As version 1.0.0 wrote it.
+    await writeFile(file, JSON.stringify({ plan, held: { mission: JSON.stringify(items) } }), {
+      mode: 0o600,
+    });
+    const kept = new KeptPlan(file, createLogger('test', 'silent'));
+    const made = { fileType: 'Plan', mission: { items: [] } } as const;
+    for (const first of [0, 1]) {
+      const lists = { mission: numberedFrom(items, first), fence: [], rally: [] };
+      expect((await kept.merged(made, lists))['mission'], String(first)).to.deep.equal(plan.mission);
+    }
+    const other = { mission: numberedFrom(items.slice(1), 1), fence: [], rally: [] };
+    expect((await kept.merged(made, other))['mission']).to.deep.equal(made.mission);
+    await removeDir(dir);
+  });
+});
+
+describe('what the page does to a list', () => {
+  it('goes on from the number of its first item, and jumps go on to the same item', () => {
+    const [takeoff, first, second] = ITEMS;
+    const jump = { frame: 2, command: 177, param1: 2, param2: 1 };
+    const items = checkItems('mission', [takeoff, first, jump, second], 1);
+    const numbers = (list: readonly MissionItem[]) =>
+      list.map(({ seq, command, param1 }) => (command === 177 ? `${seq}>${param1}` : `${seq}`));
+    expect(numbers(items)).to.deep.equal(['1', '2', '3>2', '4']);
+    const waypoint = newItem(items, 1, 16, { lat: 1, lon: 2 });
+    expect(numbers(inserted(items, 1, waypoint))).to.deep.equal(['1', '2', '3', '4>3', '5']);
+    expect(numbers(moved(items, 1, 3))).to.deep.equal(['1', '2>4', '3', '4']);
+    expect(numbers(removed(items, 0))).to.deep.equal(['1', '2>1', '3']);
+    expect(numbers(removed(items, 1)), 'to none').to.deep.equal(['1', '2>-1', '3']);
+    expect(newItem(items, 4, 177, { lat: 1, lon: 2 })).to.include({ seq: 5, param1: 1 });
+  });
+});
