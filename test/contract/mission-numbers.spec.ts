@@ -126,13 +126,13 @@ for (const [firmware, first] of [
       const { items: held } = await send('GET', '/api/mission');
       const other = 1 - first;
       const shift = other - first;
-      const moved = held.map((item) => ({
+      const others = held.map((item) => ({
         ...item,
         seq: item.seq + shift,
         param1: item.command === 177 ? (item.param1 ?? 0) + shift : item.param1,
       }));
-      expect(moved[0]).to.include({ seq: other });
-      for (const list of [held, moved]) {
+      expect(others[0]).to.include({ seq: other });
+      for (const list of [held, others]) {
         const { status, items } = await send('PUT', '/api/mission', list);
         expect(status).to.equal(200);
         expect(items).to.deep.equal(held);

@@ -115,7 +115,7 @@ describe('flying from the page', function () {
     await says('Start mission: the vehicle has taken it.');
     await telemetry(node, ({ mission }) => {
       const { state, current } = mission as { state: string; current: number };
-      return state === 'active' && current >= 1;
+      return state === 'active' && current >= 2;
     });
     await hold('Land');
     await says('Land: the vehicle has taken it.');
