@@ -1,13 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
-import {
-  type FirstItem,
-  ITEM_PARAMS,
-  MAX_ITEMS,
-  type MissionItem,
-  type MissionPart,
-  numberedFrom,
-} from './item.ts';
+import { type FirstItem, ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
+import { numberedFrom } from './numbered.ts';
 import { bounded, type MissionWarning } from './warning.ts';
 
 /** MAV_FRAMEs of both firmwares: mean sea level, above home, above the terrain, and their INT twins; 2 has no place. */

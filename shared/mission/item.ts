@@ -1,5 +1,3 @@
-import { CMD } from './commands.ts';
-
 /** The three lists of a vehicle: MAV_MISSION_TYPE 0, 1, 2. */
 export const MISSION_PARTS = ['mission', 'fence', 'rally'] as const;
 export type MissionPart = (typeof MISSION_PARTS)[number];
@@ -48,14 +46,3 @@ export const ITEM_PARAMS: readonly ItemParam[] = ['param1', 'param2', 'param3', 
 
 /** More than any firmware stores. */
 export const MAX_ITEMS = 5000;
-
-/** The same list with `first` as the number of its first item; what a DO_JUMP names stays the same item. */
-export function numberedFrom(items: readonly MissionItem[], first: number): readonly MissionItem[] {
-  const shift = first - (items[0]?.seq ?? first);
-  if (shift === 0) return items;
-  return items.map((item) => ({
-    ...item,
-    seq: item.seq + shift,
-    param1: item.command === CMD.jump && item.param1 !== null ? item.param1 + shift : item.param1,
-  }));
-}

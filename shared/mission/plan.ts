@@ -2,7 +2,8 @@ import { ApiError } from '../errors.ts';
 import { faultOf } from '../schemas/fault.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
-import { type MissionItem, type MissionPart, numberedFrom } from './item.ts';
+import type { MissionItem, MissionPart } from './item.ts';
+import { numberedFrom } from './numbered.ts';
 import type { Home } from './wpl.ts';
 
 /**

@@ -9,12 +9,8 @@ import { Payload } from '../../shared/mavlink/payload.ts';
 import { checkItems } from '../../shared/mission/check.ts';
 import { CMD, ITEM_COMMANDS, isPlace } from '../../shared/mission/commands.ts';
 import { itemsIn } from '../../shared/mission/document.ts';
-import {
-  type FirstItem,
-  type MissionItem,
-  type MissionPart,
-  numberedFrom,
-} from '../../shared/mission/item.ts';
+import type { FirstItem, MissionItem, MissionPart } from '../../shared/mission/item.ts';
+import { numberedFrom } from '../../shared/mission/numbered.ts';
 import { makePlan } from '../../shared/mission/plan.ts';
 import { writeWpl } from '../../shared/mission/wpl.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';

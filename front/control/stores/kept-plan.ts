@@ -1,7 +1,8 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
-import { type MissionItem, type MissionPart, numberedFrom } from '../../../shared/mission/item.ts';
+import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import { numberedFrom } from '../../../shared/mission/numbered.ts';
 import { isPlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
