@@ -57,7 +57,6 @@ describe('events of the vehicle for extensions', () => {
       [{ mode: 'LAND' }, 'mode'],
       [{ mode: 'AUTO.RTL', mission: { state: 'paused' } }, 'mode'],
       [{ armed: false }, 'disarmed'],
-      [{ autopilot: 3, armed: false, mission: { current: 4 } }, 'disarmed'],
       [{ mission: { state: 'none', total: 0, current: 0 } }, 'cleared'],
     ] as const) {
       events.forget();
@@ -97,5 +96,9 @@ describe('events of the vehicle for extensions', () => {
     see({ mission: { state: 'complete' } });
     see({ armed: false, mode: 'RTL', mission: { state: 'complete' } });
     expect(topics('mission.')).to.deep.equal(['mission.completed']);
+    events.forget();
+    see({ autopilot: 3, mission: { current: 4 } });
+    see({ autopilot: 3, armed: false, mission: { current: 4 } });
+    expect(topics('mission.'), 'of 1 to 5').to.deep.equal(['mission.aborted']);
   });
 });
