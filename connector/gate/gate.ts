@@ -205,14 +205,12 @@ export class Gate {
   }
 
   /** The refusal, with a code under which a person may sign the call. */
-  async #unsigned(
-    { tool, args, node }: GateCall,
-    reason: 'operator_present_stale' | 'confirm_required',
-  ): Promise<Denial> {
+  async #unsigned(call: GateCall, reason: 'operator_present_stale' | 'confirm_required'): Promise<Denial> {
+    const { tool, args, node } = call;
     const bound = bind(tool.name, node.target.id, args);
     const code = await fileCall(
       this.#options.operator,
-      { ...bound, args: redactArguments(args), ...summaryOf(tool, args), fleet: node.presence !== null },
+      { ...bound, args: redactArguments(args), ...(await summaryOf(call)), fleet: node.presence !== null },
       bootTime(),
     );
     const how = `A person signs it with \`svc operator confirm ${code}\`; then repeat the call with confirm_id "${code}".`;
@@ -261,11 +259,11 @@ function cut(text: string): string {
   return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`;
 }
 
-/** @throws Denial invalid_arguments: what cannot be carried out is not signed either */
-function summaryOf(tool: Tool, args: Arguments): { readonly summary?: string } {
+/** @throws Denial invalid_arguments: what cannot be carried out is not signed either; or that of the node */
+async function summaryOf({ tool, args, node, principal }: GateCall): Promise<{ readonly summary?: string }> {
   if (tool.summary === undefined) return {};
   try {
-    return { summary: tool.summary(args) };
+    return { summary: await tool.summary(args, async (request) => node.json(request, principal)) };
   } catch (error) {
     if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
     throw error;

@@ -1,13 +1,19 @@
 import { ApiError } from '../../shared/errors.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
-import { MISSION_PARTS, type MissionItem, type MissionPart } from '../../shared/mission/item.ts';
+import {
+  type FirstItem,
+  firstItemOf,
+  MISSION_PARTS,
+  type MissionItem,
+  type MissionPart,
+} from '../../shared/mission/item.ts';
 import { summaryOf } from '../../shared/mission/summary.ts';
 import { type MissionWarning, warningText } from '../../shared/mission/warning.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import { flying } from './flight.ts';
-import { type Arguments, asRecord, pathOf, rowOf, type Tool } from './tool.ts';
+import { type Arguments, type Ask, asRecord, pathOf, rowOf, type Tool } from './tool.ts';
 
 /** Missions, fences and rally points: `GET|PUT|DELETE /api/mission|fence|rally`. */
 
@@ -15,7 +21,7 @@ const PART: JsonSchema = { type: 'string', enum: [...MISSION_PARTS], default: 'm
 const DOCUMENT: JsonSchema = {
   type: 'object',
   description:
-    '{items: [{frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers; frame 3: m above home; without the home item. Or a QGroundControl plan.',
+    '{items: [{seq?, frame, command, param1..param4, x (lat), y (lon), z (m), autocontinue}]}, MAVLink numbers, as mission_read shows; frame 3: m above home. Or a QGroundControl plan.',
 };
 const SUMMARY: JsonSchema = {
   type: 'object',
@@ -34,18 +40,22 @@ function partOf({ part }: Arguments): MissionPart {
   return MISSION_PARTS.find((each) => each === part) ?? 'mission';
 }
 
-/** @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
-function readingOf(args: Arguments): Reading {
+/** @param first as `firstOf` gives it @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE */
+function readingOf(args: Arguments, first: FirstItem | null): Reading {
   const part = partOf(args);
   const document = asRecord(args['document']);
   if (document['fileType'] !== 'Plan' && !Array.isArray(document['items']))
     throw new ApiError('E_INVALID_VALUE', 'document has neither items nor a plan.');
-  const reading = itemsIn(document, part);
+  const reading = itemsIn(document, part, first);
   if (reading === undefined) throw new ApiError('E_INVALID_VALUE', `The plan has no ${part}.`);
   return reading;
 }
 
-const inWords = (args: Arguments): string => summaryOf(partOf(args), readingOf(args).items);
+/** The vehicle's number of a mission's first item; null: not known. @throws Denial */
+async function firstOf(ask: Ask): Promise<FirstItem | null> {
+  const telemetry = asRecord(await ask({ method: 'GET', path: pathOf('telemetry.get') }));
+  return firstItemOf(telemetry['autopilot']);
+}
 
 /** A route of the part that the call names. */
 function routeOf(method: 'get' | 'put' | 'delete', args: Arguments): string {
@@ -56,7 +66,7 @@ export const missionTools: readonly Tool[] = [
   {
     name: 'mission_read',
     title: 'Read the mission',
-    description: 'What the vehicle holds: a summary, and at most 50 items from `from` on.',
+    description: 'What the vehicle holds: a summary, and at most 50 items from seq `from` on.',
     toolset: 'mission',
     routes: ['mission.get', 'fence.get', 'rally.get'],
     input: {
@@ -85,7 +95,7 @@ export const missionTools: readonly Tool[] = [
           count: items.length,
           warnings: warningsOf(items).map(warningText),
           read_at: answer['read_at'],
-          items: items.slice(from, from + ITEMS_SHOWN),
+          items: items.filter(({ seq }) => seq >= from).slice(0, ITEMS_SHOWN),
         },
       };
     },
@@ -95,22 +105,23 @@ export const missionTools: readonly Tool[] = [
     title: 'Check a mission',
     description: 'Checks a mission and says what it would do; nothing is sent to the vehicle.',
     toolset: 'mission',
-    routes: [],
+    routes: ['telemetry.get'],
     input: {
       properties: { part: PART, document: { type: 'object', description: 'as mission_upload takes it' } },
       required: ['document'],
     },
     output: SUMMARY,
     idempotent: true,
-    run: async ({ args }) => {
+    run: async ({ ask, args }) => {
+      const first = await firstOf(ask);
       try {
-        const { items, warnings } = readingOf(args);
+        const { items, warnings } = readingOf(args, first);
         const value = {
-          summary: inWords(args),
+          summary: summaryOf(partOf(args), items),
           count: items.length,
           warnings: [...warnings, ...warningsOf(items)].map(warningText),
         };
-        return Promise.resolve({ value });
+        return { value };
       } catch (error) {
         if (error instanceof ApiError) throw new Denial('invalid_arguments', error.message, error.extras);
         throw error;
@@ -122,11 +133,11 @@ export const missionTools: readonly Tool[] = [
     title: 'Replace the mission',
     description: 'Replaces the mission, fence or rally points; done when read back and equal.',
     toolset: 'mission',
-    routes: ['mission.put', 'fence.put', 'rally.put'],
+    routes: ['mission.put', 'fence.put', 'rally.put', 'telemetry.get'],
     input: { properties: { part: PART, document: DOCUMENT }, required: ['document'] },
     output: SUMMARY,
     idempotent: true,
-    summary: inWords,
+    summary: async (args, ask) => summaryOf(partOf(args), readingOf(args, await firstOf(ask)).items),
     run: async ({ ask, args }) => {
       const route = routeOf('put', args);
       const answer = asRecord(
@@ -176,7 +187,7 @@ export const missionTools: readonly Tool[] = [
 ];
 
 async function clear(
-  ask: Parameters<Tool['run']>[0]['ask'],
+  ask: Ask,
   route: string,
 ): Promise<{ readonly value: Readonly<Record<string, unknown>> }> {
   const timeoutMs = rowOf(route).limits.timeoutMs + 2000;

@@ -11,6 +11,9 @@ import type { Principal } from '../principal.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** Asks the node. @throws Denial */
+export type Ask = (request: NodeRequest) => Promise<unknown>;
+
 /** The context of a tool call. */
 export interface ToolContext {
   readonly args: Arguments;
@@ -22,8 +25,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** @param done 0 to `total`, or any growing number */
   readonly progress: (done: number, total: number | null, message: string) => void;
-  /** Asks the node. @throws Denial */
-  readonly ask: (request: NodeRequest) => Promise<unknown>;
+  readonly ask: Ask;
 }
 
 /** Families of rarely used tools: listed when --toolset asks for them, understood always. */
@@ -88,8 +90,8 @@ export interface Tool {
   readonly contributed?: true;
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
-  /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out */
-  readonly summary?: (args: Arguments) => string;
+  /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
+  readonly summary?: (args: Arguments, ask: Ask) => Promise<string>;
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;

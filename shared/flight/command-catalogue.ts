@@ -57,7 +57,7 @@ export const COMMANDS = {
   },
   resumeMission: { description: 'Continue the mission.', args: [] },
   missionSetCurrent: {
-    description: 'Continue the mission with this item, counted from 0 as in GET /api/mission.',
+    description: 'Continue the mission with this item: its seq in GET /api/mission.',
     args: [{ name: 'seq', type: 'number', min: 0, max: 65_534, integer: true }],
   },
   yaw: {

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
-import { ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
+import { type FirstItem, ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
+import { numberedFrom } from './numbered.ts';
 import { bounded, type MissionWarning } from './warning.ts';
 
 /** MAV_FRAMEs of both firmwares: mean sea level, above home, above the terrain, and their INT twins; 2 has no place. */
@@ -14,9 +15,35 @@ const FENCE_COMMANDS: ReadonlySet<number> = new Set([
   CMD.circleExclusion,
 ]);
 
-/** An item that nobody should fly. @param index counts from 0 */
-export function itemError(index: number, sentence: string): ApiError {
-  return new ApiError('E_MISSION_ITEM', `Item ${index}: ${sentence}.`, { index });
+/** What is wrong with an item, while its number is not known. `inNumbers` makes the ApiError of it. */
+class ItemFault extends Error {
+  readonly index: number;
+
+  constructor(index: number, sentence: string) {
+    super(sentence);
+    this.index = index;
+  }
+}
+
+/** An item that nobody should fly. @param index its place in the list, from 0 */
+export function itemError(index: number, sentence: string): Error {
+  return new ItemFault(index, sentence);
+}
+
+/**
+ * What `read` gives.
+ * @param first the number of the first item that it reads; null: not known
+ * @throws ApiError E_MISSION_ITEM with the `index` of an item that `read` calls wrong, and its number in words
+ */
+export function inNumbers<T>(first: number | null, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ItemFault)) throw error;
+    const { index, message } = error;
+    const name = first === null ? `The item at index ${index}` : `Item ${first + index}`;
+    throw new ApiError('E_MISSION_ITEM', `${name}: ${message}.`, { index });
+  }
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -33,23 +60,45 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks items as they come in JSON: the members of MissionItem; parameters default to 0, `autocontinue` to 1, `seq` to the
- * place in the list.
+ * Checks items as they come in JSON: the members of MissionItem; parameters default to 0, `autocontinue` to 1. The `seq` of a
+ * mission go up by one from 0 or 1, which the first one says; without it they are the vehicle's.
+ * @param first the vehicle's number of a mission's first item; null: not known
+ * @returns the items with the vehicle's numbers, or as they came where those are not known
  * @throws ApiError E_MISSION_ITEM with the index of the first that is wrong
  */
-export function checkItems(part: MissionPart, items: readonly unknown[]): readonly MissionItem[] {
+export function checkItems(
+  part: MissionPart,
+  items: readonly unknown[],
+  first: FirstItem | null,
+): readonly MissionItem[] {
+  const vehicles = part === 'mission' ? first : 0;
+  const listed = part === 'mission' ? listedFirst(items) : 0;
+  const checked = inNumbers(vehicles ?? listed, () => checkAll(part, items, listed ?? vehicles ?? 0));
+  return numberedFrom(checked, vehicles ?? listed ?? 0);
+}
+
+/** The number that a mission gives to its first item; null: none that a vehicle has. */
+function listedFirst([item]: readonly unknown[]): FirstItem | null {
+  const seq = typeof item === 'object' && item !== null && 'seq' in item ? item.seq : null;
+  return seq === 0 || seq === 1 ? seq : null;
+}
+
+/** @param first the number of the list's first item */
+function checkAll(part: MissionPart, items: readonly unknown[], first: number): readonly MissionItem[] {
   if (items.length > MAX_ITEMS)
     throw itemError(MAX_ITEMS, `there are ${items.length} items; more than ${MAX_ITEMS} are not taken`);
-  const checked = items.map((item, index) => checkItem(part, item, index));
+  const checked = items.map((item, index) => checkItem(part, item, index, first));
   if (part === 'fence') checkPolygons(checked);
-  for (const { command, param1, seq } of checked) {
-    const isTarget = Number.isInteger(param1) && (param1 ?? -1) >= 0 && (param1 ?? 0) < checked.length;
-    if (command === CMD.jump && !isTarget) throw itemError(seq, `DO_JUMP to ${param1}, which is no item`);
+  const last = first + checked.length - 1;
+  for (const [index, { command, param1 }] of checked.entries()) {
+    const isTarget = Number.isInteger(param1) && (param1 ?? -1) >= first && (param1 ?? 0) <= last;
+    if (command === CMD.jump && !isTarget)
+      throw itemError(index, `DO_JUMP to ${param1}, and the items of the list are ${first} to ${last}`);
   }
   return checked;
 }
 
-function checkItem(part: MissionPart, value: unknown, index: number): MissionItem {
+function checkItem(part: MissionPart, value: unknown, index: number, first: number): MissionItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw itemError(index, 'is not an object');
   const members = value as Members;
@@ -64,12 +113,17 @@ function checkItem(part: MissionPart, value: unknown, index: number): MissionIte
   const command = numberOf(members, 'command', index);
   if (!fits(part, command))
     throw itemError(index, `command ${command} is none of a ${part === 'rally' ? 'rally point' : part}`);
-  const { seq = index } = members;
-  if (seq !== index) throw itemError(index, `seq is ${String(seq)}, but it is number ${index} of the list`);
+  const number = first + index;
+  const { seq = number } = members;
+  if (seq !== number) {
+    const begins = part === 'mission' ? '0 or 1' : '0';
+    const wanted = index === 0 ? `the first one is ${begins}` : `${number} is next in the list`;
+    throw itemError(index, `seq is ${shown(seq)}, and ${wanted}`);
+  }
   const autocontinue = numberOf(members, 'autocontinue', index, 1);
   if (autocontinue !== 0 && autocontinue !== 1) throw itemError(index, 'autocontinue must be 0 or 1');
   const item = {
-    seq: index,
+    seq: number,
     frame,
     command,
     param1: paramOf(members, 'param1', index),
@@ -81,7 +135,7 @@ function checkItem(part: MissionPart, value: unknown, index: number): MissionIte
     z: numberOf(members, 'z', index, isPlace(command) && part === 'mission' ? undefined : 0),
     autocontinue,
   };
-  checkPlace(item);
+  checkPlace(item, index);
   if (part === 'rally' && item.x === 0 && item.y === 0)
     throw itemError(index, 'latitude 0 and longitude 0 stand for no rally point');
   if ((command === CMD.circleInclusion || command === CMD.circleExclusion) && !((item.param1 ?? 0) > 0))
@@ -117,14 +171,14 @@ function shown(value: unknown): string {
 
 const INT_MAX = 2 ** 31 - 1;
 
-function checkPlace({ seq, frame, command, x, y }: MissionItem): void {
+function checkPlace({ frame, command, x, y }: MissionItem, index: number): void {
   if (!isInDegrees(frame, command)) {
     if (Math.abs(x) > INT_MAX || Math.abs(y) > INT_MAX)
-      throw itemError(seq, 'x and y of a command without a place are whole numbers of 32 bits');
+      throw itemError(index, 'x and y of a command without a place are whole numbers of 32 bits');
     return;
   }
-  if (Math.abs(x) > 90) throw itemError(seq, `x is the latitude in degrees, -90 to 90, and is ${x}`);
-  if (Math.abs(y) > 180) throw itemError(seq, `y is the longitude in degrees, -180 to 180, and is ${y}`);
+  if (Math.abs(x) > 90) throw itemError(index, `x is the latitude in degrees, -90 to 90, and is ${x}`);
+  if (Math.abs(y) > 180) throw itemError(index, `y is the longitude in degrees, -180 to 180, and is ${y}`);
 }
 
 /** The vertices of a polygon follow each other, each with their number in param1. */

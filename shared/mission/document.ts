@@ -1,5 +1,5 @@
-import { checkItems, fits } from './check.ts';
-import { MISSION_PARTS, type MissionItem, type MissionPart } from './item.ts';
+import { checkItems, fits, inNumbers } from './check.ts';
+import { type FirstItem, MISSION_PARTS, type MissionItem, type MissionPart } from './item.ts';
 import { isOldPlan, isPlan, readOldPlan, readPlan } from './plan.ts';
 import { isFencePoints, isRallyPoints, readFencePoints, readRallyPoints } from './points.ts';
 import { type Draft, linesOf, readWpl } from './wpl.ts';
@@ -12,18 +12,22 @@ export interface Reading {
 
 /**
  * The items of one part in what people write missions in: `{items}`, a QGroundControl plan, a `QGC WPL 110` text, or the older lists
- * of points of a fence and of rally points.
+ * of points of a fence and of rally points. A file has numbers of its own; the items have the vehicle's.
+ * @param first the vehicle's number of a mission's first item; null: not known
  * @returns undefined for a plan without this part
  * @throws ApiError E_MISSION_ITEM with the index of the first that is wrong; E_INVALID_VALUE for no such document
  */
-export function itemsIn(document: unknown, part: MissionPart): Reading | undefined {
-  const draft = draftOf(document, part);
-  return draft && { items: checkItems(part, draft.items), warnings: draft.warnings };
+export function itemsIn(document: unknown, part: MissionPart, first: FirstItem | null): Reading | undefined {
+  const draft = inNumbers(part === 'mission' ? first : 0, () => draftOf(document, part));
+  return draft && { items: checkItems(part, draft.items, first), warnings: draft.warnings };
 }
 
-/** Which list a text is of; a `QGC WPL 110` file tells it by the command of its first item. @throws ApiError E_BAD_REQUEST */
+/** Which list a text is of; a `QGC WPL 110` file tells it by the command of its first item. @throws ApiError E_BAD_REQUEST, E_MISSION_ITEM */
 export function partOfText(text: string): MissionPart {
-  const lines = linesOf(text);
+  return inNumbers(null, () => partOfLines(linesOf(text)));
+}
+
+function partOfLines(lines: readonly string[]): MissionPart {
   if (isFencePoints(lines)) return 'fence';
   if (isRallyPoints(lines)) return 'rally';
   const [first] = readWpl(lines).items as readonly { readonly command: number }[];

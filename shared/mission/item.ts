@@ -2,11 +2,26 @@
 export const MISSION_PARTS = ['mission', 'fence', 'rally'] as const;
 export type MissionPart = (typeof MISSION_PARTS)[number];
 
+/** MAV_AUTOPILOT_ARDUPILOTMEGA */
+const ARDUPILOT = 3;
+
+export type FirstItem = 0 | 1;
+
+/**
+ * The vehicle's number of the mission's first item to fly: ArduPilot has its home as item 0. Null: not known.
+ * @param autopilot MAV_AUTOPILOT
+ */
+export function firstItemOf(autopilot: unknown): FirstItem | null {
+  if (typeof autopilot !== 'number') return null;
+  return autopilot === ARDUPILOT ? 1 : 0;
+}
+
 /**
  * One item, with MAVLink's own member names (MISSION_ITEM_INT). The mission's items are those to fly: ArduPilot's item 0, its
- * home, is not among them, on no firmware. `seq` counts from 0, and a DO_JUMP names its target by that `seq`.
+ * home, is not among them, on no firmware. A DO_JUMP names its target by the target's `seq`.
  */
 export interface MissionItem {
+  /** The vehicle's own number: in a mission from `firstItemOf`, in a fence and among rally points from 0. */
   readonly seq: number;
   /** MAV_FRAME */
   readonly frame: number;

@@ -3,6 +3,7 @@ import { faultOf } from '../schemas/fault.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
 import type { MissionItem, MissionPart } from './item.ts';
+import { numberedFrom } from './numbered.ts';
 import type { Home } from './wpl.ts';
 
 /**
@@ -30,7 +31,7 @@ export function isOldPlan(value: unknown): value is Json {
   return isObject(value) && typeof value['groundStation'] === 'string' && Array.isArray(value['items']);
 }
 
-/** @throws ApiError E_MISSION_ITEM */
+/** Numbered from 0. @throws itemError; ApiError E_INVALID_VALUE */
 export function readOldPlan(plan: Json): readonly unknown[] {
   const surveys = plan['complexItems'];
   if (Array.isArray(surveys) && surveys.length > 0)
@@ -39,8 +40,8 @@ export function readOldPlan(plan: Json): readonly unknown[] {
 }
 
 /**
- * The items of one part, undefined if the plan does not have it. A survey, corridor or structure gives the items that the file
- * expands it to. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE
+ * The items of one part, a mission's numbered from 0; undefined if the plan does not have it. A survey, corridor or structure gives the items that the file
+ * expands it to. @throws itemError; ApiError E_INVALID_VALUE
  */
 export function readPlan(plan: Plan, part: MissionPart): readonly unknown[] | undefined {
   switch (part) {
@@ -83,10 +84,14 @@ function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, nu
   const [param1, param2, param3, param4, x, y, z] = paramsOf(item, index);
   const place = typeof command === 'number' && isPlace(command);
   const orZero = (value: unknown): unknown => (value === null && !place ? 0 : value);
+  const target = byJumpId.get(param1);
+  if (command === CMD.jump && target === undefined)
+    throw itemError(index, `DO_JUMP to ${String(param1)}, which is the doJumpId of no item`);
   return {
+    seq: index,
     command,
     frame,
-    param1: command === CMD.jump ? byJumpId.get(param1) : param1,
+    param1: command === CMD.jump ? target : param1,
     param2,
     param3,
     param4,
@@ -190,21 +195,13 @@ export function makePlan({ mission, fence, rally, home, firmware }: PlanSource):
       hoverSpeed: 5,
       globalPlanAltitudeMode: 1,
       plannedHomePosition: [lat, lon, alt],
-      items: mission.map((item) => ({
+      items: numberedFrom(mission, 1).map((item) => ({
         type: 'SimpleItem',
         autoContinue: item.autocontinue === 1,
         command: item.command,
-        doJumpId: item.seq + 1,
+        doJumpId: item.seq,
         frame: item.frame,
-        params: [
-          item.command === CMD.jump && item.param1 !== null ? item.param1 + 1 : item.param1,
-          item.param2,
-          item.param3,
-          item.param4,
-          item.x,
-          item.y,
-          item.z,
-        ],
+        params: [item.param1, item.param2, item.param3, item.param4, item.x, item.y, item.z],
       })),
     },
     geoFence: geoFence(fence),

@@ -18,7 +18,7 @@ export function isRallyPoints([first = '']: readonly string[]): boolean {
   return /^RALLY\s/i.test(first);
 }
 
-/** @throws ApiError E_MISSION_ITEM */
+/** @throws itemError */
 export function readFencePoints(lines: readonly string[]): Draft {
   const points = lines.map((line, index) => {
     const [x, y, ...more] = line.split(/\s+/, 3).map(Number);
@@ -39,7 +39,7 @@ export function readFencePoints(lines: readonly string[]): Draft {
   };
 }
 
-/** RALLY, latitude, longitude, height above home, and what the mission protocol has no room for. @throws ApiError E_MISSION_ITEM */
+/** RALLY, latitude, longitude, height above home, and what the mission protocol has no room for. @throws itemError */
 export function readRallyPoints(lines: readonly string[]): Draft {
   const rows = lines.map((line) => line.split(/\s+/, 8));
   const items = rows.map(([word, ...values], index) => {

@@ -5,8 +5,10 @@ export type ItemMember = Exclude<keyof MissionItem, 'seq' | 'frame' | 'command'>
 /** A member that the vehicle holds otherwise than it was sent, as `GET` shows it; null is NaN. */
 export interface HeldOtherwise {
   readonly part: MissionPart;
-  /** Of the item, from 0. */
+  /** Its place in the list, from 0. */
   readonly index: number;
+  /** The vehicle's number of the item. */
+  readonly seq: number;
   readonly member: ItemMember;
   readonly sent: number | null;
   readonly held: number | null;
@@ -23,8 +25,8 @@ const NAMES: Readonly<Record<MissionPart, string>> = {
 
 export function warningText(warning: MissionWarning): string {
   if (typeof warning === 'string') return warning;
-  const { part, index, member, sent, held } = warning;
-  return `${NAMES[part]} ${index}: ${member} ${shown(sent)} is held as ${shown(held)}.`;
+  const { part, seq, member, sent, held } = warning;
+  return `${NAMES[part]} ${seq}: ${member} ${shown(sent)} is held as ${shown(held)}.`;
 }
 
 function shown(value: number | null): string {

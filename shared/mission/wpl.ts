@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts';
 import { itemError } from './check.ts';
 import { CMD } from './commands.ts';
 import { ITEM_PARAMS, MAX_ITEMS, type MissionItem } from './item.ts';
+import { numberedFrom } from './numbered.ts';
 
 /** Line: number, current, frame, command, four parameters, x, y, z, autocontinue. */
 const HEADER = 'QGC WPL 110';
@@ -23,7 +24,7 @@ export interface Draft {
 /** Comments and empty lines included. */
 const MAX_LINES = 4 * MAX_ITEMS;
 
-/** Its lines without those that are empty or a comment. @throws ApiError E_MISSION_ITEM for more than any mission has */
+/** Its lines without those that are empty or a comment. @throws itemError for more than any mission has */
 export function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/, MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw itemError(MAX_ITEMS, `the text has more than ${MAX_LINES} lines`);
@@ -33,8 +34,8 @@ export function linesOf(text: string): readonly string[] {
 /**
  * The items of a `QGC WPL 110` file (https://mavlink.io/en/file_formats/), not checked yet. A waypoint with the number 0 in the first
  * line is home, as Mission Planner, MAVProxy and QGroundControl write it, and is left out. The items are those of the lines, in their
- * order; a DO_JUMP names its target by the number in the target's line, so numbers with a gap are only a warning.
- * @param lines as `linesOf` gives them @throws ApiError E_BAD_REQUEST, E_MISSION_ITEM
+ * order, numbered from 0; a DO_JUMP names its target by the number in the target's line, so numbers with a gap are only a warning.
+ * @param lines as `linesOf` gives them @throws ApiError E_BAD_REQUEST; itemError
  */
 export function readWpl([header, ...lines]: readonly string[]): Draft {
   if (header !== HEADER)
@@ -52,7 +53,7 @@ export function readWpl([header, ...lines]: readonly string[]): Draft {
   const odd = numbers.findIndex((each, index) => each !== index + first);
   if (odd >= 0)
     warnings.push(
-      `The line of item ${odd} has the number ${numbers[odd]} instead of ${odd + first}: the items are taken in the order of the lines, and a DO_JUMP by the numbers in them.`,
+      `A line has the number ${numbers[odd]} instead of ${odd + first}: the items are taken in the order of the lines, and a DO_JUMP by the numbers in them.`,
     );
   const targets = new Map<number, number | 'twice'>();
   for (const [index, each] of numbers.entries()) targets.set(each, targets.has(each) ? 'twice' : index);
@@ -75,7 +76,7 @@ function readRow(row: readonly string[], index: number, targets: Targets): unkno
     },
   );
   const target = command === CMD.jump ? targetOf(param1, index, targets) : param1;
-  return { frame, command, param1: target, param2, param3, param4, x, y, z, autocontinue };
+  return { seq: index, frame, command, param1: target, param2, param3, param4, x, y, z, autocontinue };
 }
 
 function readNumber(word: string | undefined, index: number): number {
@@ -95,14 +96,10 @@ function targetOf(number: number | null | undefined, index: number, targets: Tar
 /** With home, or zeros, as line 0. */
 export function writeWpl(items: readonly MissionItem[], home: Home | null): string {
   const { lat, lon, alt } = home ?? { lat: 0, lon: 0, alt: 0 };
-  const lines = items.map((item) => {
-    const params = ITEM_PARAMS.map((name) => {
-      const value = item[name];
-      if (value === null) return 'nan';
-      return name === 'param1' && item.command === CMD.jump ? value + 1 : value;
-    });
+  const lines = numberedFrom(items, 1).map((item) => {
+    const params = ITEM_PARAMS.map((name) => item[name] ?? 'nan');
     const { seq, frame, command, x, y, z, autocontinue } = item;
-    return [seq + 1, 0, frame, command, ...params, x, y, z, autocontinue];
+    return [seq, 0, frame, command, ...params, x, y, z, autocontinue];
   });
   const all = [[0, 1, 0, CMD.waypoint, 0, 0, 0, 0, lat, lon, alt, 1], ...lines];
   return `${HEADER}\n${all.map((line) => line.join('\t')).join('\n')}\n`;

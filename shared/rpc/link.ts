@@ -63,7 +63,7 @@ export interface Telemetry {
   };
   /** EXTENDED_SYS_STATE */
   landed_state: 'on_ground' | 'in_air' | 'takeoff' | 'landing' | null;
-  /** Sequence numbers of items; `total` and `state` are null if the vehicle does not send them. */
+  /** The vehicle's numbers of items, null for ArduPilot's home; `total` (without home) and `state` are null if it does not send them. */
   mission: {
     current: number | null;
     reached: number | null;

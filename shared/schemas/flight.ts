@@ -228,8 +228,12 @@ export const telemetry = {
     mission: {
       type: 'object',
       properties: {
-        current: { ...integer, description: 'sequence number of the item under way' },
-        reached: { ...integer, description: 'sequence number of the item reached last' },
+        current: {
+          ...integer,
+          description:
+            "the vehicle's number of the item under way, its seq in GET /api/mission; null for home",
+        },
+        reached: { ...integer, description: "the vehicle's number of the item reached last" },
         total: integer,
         state: { enum: ['none', 'not_started', 'active', 'paused', 'complete', null] },
       },

@@ -23,10 +23,14 @@ const missionItem = {
     'autocontinue',
   ],
   properties: {
-    seq: { type: 'integer', description: 'from 0, without the home item of ArduPilot' },
+    seq: {
+      type: 'integer',
+      description:
+        "the vehicle's own number: a mission's from 1 on ArduPilot, where 0 is its home and not among the items, and from 0 on PX4; from 0 in a fence and among rally points",
+    },
     frame: { type: 'integer', description: 'MAV_FRAME' },
     command: { type: 'integer', description: 'MAV_CMD' },
-    param1: param,
+    param1: { ...param, description: `${param.description}; of DO_JUMP the seq of its target` },
     param2: param,
     param3: param,
     param4: param,
@@ -80,7 +84,7 @@ export const missionWrite = {
     {
       items: [
         {
-          seq: 0,
+          seq: 1,
           frame: 3,
           command: 16,
           param1: 0,
@@ -99,7 +103,14 @@ export const missionWrite = {
     {
       type: 'object',
       required: ['items'],
-      properties: { items: { type: 'array', items: {}, description: 'as GET shows them' } },
+      properties: {
+        items: {
+          type: 'array',
+          items: {},
+          description:
+            'as GET shows them; seq may be left out, or go up by one from 0 or 1: the vehicle gives its own',
+        },
+      },
       additionalProperties: false,
     },
     plan,
@@ -123,10 +134,11 @@ export const missionWarning = {
     { type: 'string' },
     {
       type: 'object',
-      required: ['part', 'index', 'member', 'sent', 'held'],
+      required: ['part', 'index', 'seq', 'member', 'sent', 'held'],
       properties: {
         part: { enum: MISSION_PARTS },
-        index: { type: 'integer', description: 'of the item, from 0' },
+        index: { type: 'integer', description: 'the place of the item in the list, from 0' },
+        seq: { type: 'integer', description: "the vehicle's number of the item" },
         member: { enum: ['param1', 'param2', 'param3', 'param4', 'x', 'y', 'z', 'autocontinue'] },
         sent: param,
         held: param,

@@ -566,7 +566,7 @@ describe('the gate of tool calls', () => {
       const { summary: _none, ...plain } = tool('flight_arm');
       const code = String((await denied(judge({ tool: plain }))).detail['confirm_id']);
       expect(pendingCall(files, code, bootTime())).to.not.have.property('summary');
-      const told = { ...plain, summary: () => 'up and away' };
+      const told = { ...plain, summary: async () => Promise.resolve('up and away') };
       const other = String((await denied(judge({ tool: told }))).detail['confirm_id']);
       expect(pendingCall(files, other, bootTime())).to.include({ summary: 'up and away' });
     });

@@ -72,11 +72,16 @@ describe('families of tools', function () {
     const wrong = { items: [...SQUARE.items, { ...at(0, 20), x: 91 }] };
     const refused = await callTool(client, 'mission_check', { document: wrong });
     expect(refused.value).to.include({ reason: 'invalid_arguments', index: 4 });
+    expect(refused.value['message']).to.match(/^Item 5: x is the latitude/);
+    const high = { items: [at(-35.3632, 900)] };
+    expect((await callTool(client, 'mission_check', { document: high })).value['warnings']).to.deep.equal([
+      'Item 1 is 900 m high.',
+    ]);
     const written = await callTool(client, 'mission_upload', { document: SQUARE });
     expect(written.value, JSON.stringify(written.value)).to.include({ summary, count: 4 });
     const read = await callTool(client, 'mission_read', { from: 2 });
     expect(read.value).to.include({ summary, count: 4 });
-    expect(read.value['items']).to.have.length(2);
+    expect((read.value['items'] as { seq: number }[]).map(({ seq }) => seq)).to.deep.equal([2, 3, 4]);
     expect((await callTool(client, 'mission_set_current', { seq: 1 })).value).to.include({ ok: true });
     expect((await callTool(client, 'mission_clear')).value).to.deep.equal({ count: 0 });
     const fence = {
@@ -108,6 +113,7 @@ describe('families of tools', function () {
     expect(done.value).to.include({ count: 4 });
     const broken = await callTool(client, 'mission_upload', { document: { items: [at(91, 20)] } });
     expect(broken.value).to.include({ reason: 'invalid_arguments', index: 0 });
+    expect(broken.value['message']).to.match(/^Item 1: x is the latitude/);
     await client.close();
   });
 

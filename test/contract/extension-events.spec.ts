@@ -6,6 +6,8 @@ import { linkState } from '../fleet/rig.ts';
 interface Change {
   readonly armed?: LinkState['armed'];
   readonly mode?: string;
+  /** MAV_AUTOPILOT */
+  readonly autopilot?: number;
   readonly battery?: Partial<Telemetry['battery']>;
   readonly mission?: Partial<Telemetry['mission']>;
 }
@@ -17,13 +19,14 @@ describe('events of the vehicle for extensions', () => {
     told = [];
     events = new VehicleEvents((topic, payload) => told.push([topic, payload]));
   });
-  const see = ({ armed = true, mode = 'AUTO', battery, mission }: Change): void => {
+  const see = ({ armed = true, mode = 'AUTO', autopilot = 12, battery, mission }: Change): void => {
     const state = linkState({ armed, mode });
     const { telemetry } = state;
     events.heard({
       ...state,
       telemetry: {
         ...telemetry,
+        autopilot,
         fence: null,
         battery: { ...telemetry.battery, state: null, ...battery },
         mission: { current: 2, reached: 1, total: 5, state: 'active', ...mission },
@@ -78,6 +81,10 @@ describe('events of the vehicle for extensions', () => {
     see({ mission: { current: 4 } });
     see({ armed: false, mission: { current: 4 } });
     events.forget();
+    // ArduPilot counts them from 1.
+    see({ autopilot: 3, mission: { current: 5 } });
+    see({ autopilot: 3, armed: false, mission: { current: 5 } });
+    events.forget();
     see({ mission: { total: null } });
     see({ armed: false, mission: { total: null } });
     events.forget();
@@ -89,5 +96,9 @@ describe('events of the vehicle for extensions', () => {
     see({ mission: { state: 'complete' } });
     see({ armed: false, mode: 'RTL', mission: { state: 'complete' } });
     expect(topics('mission.')).to.deep.equal(['mission.completed']);
+    events.forget();
+    see({ autopilot: 3, mission: { current: 4 } });
+    see({ autopilot: 3, armed: false, mission: { current: 4 } });
+    expect(topics('mission.'), 'of 1 to 5').to.deep.equal(['mission.aborted']);
   });
 });

@@ -105,12 +105,12 @@ describe('mission, fence and rally points over HTTP', () => {
     expect(written.body).to.deep.include({ count: 2, id: null, warnings: [], parts: { mission: 2 } });
     const read = await send('GET', '/api/mission?refresh=1');
     expect(read.body).to.include({ count: 2, from: 'vehicle' });
-    expect((read.body['items'] as Body[])[1]).to.include({ seq: 1, ...WAYPOINT });
+    expect((read.body['items'] as Body[])[1]).to.include({ seq: 2, ...WAYPOINT });
     const far = { ...WAYPOINT, x: -34, z: 900 };
     const dry = await send('PUT', '/api/mission?dry_run=1', { items: [WAYPOINT, far] });
     expect(dry.body['warnings']).to.deep.equal([
-      'Item 1 is 900 m high.',
-      'Item 1 is 152 km away from item 0.',
+      'Item 2 is 900 m high.',
+      'Item 2 is 152 km away from item 1.',
     ]);
     expect((await send('GET', '/api/mission')).body).to.include({ count: 2, from: 'cache' });
   });
@@ -146,7 +146,7 @@ describe('mission, fence and rally points over HTTP', () => {
     const refused = await send('PUT', '/api/mission', { items: [TAKEOFF, { frame: 2, command: 530 }] });
     expect([refused.status, refused.body['code']]).to.deep.equal([409, 'E_MISSION_REJECTED']);
     expect(refused.body).to.include({ index: 1, result: 'UNSUPPORTED' });
-    expect(refused.body['detail']).to.include('item 1 (SET_CAMERA_MODE in frame 2)');
+    expect(refused.body['detail']).to.include('item 2 (SET_CAMERA_MODE in frame 2)');
     // ArduPilot replaces item by item: the second is still the one before.
     expect(refused.body['held']).to.have.property('count', 2);
   });
@@ -196,7 +196,7 @@ describe('mission, fence and rally points over HTTP', () => {
       { ...place, command: 31, param2: 30, param4: 4 }, // on or off
       { ...place, command: 18, param1: 2.5, param3: 333 }, // a byte of turns, another of tens of m
       { ...place, command: 82, param1: 1, param2: 7, param4: 90 },
-      { frame: 2, command: 177, param1: 1, param2: 2 },
+      { frame: 2, command: 177, param1: 2, param2: 2 },
       { ...place, command: 21, param1: 300, param4: 0, z: 0.53, autocontinue: 0 },
     ];
     const { status, body, text } = await send('PUT', '/api/mission', { items });
@@ -204,6 +204,7 @@ describe('mission, fence and rally points over HTTP', () => {
     const otherwise = (index: number, member: string, sent: number, held: number) => ({
       part: 'mission',
       index,
+      seq: index + 1,
       member,
       sent,
       held,
@@ -220,7 +221,7 @@ describe('mission, fence and rally points over HTTP', () => {
     ]);
     const held = body['items'] as Body[];
     expect([held[1]?.['param3'], held[3]?.['param3'], held[6]?.['z'], held[5]?.['param1']]).to.deep.equal([
-      1, 330, 0.53, 1,
+      1, 330, 0.53, 2,
     ]);
     expect((await send('GET', '/api/mission?refresh=1')).body['items']).to.deep.equal(held);
     // What it holds goes up again without a warning.
@@ -228,7 +229,7 @@ describe('mission, fence and rally points over HTTP', () => {
     expect(again.body).to.deep.include({ warnings: [], items: held });
     const rally = { frame: 3, command: 5100, x: -35.361, y: 149.161, z: 40.7 };
     expect((await send('PUT', '/api/rally', { items: [rally] })).body['warnings']).to.deep.equal([
-      { part: 'rally', index: 0, member: 'z', sent: 40.7, held: 40 },
+      { part: 'rally', index: 0, seq: 0, member: 'z', sent: 40.7, held: 40 },
     ]);
   });
 
@@ -248,15 +249,15 @@ describe('mission, fence and rally points over HTTP', () => {
     const home = '0 1 0 16 0 0 0 0 -35.36 149.16 584 1';
     const at = (number: number): string => `${number} 0 3 16 0 0 0 0 -35.363 149.16${number} 20 1`;
     const jump = (number: number, to: number): string => `${number} 0 3 177 ${to} 3 0 0 0 0 0 1`;
-    const odd = 'The line of item 2 has the number 4 instead of 3';
+    const odd = 'A line has the number 4 instead of 3';
 
     const gap = await put('# drawn by hand', home, at(1), at(2), at(4), '', jump(12, 4), at(13));
     expect(gap.status, gap.text).to.equal(200);
     expect(gap.body['warnings']).to.have.length(1);
     expect((gap.body['warnings'] as string[])[0]).to.match(new RegExp(`^${odd}`));
     const items = gap.body['items'] as Body[];
-    expect(items.map(({ seq }) => seq)).to.deep.equal([0, 1, 2, 3, 4]);
-    expect(items[3]).to.include({ command: 177, param1: 2 });
+    expect(items.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5]);
+    expect(items[3]).to.include({ command: 177, param1: 3 });
     expect(items[2]).to.include({ y: 149.164 });
 
     // Two lines with one number: which one a jump means is not known.
@@ -275,7 +276,7 @@ describe('mission, fence and rally points over HTTP', () => {
     // Without a home the first line is to be flown, whatever its number.
     const homeless = await put('0 1 3 22 0 0 0 0 -35.36 149.16 15 1', at(1), jump(2, 0));
     expect(homeless.body).to.deep.include({ count: 3, warnings: [] });
-    expect((homeless.body['items'] as Body[])[2]).to.include({ param1: 0 });
+    expect((homeless.body['items'] as Body[])[2]).to.include({ param1: 1 });
     expect((await put()).body).to.include({ count: 0 });
   });
 
@@ -347,7 +348,7 @@ describe('mission, fence and rally points over HTTP', () => {
     const items = body['items'] as Body[];
     expect(items.map(({ command, param1, z }) => [command, param1, z])).to.deep.equal([
       [22, 0, 15],
-      [177, 0, 0],
+      [177, 1, 0],
       [16, 5, 15],
     ]);
     const survey = { ...old, complexItems: [{ type: 'survey' }] };
@@ -365,7 +366,7 @@ describe('mission, fence and rally points over HTTP', () => {
       body: JSON.stringify({ items }),
     });
     const text = await answer.text();
-    expect(text).to.match(/event: progress\ndata: \{"done":\d+,"total":401,"text":"sending"\}/);
+    expect(text).to.match(/event: progress\ndata: \{"done":\d+,"total":400,"text":"sending"\}/);
     const result = /event: result\ndata: (.*)\n/.exec(text)?.[1] ?? '';
     expect(JSON.parse(result)).to.have.nested.property('body.count', 400);
   });
@@ -389,10 +390,10 @@ describe('mission, fence and rally points over HTTP', () => {
     await writeFile(plan, JSON.stringify([{ ...WAYPOINT, frame: 9 }]));
     await writeFile(plan, JSON.stringify([{ ...WAYPOINT, param4: 45 }]));
     const warned = await run('mission', 'put', plan);
-    expect(warned).to.include({ code: 0, stderr: 'Item 0: param4 45 is held as 0.\n' });
+    expect(warned).to.include({ code: 0, stderr: 'Item 1: param4 45 is held as 0.\n' });
     await writeFile(plan, JSON.stringify([{ ...WAYPOINT, frame: 9 }]));
     const bad = await run('mission', 'put', plan);
     expect(bad.code).to.equal(1);
-    expect(bad.stderr).to.include('Item 0: frame 9');
+    expect(bad.stderr).to.include('Item 1: frame 9');
   });
 });

@@ -71,13 +71,13 @@ describe('flights over real processes', () => {
     await flight.accepted('missionStart');
     await flight.until(
       'on its way',
-      (s) => s.telemetry.mode === 'AUTO' && (s.telemetry.mission.current ?? 0) >= 2,
+      (s) => s.telemetry.mode === 'AUTO' && (s.telemetry.mission.current ?? 0) >= 3,
     );
     await flight.accepted('pauseMission');
     await flight.until('paused', (s) => s.telemetry.mission.state === 'paused');
     await flight.accepted('resumeMission');
     await flight.pace(20);
-    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 2);
+    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 3);
     await flight.accepted('rtl');
     await flight.inMode('RTL');
     await flight.accepted('killSwitch', 'KILL');
@@ -314,7 +314,7 @@ describe('flights over real processes', () => {
     await flight.accepted('takeoff', 10);
     await flight.at(place, 10);
     await flight.accepted('missionStart');
-    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 1);
+    await flight.until('reached', (s) => (s.telemetry.mission.reached ?? 0) >= 2);
     await flight.sim.fault({ reboot: true });
     const { telemetry } = await flight.until(
       'in its next life',

@@ -121,6 +121,7 @@ describe('missions, fences and rally points through svc-link', () => {
       const error = await failure(pair.write('mission', bad));
       expect(error.code).to.equal('E_MISSION_REJECTED');
       expect(error.extras).to.include({ index: 3, result: 'UNSUPPORTED' });
+      expect(error.message).to.include(firmware === 'px4' ? 'refused item 3 ' : 'refused item 4 ');
       // PX4 keeps the old mission; ArduPilot has replaced it item by item up to there.
       const { items } = error.extras['held'] as MissionList;
       expect(items.map(({ z }) => z === 77)).to.deep.equal(
@@ -136,7 +137,9 @@ describe('missions, fences and rally points through svc-link', () => {
     const items = [...survey(4), item(4, 16, { x: -35.3, y: 149.1, z: 9, param3: 1 })];
     const { count, warnings } = await pair.write('mission', items);
     expect(count).to.equal(5);
-    expect(warnings).to.deep.equal([{ part: 'mission', index: 4, member: 'param3', sent: 1, held: 0 }]);
+    expect(warnings).to.deep.equal([
+      { part: 'mission', index: 4, seq: 4, member: 'param3', sent: 1, held: 0 },
+    ]);
     // One that differs in parameters alone is told from it too.
     const delay = (seconds: number) => [item(0, 93, { frame: 2, param1: seconds })];
     await pair.write('mission', delay(7));

@@ -115,7 +115,7 @@ describe('flying from the page', function () {
     await says('Start mission: the vehicle has taken it.');
     await telemetry(node, ({ mission }) => {
       const { state, current } = mission as { state: string; current: number };
-      return state === 'active' && current >= 1;
+      return state === 'active' && current >= 2;
     });
     await hold('Land');
     await says('Land: the vehicle has taken it.');
@@ -136,10 +136,16 @@ describe('flying from the page', function () {
     const placed = rows.flatMap((text, at) => (at % 2 === 0 && Number(rows[at + 1]) !== 0 ? [text] : []));
     expect(placed).to.not.deep.equal([]);
     expect(onFly).to.deep.equal(placed);
+    expect(await texts('home')).to.deep.equal(['H']);
+    expect(rows[0], 'ArduPilot: 0 is home').to.equal('1');
     await page.goto(`${node.url}/#/plan`);
     await page.locator('::-p-text(Read from the vehicle)').click();
     await page.waitForSelector('.marker.mission');
     expect(await texts('mission')).to.deep.equal(placed);
+    const listed = await page.$$eval('.items td.number:first-child', (all) =>
+      all.map((each) => each.textContent),
+    );
+    expect(listed).to.deep.equal(rows.filter((_, at) => at % 2 === 0));
     expect(await texts('home')).to.deep.equal(['H']);
   });
 

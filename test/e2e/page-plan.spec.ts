@@ -145,10 +145,10 @@ describe('the page of the plan', function () {
       ['QGC WPL 110', '0 1 0 16 0 0 0 0 0 0 0 1', row(1, 22, 0), row(4, 19, 2.5)].join('\n'),
     );
     await picker.uploadFile(gap);
-    await says('The line of item 1 has the number 4 instead of 2');
+    await says('A line has the number 4 instead of 2');
     await press('Upload');
-    await says('Item 1: param1 2.5 is held as 2.');
-    await says('Item 1: param3 0 is held as 1.');
+    await says('Item 2: param1 2.5 is held as 2.');
+    await says('Item 2: param3 0 is held as 1.');
     expect((await held('mission')).map(({ command }) => command)).to.deep.equal([22, 19]);
     expect(await held('fence')).to.have.length(4);
     await says('The vehicle holds exactly this plan.');
@@ -183,7 +183,7 @@ describe('the page of the plan', function () {
     await enter('Latitude (°)', '95');
     await page.waitForSelector('tr.fault [role=alert]');
     expect(await page.$eval('tr.fault [role=alert]', (each) => each.textContent)).to.include(
-      'Item 1: x is the latitude in degrees, -90 to 90, and is 95.',
+      'Item 2: x is the latitude in degrees, -90 to 90, and is 95.',
     );
     await press('Upload Correct the marked item first.');
     expect(await held('mission')).to.deep.equal(before);

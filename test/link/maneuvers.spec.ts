@@ -170,7 +170,7 @@ describe('manoeuvres', () => {
       [COPTER, 'servo', [9, 1200], [[183, 9, 1200]]],
       [COPTER, 'relay', [0, 1], [[181, 0, 1]]],
       [COPTER, 'parachute', [], [[208, 2]]],
-      [COPTER, 'missionSetCurrent', [3], [[224, 4]]], // item 0 is its home
+      [COPTER, 'missionSetCurrent', [3], [[224, 3]]],
     ];
     for (const [options, cmd, args, sent] of cases) {
       const rig = await met(options);

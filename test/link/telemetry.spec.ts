@@ -214,7 +214,7 @@ describe('telemetry', () => {
       make(common.MissionCurrent, { total: 0, missionState: 0, missionMode: 0, ...fields });
     rig.say(mission({ seq: 3 })); // an old firmware without the extensions; item 0 is its home
     expect(rig.link.state().telemetry.mission).to.deep.equal({
-      current: 2,
+      current: 3,
       reached: null,
       total: null,
       state: null,
@@ -222,8 +222,8 @@ describe('telemetry', () => {
     rig.say(mission({ seq: 3, total: 4, missionState: 3 }));
     rig.say(make(common.MissionItemReached, { seq: 2 }));
     expect(rig.link.state().telemetry.mission).to.deep.equal({
-      current: 2,
-      reached: 1,
+      current: 3,
+      reached: 2,
       total: 4,
       state: 'active',
     });

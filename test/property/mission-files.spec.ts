@@ -9,8 +9,9 @@ import { Payload } from '../../shared/mavlink/payload.ts';
 import { checkItems } from '../../shared/mission/check.ts';
 import { CMD, ITEM_COMMANDS, isPlace } from '../../shared/mission/commands.ts';
 import { itemsIn } from '../../shared/mission/document.ts';
-import type { MissionItem, MissionPart } from '../../shared/mission/item.ts';
-import { makePlan, readPlan } from '../../shared/mission/plan.ts';
+import type { FirstItem, MissionItem, MissionPart } from '../../shared/mission/item.ts';
+import { numberedFrom } from '../../shared/mission/numbered.ts';
+import { makePlan } from '../../shared/mission/plan.ts';
 import { writeWpl } from '../../shared/mission/wpl.ts';
 import { encodeAs } from '../link/mavlink-samples.ts';
 
@@ -36,13 +37,16 @@ const missionItem = fc
   })
   .map((item) => (isPlace(item.command) ? item : { ...item, frame: 2, x: 3, y: -4 }));
 
+/** The numbers of ArduPilot and of PX4. */
+const firsts = fc.constantFrom<FirstItem>(0, 1);
+
 /** A mission; with a jump at its end, if there is where to. */
-const mission = fc.array(missionItem, { maxLength: 30 }).map((items) => {
+const mission = fc.tuple(fc.array(missionItem, { maxLength: 30 }), firsts).map(([items, first]) => {
   const jump = {
     ...items[0],
     command: CMD.jump,
     frame: 2,
-    param1: items.length - 1,
+    param1: first + items.length - 1,
     param2: 3,
     x: 0,
     y: 0,
@@ -51,6 +55,7 @@ const mission = fc.array(missionItem, { maxLength: 30 }).map((items) => {
   return checkItems(
     'mission',
     items.length < 3 ? items : [...items, { param3: 0, param4: 0, autocontinue: 1, ...jump }],
+    first,
   );
 });
 
@@ -80,15 +85,21 @@ const circle = fc
   ]);
 const fence = fc
   .tuple(fc.array(polygon, { maxLength: 4 }), fc.array(circle, { maxLength: 4 }))
-  .map(([polygons, circles]) => checkItems('fence', [...polygons, ...circles].flat()));
+  .map(([polygons, circles]) => checkItems('fence', [...polygons, ...circles].flat(), 1));
 const rally = fc
   .array(fc.record({ x: degrees(90), y: degrees(180), z: float }), { maxLength: 9 })
   .map((points) =>
     checkItems(
       'rally',
       points.map((point) => ({ ...point, command: CMD.rallyPoint, frame: 3 })),
+      1,
     ),
   );
+
+/** Of an empty list either. */
+function firstOf([item]: readonly MissionItem[]): FirstItem {
+  return item?.seq === 1 ? 1 : 0;
+}
 
 const NOWHERE = { lat: 0, lon: 0, alt_msl: 0 };
 const SAME = { wrong: null, otherwise: [] };
@@ -110,7 +121,8 @@ describe('mission files and the wire (properties)', () => {
   it('QGC WPL 110 out and in gives the same items', () => {
     fc.assert(
       fc.property(mission, (items) => {
-        expect(itemsIn(writeWpl(items, null), 'mission')).to.deep.equal({ items, warnings: [] });
+        const first = firstOf(items);
+        expect(itemsIn(writeWpl(items, null), 'mission', first)).to.deep.equal({ items, warnings: [] });
       }),
     );
   });
@@ -132,7 +144,7 @@ describe('mission files and the wire (properties)', () => {
           ['fence', fenceItems],
           ['rally', rallyItems],
         ] as [MissionPart, readonly MissionItem[]][])
-          expect(checkItems(part, readPlan(plan, part) ?? [])).to.deep.equal(items);
+          expect(itemsIn(plan, part, firstOf(missionItems))?.items).to.deep.equal(items);
       }),
     );
   });
@@ -146,7 +158,31 @@ describe('mission files and the wire (properties)', () => {
         const told = fromWire(wire, first);
         expect(compare('mission', told, told)).to.deep.equal({ wrong: null, otherwise: [] });
         const close = told.map((item, n) => ({ ...item, ...shortened(item, items[n]) }));
-        expect(close).to.deep.equal(items);
+        expect(close).to.deep.equal(numberedFrom(items, first));
+      }),
+    );
+  });
+
+  it('put(get(x)) is x; on a vehicle that counts otherwise it gets its numbers, jumps too, and comes back as it was', () => {
+    fc.assert(
+      fc.property(mission, firsts, (items, other) => {
+        const first = firstOf(items);
+        const put = (list: readonly unknown[], to: FirstItem | null) => checkItems('mission', list, to);
+        expect(put(items, first)).to.deep.equal(items);
+        expect(put(items, null)).to.deep.equal(items);
+        const moved = put(items, other);
+        expect(moved.map(({ seq }) => seq)).to.deep.equal(items.map((_, index) => other + index));
+        for (const [index, { command, param1 }] of moved.entries())
+          if (command === CMD.jump)
+            expect((param1 ?? 0) - other, 'the same item').to.equal((items[index]?.param1 ?? 0) - first);
+        expect(put(moved, first)).to.deep.equal(items);
+        // Without numbers the list counts as the vehicle does.
+        expect(
+          put(
+            items.map(({ seq: _seq, ...item }) => item),
+            first,
+          ),
+        ).to.deep.equal(items);
       }),
     );
   });
@@ -162,7 +198,7 @@ describe('mission files and the wire (properties)', () => {
     });
     fc.assert(
       fc.property(height, ({ z, yaw }) => {
-        const sent = { ...WAYPOINT, z: z / 100 + 0, param4: yaw / 10 };
+        const sent = { ...WAYPOINT, seq: 1, z: z / 100 + 0, param4: yaw / 10 };
         const held = toWire([sent], 1, NOWHERE).map((item) => ({
           ...item,
           z: cm(item.z),
@@ -200,7 +236,7 @@ describe('mission files and the wire (properties)', () => {
     ) => compare(part, [{ ...WAYPOINT, ...sent }], [{ ...WAYPOINT, ...sent, ...held }]);
     const named = (member: string, sent: number, held: number | null, part = 'mission') => ({
       wrong: null,
-      otherwise: [{ part, index: 0, member, sent, held }],
+      otherwise: [{ part, index: 0, seq: 0, member, sent, held }],
     });
     expect(otherwise({ command: 19, param3: 0 }, { param3: 1 })).to.deep.equal(named('param3', 0, 1));
     expect(otherwise({ param1: 2.5 }, { param1: 2 })).to.deep.equal(named('param1', 2.5, 2));

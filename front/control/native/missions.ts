@@ -3,7 +3,12 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { warningsOf } from '../../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../../shared/mission/document.ts';
-import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import {
+  type FirstItem,
+  firstItemOf,
+  type MissionItem,
+  type MissionPart,
+} from '../../../shared/mission/item.ts';
 import { isPlan, makePlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { MissionWarning } from '../../../shared/mission/warning.ts';
 import { type Home, writeWpl } from '../../../shared/mission/wpl.ts';
@@ -69,7 +74,7 @@ class MissionRoutes {
   async put(part: MissionPart, { query, body, progress, principal }: Asked): Promise<Written> {
     const { dry_run: dryRun, parts } = parseQuery(query) ?? {};
     const wanted = [...new Set(parts?.split(',') ?? [part])] as MissionPart[];
-    const lists = listsIn(body, part, wanted);
+    const lists = listsIn(body, part, wanted, firstItemOf(this.#vehicle.state?.telemetry.autopilot));
     const warnings: MissionWarning[] = wanted.flatMap((each) => [
       ...lists[each].warnings,
       ...warningsOf(lists[each].items),
@@ -172,11 +177,16 @@ async function itemsOrNone(reading: Promise<MissionList>): Promise<readonly Miss
 }
 
 /** The checked items of a body. @throws ApiError E_MISSION_ITEM, E_INVALID_VALUE, E_BAD_REQUEST */
-function listsIn(body: unknown, own: MissionPart, wanted: readonly MissionPart[]): Lists {
+function listsIn(
+  body: unknown,
+  own: MissionPart,
+  wanted: readonly MissionPart[],
+  first: FirstItem | null,
+): Lists {
   const none = { items: [], warnings: [] };
   const lists: Record<MissionPart, Reading> = { mission: none, fence: none, rally: none };
   for (const part of wanted) {
-    const reading = itemsIn(body, part);
+    const reading = itemsIn(body, part, first);
     if (reading === undefined) throw partError(`The plan file has no ${part}.`);
     if (part !== own && !isPlan(body))
       throw partError(`Only a plan file has parts besides its own; these items are the ${own}.`);

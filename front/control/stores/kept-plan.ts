@@ -2,6 +2,7 @@ import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import { numberedFrom } from '../../../shared/mission/numbered.ts';
 import { isPlan, type Plan } from '../../../shared/mission/plan.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
@@ -13,6 +14,11 @@ const SECTION: Readonly<Record<MissionPart, string>> = {
   fence: 'geoFence',
   rally: 'rallyPoints',
 };
+
+/** Numbered from 0, whatever the vehicle's numbers: so it was kept when those were not known. */
+function heldAs(items: readonly MissionItem[]): string {
+  return JSON.stringify(numberedFrom(items, 0));
+}
 
 interface Stored {
   readonly plan: Plan;
@@ -38,7 +44,7 @@ export class KeptPlan {
     plan: Plan,
     written: ReadonlyMap<MissionPart, { readonly items: readonly MissionItem[] }>,
   ): Promise<string | null> {
-    const held = Object.fromEntries([...written].map(([part, { items }]) => [part, JSON.stringify(items)]));
+    const held = Object.fromEntries([...written].map(([part, { items }]) => [part, heldAs(items)]));
     const stored: Stored = { plan, held };
     try {
       await writeAtomic(this.#file, JSON.stringify(stored), 0o600);
@@ -54,7 +60,7 @@ export class KeptPlan {
     const stored = await this.#read();
     if (stored === null) return made;
     const parts = (Object.keys(lists) as MissionPart[]).filter(
-      (part) => stored.held[part] === JSON.stringify(lists[part]),
+      (part) => stored.held[part] === heldAs(lists[part]),
     );
     if (parts.length === 0) return made;
     const others = (Object.keys(lists) as MissionPart[]).filter((part) => !parts.includes(part));

@@ -372,17 +372,25 @@ export class Commands {
   }
 
   /**
-   * @param seq as the API counts. PX4 has no command for it, only MISSION_SET_CURRENT, which gets no ack: its progress shows
+   * @param seq as the vehicle counts. PX4 has no command for it, only MISSION_SET_CURRENT, which gets no ack: its progress shows
    *   whether it did it.
    */
   async #setCurrent(context: Context, seq: number): Promise<number | null> {
     const { encoder, exchange, vehicle } = this.#options;
+    const { firstItem: first } = vehicle;
     const { total } = vehicle.telemetry.mission;
-    if (total !== null && seq >= total) {
-      throw new ApiError('E_BAD_REQUEST', `missionSetCurrent: the mission has ${total} item(s), from 0.`);
+    if (seq < first || (total !== null && seq >= first + total)) {
+      const items =
+        total === null
+          ? `the items of its mission begin with ${first}`
+          : total === 0
+            ? 'its mission has no items'
+            : `its mission has the items ${first} to ${first + total - 1}`;
+      const home = seq < first ? `item ${seq} is the vehicle's home, and ` : '';
+      throw new ApiError('E_BAD_REQUEST', `missionSetCurrent: ${home}${items}.`);
     }
     if (vehicle.firmware !== 'px4') {
-      return this.#sender.long(context, DO_SET_MISSION_CURRENT, [seq + vehicle.firstItem]);
+      return this.#sender.long(context, DO_SET_MISSION_CURRENT, [seq]);
     }
     const { target } = context;
     const there = (): boolean => vehicle.telemetry.mission.current === seq;

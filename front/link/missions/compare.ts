@@ -47,7 +47,7 @@ export function compare(
     const what = difference(part, ours, theirs);
     if (what !== null) return { wrong: { index, what }, otherwise };
     for (const member of membersHeldOtherwise(part, ours, theirs))
-      otherwise.push({ part, index, member, sent: ours[member], held: theirs[member] });
+      otherwise.push({ part, index, seq: theirs.seq, member, sent: ours[member], held: theirs[member] });
   }
   return { wrong: null, otherwise };
 }

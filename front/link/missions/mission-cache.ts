@@ -1,5 +1,5 @@
 import type { MissionIds } from '../../../shared/mavlink/decode-mission.ts';
-import { MISSION_PARTS, type MissionPart } from '../../../shared/mission/item.ts';
+import { type FirstItem, MISSION_PARTS, type MissionPart } from '../../../shared/mission/item.ts';
 import type { MissionList } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 
@@ -55,7 +55,7 @@ export class MissionCache {
   }
 
   /** MISSION_CURRENT. @param home how many items the vehicle counts besides those to fly */
-  onIds({ total, ...ids }: MissionIds, home: 0 | 1): void {
+  onIds({ total, ...ids }: MissionIds, home: FirstItem): void {
     for (const part of MISSION_PARTS) this.#ids[part] = ids[part];
     const kept = this.#kept.get('mission');
     if (kept === undefined || kept.list.id !== null || total === 0) return;

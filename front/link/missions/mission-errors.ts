@@ -1,5 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
-import type { MissionPart } from '../../../shared/mission/item.ts';
+import type { FirstItem, MissionPart } from '../../../shared/mission/item.ts';
 import type { MissionList } from '../../../shared/rpc/link.ts';
 
 export const PART_NAMES: Readonly<Record<MissionPart, string>> = {
@@ -31,9 +31,10 @@ export function unsupported(part: MissionPart): ApiError {
   );
 }
 
-/** @param index the item that the vehicle asked for last, null if for none */
-export function silent(part: MissionPart, index: number | null): ApiError {
-  const at = index === null ? '' : ` at item ${index}`;
+/** @param seq the vehicle's number of the item that it asked for last, null if for none @param first of its first item */
+export function silent(part: MissionPart, seq: number | null, first: FirstItem): ApiError {
+  const index = seq === null ? null : Math.max(0, seq - first);
+  const at = seq === null ? '' : ` at item ${seq}`;
   const sentence = `The vehicle stopped answering${at}. What it holds as ${PART_NAMES[part]} is not known; read it again when the link is back.`;
   return new ApiError('E_TIMEOUT', sentence, { index, held: null });
 }

@@ -4,7 +4,7 @@ import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
 import { ITEM_COMMANDS } from '../../../shared/mission/commands.ts';
-import type { MissionItem, MissionPart } from '../../../shared/mission/item.ts';
+import type { FirstItem, MissionItem, MissionPart } from '../../../shared/mission/item.ts';
 import { bounded } from '../../../shared/mission/warning.ts';
 import type {
   MissionList,
@@ -183,7 +183,7 @@ export class Missions {
       if (wrong === null) return { ...list, warnings: bounded(otherwise) };
       const isLost = list.count !== sent.length && this.#foreignWrites === before;
       if (isLost && attempt < WRITES_IN_ALL) continue;
-      const sentence = `The vehicle does not hold what was sent, from item ${wrong.index} on: ${wrong.what}. Another ground station may have written too.`;
+      const sentence = `The vehicle does not hold what was sent, from item ${wrong.index + first} on: ${wrong.what}. Another ground station may have written too.`;
       throw rejected(sentence, wrong.index, 'DIFFERENT', heldOf(list));
     }
   }
@@ -193,7 +193,7 @@ export class Missions {
     const first = this.#first(part);
     this.#cache.drop(part);
     const { end, seq } = await this.#upload(part, wire, token);
-    if (end === 'silent') throw silent(part, seq === null ? null : seq - first);
+    if (end === 'silent') throw silent(part, seq, first);
     if (end.kind === 'refused' && end.result === RESULT.unsupported && end.seq === null)
       throw unsupported(part);
     if (end.kind !== 'done') {
@@ -208,7 +208,7 @@ export class Missions {
       const which =
         index === null
           ? `the ${PART_NAMES[part]}`
-          : `item ${index} (${ITEM_COMMANDS.get(command)?.name ?? `command ${command}`} in frame ${frame})`;
+          : `item ${index + first} (${ITEM_COMMANDS.get(command)?.name ?? `command ${command}`} in frame ${frame})`;
       throw rejected(`The vehicle refused ${which} with ${name}.`, index, name, held);
     }
     return end.opaqueId;
@@ -269,7 +269,7 @@ export class Missions {
       this.#disturbed = false;
       const window = this.#options.vehicle.firmware === 'ardupilot' ? ARDUPILOT_WINDOW : 1;
       const end = await this.#run(new Download(this.#transferOptions(part, token, text), window));
-      if (end === 'silent') throw silent(part, null);
+      if (end === 'silent') throw silent(part, null, 0);
       if (end.kind === 'done' && !this.#disturbed) return { wire: end.items, opaqueId: end.opaqueId };
       if (end.kind === 'refused' && end.result === RESULT.unsupported) throw unsupported(part);
       refusal = end;
@@ -312,7 +312,7 @@ export class Missions {
   }
 
   /** The vehicle's number of the first item to fly: ArduPilot's missions have home before it. */
-  #first(part: MissionPart): 0 | 1 {
+  #first(part: MissionPart): FirstItem {
     return part === 'mission' ? this.#options.vehicle.firstItem : 0;
   }
 
@@ -331,12 +331,14 @@ export class Missions {
   #transferOptions(part: MissionPart, token: string, text: string): TransferOptions {
     const { clock, encoder, send, vehicle, onProgress } = this.#options;
     if (vehicle.target === null) throw new ApiError('E_NO_FC');
+    const home = this.#first(part); // it travels with the items, and is none of them
     return {
       clock,
       send,
       frames: new MissionFrames(encoder, vehicle.target, part),
       onProgress: (done, total) => {
-        if (token !== '') onProgress({ token, done, total, text });
+        if (token === '') return;
+        onProgress({ token, done: Math.max(0, done - home), total: Math.max(0, total - home), text });
       },
     };
   }

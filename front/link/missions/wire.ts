@@ -1,6 +1,7 @@
 import type { WireItem } from '../../../shared/mavlink/decode-mission.ts';
 import { CMD, FRAME_MISSION, isInDegrees, isPlace, YAWED } from '../../../shared/mission/commands.ts';
-import type { MissionItem } from '../../../shared/mission/item.ts';
+import type { FirstItem, MissionItem } from '../../../shared/mission/item.ts';
+import { numberedFrom } from '../../../shared/mission/numbered.ts';
 
 const DEG_E7 = 1e7;
 
@@ -11,10 +12,17 @@ export interface HomePlace {
   readonly alt_msl: number | null;
 }
 
-/** The list as the vehicle stores it. ArduPilot keeps its own home whatever item 0 says. @param first how many items of the vehicle's list come before those to fly */
-export function toWire(items: readonly MissionItem[], first: 0 | 1, home: HomePlace): readonly WireItem[] {
+/**
+ * The list as the vehicle stores it, with its numbers. ArduPilot keeps its own home whatever item 0 says.
+ * @param first the vehicle's number of the first item to fly
+ */
+export function toWire(
+  items: readonly MissionItem[],
+  first: FirstItem,
+  home: HomePlace,
+): readonly WireItem[] {
   if (items.length === 0) return [];
-  const wire = items.map((item) => itemToWire(item, first));
+  const wire = numberedFrom(items, first).map((item) => itemToWire(item, first));
   if (first === 0) return wire;
   const { lat, lon, alt_msl: z } = home;
   const none = { param1: 0, param2: 0, param3: 0, param4: 0 };
@@ -23,18 +31,17 @@ export function toWire(items: readonly MissionItem[], first: 0 | 1, home: HomePl
 }
 
 /** The items to fly of the vehicle's list. */
-export function fromWire(wire: readonly WireItem[], first: 0 | 1): readonly MissionItem[] {
-  return wire.slice(first).map((item) => itemFromWire(item, first));
+export function fromWire(wire: readonly WireItem[], first: FirstItem): readonly MissionItem[] {
+  return wire.slice(first).map(itemFromWire);
 }
 
-function itemToWire(item: MissionItem, first: 0 | 1): WireItem {
+function itemToWire(item: MissionItem, first: FirstItem): WireItem {
   const scale = isInDegrees(item.frame, item.command) ? DEG_E7 : 1;
-  const jump = item.command === CMD.jump ? first : 0;
   return {
-    seq: item.seq + first,
+    seq: item.seq,
     frame: frameOf(item),
     command: item.command,
-    param1: Math.fround((item.param1 ?? Number.NaN) + jump),
+    param1: Math.fround(item.param1 ?? Number.NaN),
     param2: Math.fround(item.param2 ?? Number.NaN),
     param3: Math.fround(item.param3 ?? Number.NaN),
     param4: Math.fround(item.param4 ?? Number.NaN),
@@ -62,14 +69,13 @@ function frameOf({ frame, command }: WireItem | MissionItem): number {
   return isPlace(command) ? frame : FRAME_MISSION;
 }
 
-function itemFromWire(item: WireItem, first: 0 | 1): MissionItem {
+function itemFromWire(item: WireItem): MissionItem {
   const scale = isInDegrees(item.frame, item.command) ? DEG_E7 : 1;
-  const jump = item.command === CMD.jump ? first : 0;
   return {
-    seq: item.seq - first,
+    seq: item.seq,
     frame: frameOf(item),
     command: item.command,
-    param1: param(item.param1 - jump),
+    param1: param(item.param1),
     param2: param(item.param2),
     param3: param(item.param3),
     param4: YAWED.has(item.command) ? yaw(item.param4) : param(item.param4),

@@ -36,6 +36,7 @@ import {
 } from '../../../shared/mavlink/decode-traffic.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import type { Payload } from '../../../shared/mavlink/payload.ts';
+import { firstItemOf } from '../../../shared/mission/item.ts';
 import type { Telemetry } from '../../../shared/rpc/link.ts';
 import { applyEkf } from './ekf.ts';
 import { finite, scaled } from './known.ts';
@@ -63,16 +64,6 @@ const NEVER = Number.NEGATIVE_INFINITY;
 const LANDED_STATES = [null, 'on_ground', 'in_air', 'takeoff', 'landing'] as const;
 /** By MISSION_STATE; 0 is "unknown". */
 const MISSION_STATES = [null, 'none', 'not_started', 'active', 'paused', 'complete'] as const;
-/** MAV_AUTOPILOT_ARDUPILOTMEGA */
-const ARDUPILOT = 3;
-
-/**
- * The vehicle's number of the mission's first item: ArduPilot has its home as item 0.
- * @param autopilot MAV_AUTOPILOT
- */
-export function firstItemOf(autopilot: number | null): 0 | 1 {
-  return autopilot === ARDUPILOT ? 1 : 0;
-}
 
 /** MAV_SYS_STATUS_SENSOR bits. */
 export type Sensors = Pick<SysStatus, 'present' | 'enabled' | 'health'>;
@@ -417,10 +408,9 @@ export class TelemetryModel {
     return this.#stamp('collision');
   }
 
-  /** @param seq as the vehicle counts @returns as the API counts; null for ArduPilot's home */
+  /** Null for ArduPilot's home, which is no item to fly. */
   #item(seq: number): number | null {
-    const item = seq - firstItemOf(this.#values.autopilot);
-    return item < 0 ? null : item;
+    return seq < (firstItemOf(this.#values.autopilot) ?? 0) ? null : seq;
   }
 
   #mission(message: MissionCurrent): number {

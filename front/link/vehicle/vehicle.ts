@@ -36,12 +36,13 @@ import {
 import type { Frame } from '../../../shared/mavlink/frame.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
 import { Payload } from '../../../shared/mavlink/payload.ts';
+import { type FirstItem, firstItemOf } from '../../../shared/mission/item.ts';
 import type { Armed, Telemetry } from '../../../shared/rpc/link.ts';
 import type { Clock } from '../clock.ts';
 import type { Target } from '../encode.ts';
 import type { Arming } from './arming.ts';
 import { isAutopilot } from './autopilot-heartbeat.ts';
-import { firstItemOf, type Sensors, TelemetryModel } from './telemetry.ts';
+import { type Sensors, TelemetryModel } from './telemetry.ts';
 
 /** If the heartbeat is older than this, the vehicle is not alive and its armed state is unknown (docs/contract.md 6). */
 export const ALIVE_MS = 3000;
@@ -191,8 +192,8 @@ export class Vehicle {
   }
 
   /** The number that it gives to the mission's first item. */
-  get firstItem(): 0 | 1 {
-    return firstItemOf(this.#heartbeat?.autopilot ?? null);
+  get firstItem(): FirstItem {
+    return firstItemOf(this.#heartbeat?.autopilot) ?? 0;
   }
 
   get family(): Family | null {

@@ -1,4 +1,5 @@
 import type { BatteryState } from '../../../../shared/flight/battery-state.ts';
+import { firstItemOf } from '../../../../shared/mission/item.ts';
 import type { LinkState } from '../../../../shared/rpc/link.ts';
 
 type Publish = (topic: string, payload: unknown) => void;
@@ -81,7 +82,8 @@ export class VehicleEvents {
 }
 
 /** Whether the item under way is the last one; true if the vehicle does not say. */
-function isLast({ telemetry: { mission } }: LinkState): boolean {
+function isLast({ telemetry: { autopilot, mission } }: LinkState): boolean {
   const { current, total } = mission;
-  return current === null || total === null || current >= total - 1;
+  const first = firstItemOf(autopilot) ?? 0;
+  return current === null || total === null || current >= first + total - 1;
 }

@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { TelemetryGroup } from '../../../../shared/flight/telemetry-groups.ts';
+import { firstItemOf } from '../../../../shared/mission/item.ts';
 import { credential } from './credential.ts';
 import { entry } from './node.ts';
 import { now } from './presence.ts';
@@ -19,6 +20,9 @@ const received = signal<{ readonly body: Telemetry; readonly at: number } | null
 
 /** The newest snapshot, whatever its age; for values use `fresh`. */
 export const newest = computed(() => received.value?.body ?? null);
+
+/** The vehicle's number of a mission's first item; null: not known. */
+export const firstItem = computed(() => firstItemOf(newest.value?.autopilot));
 
 /** Seconds since the vehicle sent this part; null: never, or not since the page is open. */
 export function age(group: Group | 'heartbeat'): number | null {

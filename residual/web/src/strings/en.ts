@@ -162,7 +162,7 @@ export const en = {
     current: 'Current',
     place: 'Position',
     mission: 'Mission item',
-    missionOf: (current: string, total: string) => `${current} of ${total}`,
+    missionItem: (seq: number, last: number) => `${seq}, the last is ${last}`,
     traffic: 'Other aircraft',
     trafficColumns: { name: 'Aircraft', distance: 'Distance', height: 'Height', age: 'Heard' },
     messages: 'Messages of the vehicle',

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { flyingSince } from '../../api/flight.ts';
 import { now } from '../../api/presence.ts';
-import { age, fresh, type Group } from '../../api/telemetry.ts';
+import { age, firstItem, fresh, type Group } from '../../api/telemetry.ts';
 import { bearing, distance } from '../../map/projection.ts';
 import { number, span } from '../../parts/format.ts';
 import { Stat } from '../../parts/parts.tsx';
@@ -94,9 +94,9 @@ export function Figures(): JSX.Element {
       <Stat
         label={t.fly.mission}
         value={
-          mission === null || typeof mission.total !== 'number'
+          typeof mission?.current !== 'number' || !mission.total
             ? null
-            : t.fly.missionOf(number(mission.current), number(mission.total))
+            : t.fly.missionItem(mission.current, (firstItem.value ?? 0) + mission.total - 1)
         }
       />
       <Stat

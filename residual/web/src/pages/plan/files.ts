@@ -3,6 +3,7 @@ import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
 import { isOldPlan, isPlan, makePlan } from '../../../../../shared/mission/plan.ts';
 import { type Home, writeWpl } from '../../../../../shared/mission/wpl.ts';
 import { Refused } from '../../api/client.ts';
+import { firstItem } from '../../api/telemetry.ts';
 import { t } from '../../strings.ts';
 import type { Items, Part } from './list.ts';
 import type { Sketch } from './sketch.ts';
@@ -30,7 +31,7 @@ export async function listsIn(file: File): Promise<FileLists> {
     const document: unknown = isText ? text : JSON.parse(text);
     if (!isText && !isPlan(document) && !isOldPlan(document)) throw refusal(t.plan.noPlan);
     const readings = (isText ? [partOfText(text)] : MISSION_PARTS).flatMap((part) => {
-      const reading = itemsIn(document, part);
+      const reading = itemsIn(document, part, firstItem.value);
       return reading === undefined ? [] : [{ part, ...reading }];
     });
     return {

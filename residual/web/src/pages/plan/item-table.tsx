@@ -53,7 +53,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                     </tr>
                   )}
                   <tr class={`${chosen === at ? 'chosen' : ''}${isFault ? ' fault' : ''}`}>
-                    <td class="number">{at}</td>
+                    <td class="number">{item.seq}</td>
                     <td>
                       <button
                         type="button"

@@ -2,7 +2,7 @@ import { CMD, FRAME_MISSION, isInDegrees, isPlace } from '../../../../../shared/
 import type { MissionItem, MissionPart } from '../../../../../shared/mission/item.ts';
 import type { Place } from '../../map/projection.ts';
 
-/** What is done to a list of items. Each function gives a new list, numbered from 0. */
+/** What is done to a list of items. Each function gives a new list, numbered on from the first item of the old one. */
 
 export type Item = MissionItem;
 export type Part = MissionPart;
@@ -28,15 +28,20 @@ export function placeOf({ x, y }: Item): Place {
   return { lat: x, lon: y };
 }
 
-/** An item of its own kind, where the list says how high. */
+/** An empty list begins with 0; `Sketch.lists` gives it the vehicle's numbers. */
+function firstOf(items: Items): number {
+  return items[0]?.seq ?? 0;
+}
+
+/** An item of its own kind, where the list says how high; a jump to the first item. */
 export function newItem(items: Items, at: number, command: number, { lat, lon }: Place): Item {
   const before = items.slice(0, at).findLast(isSomewhere);
   const place = isPlace(command);
   return {
-    seq: at,
+    seq: firstOf(items) + at,
     command,
     frame: place ? (before?.frame ?? ABOVE_HOME) : FRAME_MISSION,
-    param1: 0,
+    param1: command === CMD.jump ? firstOf(items) : 0,
     param2: 0,
     param3: 0,
     param4: 0,
@@ -81,11 +86,13 @@ export function commanded(items: Items, at: number, command: number, place: Plac
 
 /** A jump goes on to the item that it named; -1, which the node refuses, where that one is gone. */
 function renumbered(before: Items, after: Items): Items {
-  const seqOf = new Map(after.map((item, index) => [item, index]));
+  const first = firstOf(before);
+  const seqOf = new Map(after.map((item, index) => [item, first + index]));
   const known = new Set(before);
-  return after.map((item, seq) => {
+  return after.map((item, index) => {
+    const seq = first + index;
     const jumps = item.command === CMD.jump && known.has(item);
-    const target = jumps ? before[item.param1 ?? -1] : undefined;
+    const target = jumps ? before[(item.param1 ?? -1) - first] : undefined;
     const param1 = target === undefined ? item.param1 : (seqOf.get(target) ?? -1);
     return item.seq === seq && item.param1 === param1 ? item : { ...item, seq, param1 };
   });

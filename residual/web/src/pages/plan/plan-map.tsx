@@ -161,7 +161,7 @@ function Points({ sketch, part }: { sketch: Sketch; part: Part }): JSX.Element {
           <Marker
             key={`${part} ${at}`}
             at={placeOf(item)}
-            text={part === 'rally' ? `R${at}` : String(at)}
+            text={part === 'rally' ? `R${item.seq}` : String(item.seq)}
             kind={`${part}${active ? '' : ' dim'}${fault === at ? ' fault' : ''}${isLook(item.command) ? ' look' : ''}`}
             chosen={active && sketch.chosen.value === at}
             onChoose={() => sketch.show(part, at)}

@@ -1,10 +1,12 @@
 import { computed, signal } from '@preact/signals';
 import { checkItems, warningsOf } from '../../../../../shared/mission/check.ts';
 import { MISSION_PARTS } from '../../../../../shared/mission/item.ts';
+import { numberedFrom } from '../../../../../shared/mission/numbered.ts';
 import { warningText } from '../../../../../shared/mission/warning.ts';
 import { call, type Refused } from '../../api/client.ts';
 import { may } from '../../api/node.ts';
 import { relayed } from '../../api/relay.ts';
+import { firstItem } from '../../api/telemetry.ts';
 import type { View } from '../../map/projection.ts';
 import { type Difference, difference } from './difference.ts';
 import type { Items, Part } from './list.ts';
@@ -23,7 +25,13 @@ export interface Fault {
 }
 
 export class Sketch {
-  readonly lists = signal<Each<Items>>({ mission: [], fence: [], rally: [] });
+  readonly #lists = signal<Each<Items>>({ mission: [], fence: [], rally: [] });
+  /** A mission has the numbers of the vehicle, where that is known: it may have been drawn before, or for another one. */
+  readonly lists = computed<Each<Items>>(() => {
+    const lists = this.#lists.value;
+    const first = firstItem.value;
+    return first === null ? lists : { ...lists, mission: numberedFrom(lists.mission, first) };
+  });
   /** Null: not read yet, or the vehicle has no such list. */
   readonly held = signal<Each<Items | null>>({ mission: null, fence: null, rally: null });
   /** Changed here since it was read or written. */
@@ -57,7 +65,7 @@ export class Sketch {
     MISSION_PARTS.flatMap((part) => {
       const own = this.refused.value?.part === part ? [this.refused.value] : [];
       try {
-        checkItems(part, this.lists.value[part]);
+        checkItems(part, this.lists.value[part], firstItem.value);
         return own;
       } catch (error) {
         return [faultOf(part, error as Error & { extras?: Record<string, unknown> })];
@@ -104,7 +112,7 @@ export class Sketch {
   }
 
   #put(part: Part, items: Items, isEdited: boolean): void {
-    this.lists.value = { ...this.lists.value, [part]: items };
+    this.#lists.value = { ...this.#lists.value, [part]: items };
     this.edited.value = { ...this.edited.value, [part]: isEdited };
     if (this.refused.value?.part === part) this.refused.value = null;
   }
