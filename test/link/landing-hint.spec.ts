@@ -27,12 +27,12 @@ describe('land on a plane of ArduPilot without a landing sequence', () => {
       });
       expect(refused.ack.hint).to.match(/^This plane has no landing sequence in its mission\. Use rtl, or/);
 
-      const items = [item(0, 22, 30), item(1, 189, 30), item(2, 16, 20), item(3, 21, 0)];
+      const items = [item(1, 22, 30), item(2, 189, 30), item(3, 16, 20), item(4, 21, 0)];
       await link.calls.mission_write({ part: 'mission', items, token: '' });
       const accepted = await link.command('land');
       expect(accepted).to.include({ status: 'accepted' });
       expect(accepted.ack).not.to.have.property('hint');
-      await link.until(({ telemetry }) => telemetry.mode === 'AUTO' && telemetry.mission.current === 1);
+      await link.until(({ telemetry }) => telemetry.mode === 'AUTO' && telemetry.mission.current === 2);
     } finally {
       await link.stop();
     }

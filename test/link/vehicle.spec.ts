@@ -199,7 +199,7 @@ describe('the vehicle', () => {
     };
     full(60_000);
     await again(5000, 65_200); // the line broke, the vehicle went on
-    expect(former()).to.deep.equal([48.1, 2, 'in_air', true]); // item 0 is its home
+    expect(former()).to.deep.equal([48.1, 3, 'in_air', true]);
     rig.sent.length = 0;
     await again(5000, 2500);
     expect(former()).to.deep.equal([null, null, null, true]);
