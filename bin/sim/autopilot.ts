@@ -400,8 +400,9 @@ export class Autopilot implements Craft {
   }
 
   #impact(speed: number): void {
-    if (this.#tools.faults.notSimulated) return;
-    this.text(MavSeverity.WARNING, `SIM Hit ground at ${speed.toFixed(6)} m/s`);
+    const words = this.#firmware.words.hitGround?.(speed);
+    if (words === undefined || this.#tools.faults.notSimulated) return;
+    this.text(MavSeverity.WARNING, words);
   }
 
   #banner(): void {

@@ -109,6 +109,10 @@ describe('sim PX4', () => {
     expect(await client.command(20)).to.equal(ACCEPTED);
     await inMode(client, auto(AUTO.rtl));
     await disarmed;
+    expect(
+      client.texts.filter((text) => text.startsWith('SIM ')),
+      'a word of ArduPilot’s simulator',
+    ).to.deep.equal([]);
     await client.armed(false);
     await inMode(client, auto(AUTO.loiter)); // as PX4 does, so that it can be armed again
     expect(await client.command(176, 1, 4, AUTO.rtl)).to.equal(ACCEPTED);

@@ -149,6 +149,7 @@ const WORDS: Words = {
   refused: (name, reason) => `Mode change to ${name} failed: ${reason}`,
   missionReceived: 'Flight plan received',
   positionFound: ['EKF3 IMU0 origin set', 'EKF3 IMU0 is using GPS'],
+  hitGround: (speed) => `SIM Hit ground at ${speed.toFixed(6)} m/s`,
 };
 
 const ROVER_WORDS: Words = {

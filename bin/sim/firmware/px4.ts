@@ -85,6 +85,7 @@ const WORDS: Words = {
   refused: (name) => `Switching to mode '${name}' is currently not possible`,
   missionReceived: undefined,
   positionFound: ['Ready for takeoff!'],
+  hitGround: undefined,
 };
 
 export function px4(): Firmware {

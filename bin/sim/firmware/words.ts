@@ -14,4 +14,6 @@ export interface Words extends ModeWords {
   preArm(reason: string): string | undefined;
   readonly missionReceived: string | undefined;
   readonly positionFound: readonly string[];
+  /** What its simulator says of a touchdown, m/s; undefined: nothing. */
+  readonly hitGround: ((speed: number) => string) | undefined;
 }
