@@ -88,7 +88,7 @@ export function getCommand(part: MissionPart): Command.Class {
       }
       const { items, count } = answer as Written;
       this.show(items);
-      this.log(`${count} items`);
+      this.log(itemsText(count));
       return answer;
     }
   };
@@ -116,7 +116,11 @@ export function putCommand(part: MissionPart, isDry: boolean): Command.Class {
       }).toString();
       const answer = await this.put(part, args.file, query === '' ? '' : `?${query}`);
       for (const warning of answer.warnings) this.logToStderr(warningText(warning));
-      this.log(isDry ? `${answer.count} items, nothing was sent` : `the vehicle holds ${answer.count} items`);
+      this.log(
+        isDry
+          ? `${itemsText(answer.count)}, nothing was sent`
+          : `the vehicle holds ${itemsText(answer.count)}`,
+      );
       return answer;
     }
   };
@@ -135,4 +139,8 @@ export function clearCommand(part: MissionPart): Command.Class {
       return answer;
     }
   };
+}
+
+function itemsText(count: number): string {
+  return count === 1 ? '1 item' : `${count} items`;
 }
