@@ -55,8 +55,9 @@ export const pairingRows = [
     'dashboard.pin.verify.post',
     'POST /api/dashboard/pin/verify',
     'public none ok - config',
-    'PIN to dashboard session',
+    'PIN, or pairing key, to dashboard session',
     {
+      orKey: true,
       body: pinVerifyRequest,
       fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_STORE'],
       responses: json('the session, once', pinVerifyAnswer),
