@@ -86,7 +86,7 @@ export const pairingRows = [
       responses: json('done', pinClearAnswer),
     },
   ),
-  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - config', 'WebSocket ticket, or read ticket', {
+  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - none', 'WebSocket ticket, or read ticket', {
     body: ticketRequest,
     fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],
     responses: json('the ticket, once', ticketAnswer),

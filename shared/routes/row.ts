@@ -99,7 +99,7 @@ export interface Row {
   /** The shape of every refusal, those of the edge too. */
   readonly refusals: Refusals;
   readonly summary: string;
-  /** What a mistake can damage at worst: nothing, the node's settings, its links, the aircraft. */
+  /** What a mistake can damage at worst: nothing (then the audit has its refusals only), the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';
   /** False: not implemented in this build, the edge answers 501. */
   readonly built: boolean;

@@ -192,7 +192,10 @@ describe('decide: the order of docs/contract.md 4', () => {
     const signIn = { method: 'POST', target: '/api/dashboard/pin/verify', from: 'remote' } as const;
 
     it('is judged as what only the key opens, its guesses too', () => {
-      expect(judge({ ...signIn, headers: [withKey] })).to.deep.include({ kind: 'pass', principal: PAIRING_KEY });
+      expect(judge({ ...signIn, headers: [withKey] })).to.deep.include({
+        kind: 'pass',
+        principal: PAIRING_KEY,
+      });
       expect(judge({ ...signIn, headers: [['X-SVC-Key', `${KEY}x`]] })).to.include({
         code: 'E_UNAUTHENTICATED',
         failedCredential: true,

@@ -32,7 +32,7 @@ import { extensionCaller } from './extension.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
 import { readTicketPath, type Shown, takeReadTicket } from './read-ticket.ts';
 import { statedCaller } from './relay.ts';
-import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
+import { gateCaller, hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
 export interface Peer {
   /** `unix`: control.sock, whose file mode is the credential. `relay`: the bound ground station, through the radio's tunnel. `fleet`: a signed call. */
@@ -473,7 +473,7 @@ function passUnpairedGate(
       // There is no key yet; only this machine itself may do what a key could.
       if (row?.access === 'keyonly' && where !== 'loopback')
         return refuse('unpaired', 'E_UNPAIRED', cors, { row });
-      return { kind: 'let-in', principal: { kind: 'gate', id: `unpaired:${where}`, scopes: null } };
+      return { kind: 'let-in', principal: gateCaller(where) };
     case 'session-needed': {
       const session =
         headers.session === null || row?.access === 'keyonly'
@@ -519,7 +519,7 @@ function knownCaller(
   if (known !== null) return known;
   const where = standing(request.peer, headers);
   if (state.pairing.paired || where === 'remote') return ANONYMOUS;
-  return { kind: 'gate', id: `unpaired:${where}`, scopes: null };
+  return gateCaller(where);
 }
 
 /** The strongest valid credential; invalid ones beside it are ignored. */
@@ -536,7 +536,9 @@ function authenticate(
   if (request.peer.kind === 'fleet')
     return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
   const keyOnly =
-    policy?.access === 'keyonly' || row?.access === 'keyonly' || (row?.orKey === true && headers.key !== null);
+    policy?.access === 'keyonly' ||
+    row?.access === 'keyonly' ||
+    (row?.orKey === true && headers.key !== null);
   if (request.peer.kind === 'relay') {
     // The ground station has checked the credential, and forwards none.
     const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);
