@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
@@ -199,7 +199,7 @@ describe('dashboard sessions over a real socket', () => {
     });
 
     it('a key that is replaced while the request is still coming opens nothing', async () => {
-      const sent = request(`${node.url}/api/dashboard/pin/verify`, {
+      const sent = httpRequest(`${node.url}/api/dashboard/pin/verify`, {
         method: 'POST',
         headers: { ...withKey, 'content-type': 'application/json', 'content-length': 2 },
       });
