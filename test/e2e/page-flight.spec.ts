@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
+import { radioQuality } from '../../shared/radio/quality.ts';
 import { checkAxe, DESKTOP, noBrowser, openBrowser, PHONE, type Watch, watch } from '../support/browser.ts';
 import { telemetry } from '../support/events.ts';
 import { TestNode } from '../support/node.ts';
@@ -155,7 +156,8 @@ describe('flying from the page', function () {
     await page.setRequestInterception(true);
     page.on('request', (request) => {
       if (new URL(request.url()).pathname !== '/api/wfb') return void request.continue();
-      const body = JSON.stringify({ ...radio, state: 'active', loss_percent: loss });
+      const heard = { state: 'active', loss_percent: loss } as const;
+      const body = JSON.stringify({ ...radio, ...heard, quality: radioQuality(heard) });
       return void request.respond({ status: 200, contentType: 'application/json', body });
     });
     const shown = async (selector: string, tone: string, text: string): Promise<void> => {
