@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { credential, lose } from '../../api/credential.ts';
+import { credential, hold, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
-import { holdNewKey } from '../../api/sign-in.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -67,7 +66,7 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
         body: { user_id: textIn(form, 'user').trim(), ...(given === '' ? {} : { code: given }) },
       });
       claimed.value = key;
-      await holdNewKey(key);
+      hold({ kind: 'key', value: key });
     });
   };
   return (

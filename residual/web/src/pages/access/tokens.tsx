@@ -4,7 +4,6 @@ import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import {
@@ -64,7 +63,7 @@ export function Tokens(): JSX.Element {
             }}
           />
         ) : (
-          <Closed why={closed} />
+          <Note>{t.denied[closed]}</Note>
         )}
       </Card>
       <List tokens={data?.tokens ?? null} onChange={reload} />
