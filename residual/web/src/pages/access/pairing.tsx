@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { credential, hold, lose } from '../../api/credential.ts';
+import { credential, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
+import { holdNewKey } from '../../api/sign-in.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -66,7 +67,7 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
         body: { user_id: textIn(form, 'user').trim(), ...(given === '' ? {} : { code: given }) },
       });
       claimed.value = key;
-      hold({ kind: 'key', value: key });
+      await holdNewKey(key);
     });
   };
   return (

@@ -7,7 +7,7 @@ import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 
-/** The people who are signed in with the PIN. */
+/** The people who are signed in with the PIN or the key. */
 export function Sessions(): JSX.Element {
   const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
   const act = useAct();

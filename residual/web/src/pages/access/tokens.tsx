@@ -4,6 +4,7 @@ import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import {
@@ -63,7 +64,7 @@ export function Tokens(): JSX.Element {
             }}
           />
         ) : (
-          <Note>{t.denied[closed]}</Note>
+          <Closed why={closed} />
         )}
       </Card>
       <List tokens={data?.tokens ?? null} onChange={reload} />
