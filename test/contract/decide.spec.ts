@@ -200,6 +200,9 @@ describe('decide: the order of docs/contract.md 4', () => {
         code: 'E_UNAUTHENTICATED',
         failedCredential: true,
       });
+      expect(verdict({ ...signIn, headers: [withKey, withKey] }), 'twice is none').to.equal(
+        'E_UNAUTHENTICATED',
+      );
       expect(verdict({ ...signIn, headers: [withKey], lockedFor: 30 })).to.equal('E_LOCKED');
       expect(verdict({ ...signIn, headers: [withKey], limitedFor: 1 })).to.equal('E_RATE_LIMITED');
       expect(verdict({ ...signIn, lockedFor: 30 }), 'the PIN has a ladder of its own').to.equal('pass');

@@ -113,7 +113,9 @@ describe('the page of who may use the node', function () {
     expect((await listed())[0]).to.deep.include({ label: 'laptop', scopes: ['read'], revoked: false });
     await page.keyboard.press('Escape');
     await page.locator('::-p-aria(Revoke laptop)').click();
-    await page.waitForFunction(() => /revoked/.test(document.querySelector('.list')?.textContent ?? ''));
+    await page.waitForFunction(() =>
+      /revoked/.test(document.querySelector('.access__list')?.textContent ?? ''),
+    );
     expect((await listed())[0]).to.deep.include({ revoked: true });
     expect(await page.content()).to.not.include(token);
   });

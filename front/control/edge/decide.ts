@@ -302,7 +302,7 @@ function judge(
   const gate = passUnpairedGate(request, headers, foreign, row, state, cors);
   if (gate?.kind === 'refuse' || gate?.kind === 'to-setup') return gate;
   // 7. Public rows; not with the key instead of what they ask for, whose guesses count as everywhere.
-  if (row?.access === 'public' && !(row.orKey && headers.key !== null)) {
+  if (row?.access === 'public' && !(row.orKey && headers.showsKey)) {
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
       return refuse('public', 'E_REMOTE', cors, { row });
     const principal = knownCaller(request, headers, foreign, found, state);
@@ -536,9 +536,7 @@ function authenticate(
   if (request.peer.kind === 'fleet')
     return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
   const keyOnly =
-    policy?.access === 'keyonly' ||
-    row?.access === 'keyonly' ||
-    (row?.orKey === true && headers.key !== null);
+    policy?.access === 'keyonly' || row?.access === 'keyonly' || (row?.orKey === true && headers.showsKey);
   if (request.peer.kind === 'relay') {
     // The ground station has checked the credential, and forwards none.
     const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);

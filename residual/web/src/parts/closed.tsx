@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import type { Refused } from '../api/client.ts';
 import { credential } from '../api/credential.ts';
 import type { denied } from '../api/node.ts';
 import { addKey } from '../api/sign-in.ts';
@@ -38,4 +39,9 @@ export function AddKey(): JSX.Element | null {
       </Button>
     </form>
   );
+}
+
+/** Beside an error: where the node wants the key for what was sent, a way to give it. */
+export function NeedsKey({ error }: { error: Refused | null }): JSX.Element | null {
+  return error?.extras['required'] === 'keyonly' ? <AddKey /> : null;
 }

@@ -11,6 +11,7 @@ import { Badge, Button, Card, Copyable, ErrorNote, Field, HoldButton, Note } fro
 import { Qr } from '../../parts/qr.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 
 /** The key that the node gave, once. Not of the component: with the key this page is another caller, and is built anew. Shown to its holder alone. */
 const claimed = signal<string | null>(null);
@@ -75,7 +76,7 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
       <p>{text.claimHint}</p>
       {code === null ? null : (
         <p>
-          {text.code} <span class="big-code">{code.code}</span>
+          {text.code} <span class={css['big-code']}>{code.code}</span>
         </p>
       )}
       <form

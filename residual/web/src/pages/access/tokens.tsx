@@ -20,6 +20,7 @@ import {
 } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 import { clientLines } from './clients.ts';
 
 type Minted = Answer<'mcp.tokens.post'>;
@@ -108,7 +109,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
       <Field label={text.label} hint={text.labelHint}>
         {(ids) => <input {...ids} name="label" maxLength={64} />}
       </Field>
-      <fieldset class="choices">
+      <fieldset class={css['choices']}>
         <legend>{text.may}</legend>
         {([...Object.keys(PRESETS), 'own'] as (Preset | 'own')[]).map((each) => (
           <label key={each} class="check">
@@ -120,7 +121,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
         ))}
       </fieldset>
       {preset === 'own' ? (
-        <fieldset class="choices">
+        <fieldset class={css['choices']}>
           <legend>{text.classes}</legend>
           {SCOPES.map((scope) => (
             <label key={scope} class="check">
@@ -210,7 +211,7 @@ function List({
     >
       <ErrorNote error={act.error} />
       {tokens?.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="list">
+      <ul class={css['list']}>
         {tokens?.map((token) => (
           <li key={token.token_id}>
             <div>
