@@ -28,7 +28,7 @@ const ownPart = (selector: string): string => selector.replaceAll(/:global\([^)]
 /** The classes of modules that a file names. */
 const named = globSync('**/*.tsx', { cwd: SRC }).flatMap((file) => {
   const text = readFileSync(join(SRC, file), 'utf8');
-  return [...text.matchAll(/import (\w+) from '(\.[^']+\.module\.css)'/g)].flatMap(
+  return [...text.matchAll(/import (\w+) from ['](\.[^']+\.module\.css)'/g)].flatMap(
     ([, variable, target = '']) => {
       const sheet = relative(SRC, resolve(SRC, dirname(file), target));
       return [...text.matchAll(new RegExp(`\\b${String(variable)}\\['([\\w-]+)'\\]`, 'g'))].map(
