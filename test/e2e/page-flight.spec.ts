@@ -169,6 +169,7 @@ describe('flying from the page', function () {
         text,
       );
     };
+    await page.goto(`${node.url}/#/fly`);
     for (const [percent, tone, chip] of [
       [0.2, 'good', '0.2 % lost after repair'],
       [9.8, 'warn', '9.8 % lost after repair'],
