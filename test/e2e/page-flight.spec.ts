@@ -143,7 +143,7 @@ describe('flying from the page', function () {
     await page.locator('::-p-text(Read from the vehicle)').click();
     await page.waitForSelector('.marker.mission');
     expect(await texts('mission')).to.deep.equal(placed);
-    const listed = await page.$$eval('.items td.number:first-child', (all) =>
+    const listed = await page.$$eval('.plan__items td.number:first-child', (all) =>
       all.map((each) => each.textContent),
     );
     expect(listed).to.deep.equal(rows.filter((_, at) => at % 2 === 0));
