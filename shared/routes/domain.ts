@@ -69,7 +69,6 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
     return {
       onBox: false,
       nearOnly: false,
-      orKey: false,
       ticket: null,
       readTicket: null,
       names: [],

@@ -25,7 +25,8 @@ export const pinVerifyRequest = {
   title: 'PinVerifyRequest',
   examples: [{ pin: '2468' }],
   type: 'object',
-  properties: { pin: { ...pin, description: '4 to 12 digits; without it the pairing key, as X-SVC-Key' } },
+  required: ['pin'],
+  properties: { pin },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

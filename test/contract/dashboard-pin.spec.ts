@@ -330,7 +330,6 @@ describe('the dashboard PIN', () => {
           throw new Error(`${principal.id} asks for no read ticket here`);
         },
         caller: () => caller,
-        isKey: () => false,
         now: node.clocks.now,
       });
     };

@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope } from '../../../../shared/auth/scopes.ts';
-import accessCss from '../pages/access/access.module.css';
 import { textIn } from '../parts/form-text.ts';
 import { moment } from '../parts/format.ts';
 import { Button, Card, Copyable, Dialog, ErrorNote, Field, HoldButton, Note } from '../parts/parts.tsx';
@@ -53,7 +52,7 @@ function Holders({ kind }: { kind: Kind }): JSX.Element {
       <Card title={text.title}>
         <ErrorNote error={error ?? act.error} onRetry={reload} />
         {holders?.length === 0 ? <p>{text.none}</p> : null}
-        <ul class={accessCss['list']}>
+        <ul class="list">
           {holders?.map((holder) => (
             <li key={holder.id}>
               <div>
@@ -122,7 +121,7 @@ function Mint({ kind, onMinted }: { kind: Kind; onMinted: (minted: Minted) => vo
       <Field label={text.label}>
         {(ids) => <input {...ids} name="label" required maxLength={128} autocomplete="off" />}
       </Field>
-      <fieldset class={accessCss['choices']}>
+      <fieldset class="choices">
         <legend>{text.may}</legend>
         {FLEET_SCOPES.map((scope) => (
           <label key={scope} class="check">

@@ -8,6 +8,7 @@ import { Pairing } from './pairing.tsx';
 import { Pin } from './pin.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
+import './access.css';
 
 const TABS = ['people', 'programs', 'audit'] as const;
 

@@ -6,7 +6,6 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './access.module.css';
 
 const EVERY_MS = 5000;
 const PAGE = 500;
@@ -38,7 +37,7 @@ export function Audit(): JSX.Element {
     <>
       <Verify />
       <Card title={text.title} wide>
-        <div class={css['filters']}>
+        <div class="filters">
           <Field label={text.who}>
             {(ids) => (
               <input

@@ -6,9 +6,8 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './access.module.css';
 
-/** The people who are signed in with the PIN or the key. */
+/** The people who are signed in with the PIN. */
 export function Sessions(): JSX.Element {
   const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
   const act = useAct();
@@ -26,7 +25,7 @@ export function Sessions(): JSX.Element {
       {closed === null ? <p class="hint">{text.hint}</p> : <Note>{t.denied[closed]}</Note>}
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data?.sessions.length === 0 ? <p>{text.none}</p> : null}
-      <ul class={css['list']}>
+      <ul class="list">
         {data?.sessions.map((session) => (
           <li key={session.id}>
             <div>

@@ -4,7 +4,6 @@ import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import {
@@ -20,7 +19,6 @@ import {
 } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './access.module.css';
 import { clientLines } from './clients.ts';
 
 type Minted = Answer<'mcp.tokens.post'>;
@@ -65,7 +63,7 @@ export function Tokens(): JSX.Element {
             }}
           />
         ) : (
-          <Closed why={closed} />
+          <Note>{t.denied[closed]}</Note>
         )}
       </Card>
       <List tokens={data?.tokens ?? null} onChange={reload} />
@@ -109,7 +107,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
       <Field label={text.label} hint={text.labelHint}>
         {(ids) => <input {...ids} name="label" maxLength={64} />}
       </Field>
-      <fieldset class={css['choices']}>
+      <fieldset class="choices">
         <legend>{text.may}</legend>
         {([...Object.keys(PRESETS), 'own'] as (Preset | 'own')[]).map((each) => (
           <label key={each} class="check">
@@ -121,7 +119,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
         ))}
       </fieldset>
       {preset === 'own' ? (
-        <fieldset class={css['choices']}>
+        <fieldset class="choices">
           <legend>{text.classes}</legend>
           {SCOPES.map((scope) => (
             <label key={scope} class="check">
@@ -211,7 +209,7 @@ function List({
     >
       <ErrorNote error={act.error} />
       {tokens?.length === 0 ? <p>{text.none}</p> : null}
-      <ul class={css['list']}>
+      <ul class="list">
         {tokens?.map((token) => (
           <li key={token.token_id}>
             <div>

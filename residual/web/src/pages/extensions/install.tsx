@@ -8,7 +8,6 @@ import { Badge, Button, Card, ErrorNote, Field, Note, Progress } from '../../par
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './extensions.module.css';
 import { type Installed, toneOfRisk } from './status.ts';
 
 type Parsed = Answer<'plugins.parse.post'>;
@@ -40,7 +39,7 @@ export function Install({
   return (
     <Card title={t.extensions.install.title} wide>
       <div
-        class={`${css['drop']} ${over ? 'over' : ''}`}
+        class={`drop${over ? ' over' : ''}`}
         onDragOver={(event) => {
           event.preventDefault();
           setOver(true);
@@ -112,7 +111,7 @@ function Review({
       await call('plugins.id.enable.post', { params: { id }, body: {} });
   };
   return (
-    <section class={css['review']} aria-label={t.extensions.install.review}>
+    <section class="review" aria-label={t.extensions.install.review}>
       <h3>
         {parsed.name} <small class="hint">{parsed.version}</small>
       </h3>
@@ -142,7 +141,7 @@ function Review({
       <fieldset>
         <legend>{parsed.permissions.length === 0 ? t.extensions.asksNothing : t.extensions.asks}</legend>
         {parsed.permissions.map((permission) => (
-          <label key={permission.id} class={`check ${css['permission']}`}>
+          <label key={permission.id} class="check permission">
             <input
               type="checkbox"
               checked={ticked.has(permission.id)}

@@ -8,7 +8,6 @@ import { number } from '../../parts/format.ts';
 import { Button, Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { ALWAYS, type Commands, type Order, readiness, useCommands, useOtherPilot } from './commands.ts';
-import css from './fly.module.css';
 import { target } from './fly-map.tsx';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
@@ -25,7 +24,7 @@ export function Actions(): JSX.Element {
   return (
     <Card title={t.fly.actions}>
       {otherPilot === null ? null : <Note tone="warn">{t.fly.why.notPilot(otherPilot)}</Note>}
-      <div class={css['actions']}>
+      <div class="actions">
         {armed.value === true ? (
           <HeldOrder commands={commands} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
         ) : (
@@ -189,7 +188,7 @@ function GoThere({ commands }: { readonly commands: Commands }): JSX.Element {
   return (
     <Unfold title={t.fly.goto} {...(target.value === null ? {} : { open: true })}>
       <p class="hint">{t.fly.gotoHint}</p>
-      <div class={css['pair']}>
+      <div class="pair">
         <Field label={t.fly.lat}>
           {(ids) => (
             <input
@@ -266,7 +265,7 @@ function More({ commands }: { readonly commands: Commands }): JSX.Element {
     <>
       <Unfold title={t.fly.more}>
         {modes.length === 0 ? null : (
-          <div class={css['mode-choice']}>
+          <div class="mode-choice">
             <Field label={t.fly.mode}>
               {(ids) => (
                 <select {...ids} value={mode} onChange={(event) => setChosen(event.currentTarget.value)}>
@@ -283,7 +282,7 @@ function More({ commands }: { readonly commands: Commands }): JSX.Element {
             <HeldOrder commands={commands} name={t.fly.modeSet} order={{ cmd: 'mode', args: [mode] }} />
           </div>
         )}
-        <div class={css['actions']}>
+        <div class="actions">
           {plain.map(([cmd, name, why]) => (
             <HeldOrder key={cmd} commands={commands} name={name} order={{ cmd }} why={why} />
           ))}

@@ -4,7 +4,6 @@ import { call } from '../../api/client.ts';
 import { lose } from '../../api/credential.ts';
 import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
-import { Closed } from '../../parts/closed.tsx';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -92,7 +91,7 @@ export function FactoryReset(): JSX.Element {
           </HoldButton>
         </>
       ) : (
-        <Closed why={closed} />
+        <Note>{t.denied[closed]}</Note>
       )}
       <GuardNote act={act} />
       {done === null ? null : (

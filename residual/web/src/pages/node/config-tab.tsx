@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { denied, enter } from '../../api/node.ts';
-import { AddKey } from '../../parts/closed.tsx';
 import { Card, ErrorNote } from '../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../parts/restart.tsx';
 import { SchemaForm } from '../../parts/schema-form.tsx';
@@ -28,7 +27,6 @@ export function ConfigTab(): JSX.Element {
       <Card title={t.config.title} wide>
         <p class="hint">{t.config.hint}</p>
         <Restarts />
-        <AddKey />
         <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
         {schema.data === null || config.data === null ? (
           <p class="first">{t.app.loading}</p>

@@ -5,7 +5,6 @@ import { Chart, type Line } from '../../parts/chart.tsx';
 import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Bucket = Answer<'observability.aggregate.get'>['data'][number];
 
@@ -44,7 +43,7 @@ export function MetricsTab(): JSX.Element {
         ))}
       </div>
       <p class="hint">{t.node.metrics.hint}</p>
-      <div class={`page ${css['charts']}`}>
+      <div class="page charts">
         {CHARTS.map((chart) => (
           <MetricChart key={chart.id} chart={chart} range={range} />
         ))}

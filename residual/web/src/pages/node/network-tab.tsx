@@ -10,7 +10,6 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { HotspotForm } from './hotspot.tsx';
-import css from './node.module.css';
 import { Wifi } from './wifi.tsx';
 
 type State = Answer<'network.get'>;
@@ -165,7 +164,7 @@ function Adapters(): JSX.Element | null {
     <Card title={text.title}>
       <p class="hint">{text.hint}</p>
       <ErrorNote error={act.error} />
-      <ul class={css['items']}>
+      <ul class="items">
         {data.adapters.map(({ name, mac, pinned_mac: pinned, state }) => (
           <li key={name}>
             <div>

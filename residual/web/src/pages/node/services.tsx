@@ -7,7 +7,6 @@ import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './node.module.css';
 
 type Service = Answer<'services.get'>['services'][number];
 
@@ -57,7 +56,7 @@ export function Services(): JSX.Element {
             : text.restarted(asked.name, number(asked.before), number(after))}
         </Note>
       )}
-      <ul class={css['items']}>
+      <ul class="items">
         {data?.services.map((service) => (
           <li key={service.name}>
             <div>

@@ -8,7 +8,6 @@ import { commandName, OFFERED } from './commands.ts';
 import { ItemEditor } from './item-editor.tsx';
 import { edited, inserted, isEnd, moved, newItem, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
-import css from './plan.module.css';
 import { ShapeEditor } from './shape-editor.tsx';
 import { shapeAt, shapesOf, withoutCorner, withShape } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
@@ -28,13 +27,13 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
     <>
       {fault !== undefined && fault.index === null ? <p class="note bad">{fault.text}</p> : null}
       <div class="scroll" tabIndex={0} role="region" aria-label={t.plan.list(t.plan.parts[part])}>
-        <table class={css['items']}>
+        <table class="items">
           <thead>
             <tr>
               <th class="number">{t.plan.number}</th>
               <th>{t.plan.item}</th>
               <th class="number">{t.plan.heightColumn}</th>
-              {part === 'mission' ? <th class={`number ${css['leg']}`}>{t.plan.legColumn}</th> : null}
+              {part === 'mission' ? <th class="number leg">{t.plan.legColumn}</th> : null}
               <th>{t.plan.state}</th>
             </tr>
           </thead>
@@ -47,7 +46,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
               return (
                 <Fragment key={at}>
                   {head === undefined || head.kind !== 'polygon' ? null : (
-                    <tr class={css['shape-head']}>
+                    <tr class="shape-head">
                       <th colSpan={4} scope="rowgroup">
                         {t.plan.shapes.polygon(head.inside, head.count)}
                       </th>
@@ -58,7 +57,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                     <td>
                       <button
                         type="button"
-                        class={css['link']}
+                        class="link"
                         aria-expanded={chosen === at}
                         onClick={() => sketch.show(part, chosen === at ? null : at)}
                       >
@@ -71,7 +70,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                         : ''}
                     </td>
                     {part === 'mission' ? (
-                      <td class={`number ${css['leg']}`}>
+                      <td class="number leg">
                         {leg === null || leg === undefined ? '' : `${number(leg)} m`}
                       </td>
                     ) : null}
@@ -91,7 +90,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                     </tr>
                   ) : null}
                   {chosen === at ? (
-                    <tr class={css['editor']}>
+                    <tr class="editor">
                       <td colSpan={5}>
                         <Editor sketch={sketch} at={at} />
                       </td>
@@ -148,7 +147,7 @@ function Editor({ sketch, at }: { sketch: Sketch; at: number }): JSX.Element | n
       ) : part === 'mission' ? (
         <ItemEditor sketch={sketch} at={at} />
       ) : (
-        <div class={css['fields']}>
+        <div class="fields">
           <NumberInput
             label={t.plan.latitude}
             value={item.x}
@@ -223,7 +222,7 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
     }
   };
   return (
-    <div class={`row ${css['add']}`}>
+    <div class="row add">
       {options === null ? null : (
         <Field label={part === 'fence' ? t.plan.addShape : t.plan.addWhat}>
           {(ids) => (

@@ -9,7 +9,6 @@ import { Badge, Button, Card, ErrorNote, Note, Progress } from '../../parts/part
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { RebootAutopilot } from './reboot.tsx';
-import css from './vehicle.module.css';
 
 const LOOK_MS = 700;
 const TONE = { done: 'good', failed: 'bad', cancelled: 'warn' } as const;
@@ -34,7 +33,7 @@ export function CalibrationTab(): JSX.Element {
         <ErrorNote error={error} />
         <GuardNote act={act} />
         {running ? <Note>{t.vehicle.calibration.one}</Note> : null}
-        <ul class={css['sensors']}>
+        <ul class="sensors">
           {CALIBRATION_SENSORS.map((sensor) => (
             <li key={sensor}>
               <div>
@@ -86,7 +85,7 @@ function Running({
         </p>
       )}
       {text === null ? null : (
-        <p class={css['big']} role="status">
+        <p class="big" role="status">
           {text}
         </p>
       )}

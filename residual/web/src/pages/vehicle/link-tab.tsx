@@ -3,7 +3,6 @@ import { bytes, number, span } from '../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import css from './vehicle.module.css';
 
 const LOOK_MS = 2000;
 
@@ -35,7 +34,7 @@ export function LinkTab(): JSX.Element {
                       : t.vehicle.link.alive}
               </Badge>
             </p>
-            <dl class={`stats ${css['wide-stats']}`}>
+            <dl class="stats wide-stats">
               <Stat label={t.vehicle.link.configured} value={link.source} />
               <Stat
                 label={t.vehicle.link.port}
@@ -59,7 +58,7 @@ export function LinkTab(): JSX.Element {
       <Card title={t.vehicle.link.ports}>
         <ErrorNote error={ports.error} />
         {ports.data?.ports.length === 0 ? <p class="hint">{t.vehicle.link.noPorts}</p> : null}
-        <ul class={css['ports']}>
+        <ul class="ports">
           {ports.data?.ports.map(({ path, description, by_id: byId }) => (
             <li key={path}>
               <strong>{path}</strong> {description}
@@ -71,7 +70,7 @@ export function LinkTab(): JSX.Element {
       <Card wide title={t.vehicle.link.endpoints}>
         <p class="hint">{t.vehicle.link.endpointsHint}</p>
         {link?.endpoints.map(({ name, open, problem, peers, peers_turned_away: away }) => (
-          <section key={name} class={css['endpoint']}>
+          <section key={name} class="endpoint">
             <h3>
               {name}{' '}
               <Badge tone={open ? 'good' : 'bad'}>

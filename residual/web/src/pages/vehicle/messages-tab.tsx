@@ -4,7 +4,6 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Card, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { messages } from './messages.ts';
-import css from './vehicle.module.css';
 
 const ALL = 7;
 const NOTICE = 5;
@@ -21,7 +20,7 @@ export function MessagesTab(): JSX.Element {
   return (
     <div class="page">
       <Card wide title={t.vehicle.messages.title}>
-        <div class={css['filters']}>
+        <div class="filters">
           <Field label={t.vehicle.messages.severity}>
             {(ids) => (
               <select {...ids} value={most} onChange={(event) => setMost(Number(event.currentTarget.value))}>
@@ -48,7 +47,7 @@ export function MessagesTab(): JSX.Element {
             {messages.value.length === 0 ? t.vehicle.messages.empty : t.vehicle.messages.none}
           </p>
         ) : (
-          <ul class={css['messages']}>
+          <ul class="messages">
             {found.toReversed().map(({ at, severity, text }) => (
               <li key={`${at} ${text}`}>
                 <span class="hint">{moment(at)}</span>{' '}
