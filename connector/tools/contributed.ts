@@ -74,8 +74,7 @@ function toolOf(id: string, entry: Readonly<Record<string, unknown>>): Tool | nu
     destroys: true,
     openWorld: true,
     ...(least === 'destructive' ? { phrase: `CONFIRM ${own.toUpperCase()}` } : {}),
-    summary: async (args) =>
-      Promise.resolve(`Run ${name} of the extension ${id} with ${JSON.stringify(args)}`),
+    summary: (args) => `Run ${name} of the extension ${id} with ${JSON.stringify(args)}`,
     run: async ({ ask, args }) => {
       const passed = Object.fromEntries(Object.entries(args).filter(([argument]) => !RESERVED.has(argument)));
       const answer = await ask({

@@ -91,7 +91,7 @@ export interface Tool {
   /** True if it is not about one node. */
   readonly fleetWide?: boolean;
   /** What the call would do, for the person who signs it. @throws ApiError for arguments that cannot be carried out; Denial */
-  readonly summary?: (args: Arguments, ask: Ask) => Promise<string>;
+  readonly summary?: (args: Arguments, ask: Ask) => string | Promise<string>;
   /** The words that a destructive call must carry in `confirm`. */
   readonly phrase?: string;
   readonly run: (context: ToolContext) => Promise<ToolAnswer>;

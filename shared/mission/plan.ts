@@ -40,8 +40,8 @@ export function readOldPlan(plan: Json): readonly unknown[] {
 }
 
 /**
- * The items of one part, a mission's numbered from 0; undefined if the plan does not have it. A survey, corridor or structure gives the items that the file
- * expands it to. @throws itemError; ApiError E_INVALID_VALUE
+ * The items of one part, a mission's numbered from 0; undefined if the plan does not have it. A survey, corridor or structure
+ * gives the items that the file expands it to. @throws itemError; ApiError E_INVALID_VALUE
  */
 export function readPlan(plan: Plan, part: MissionPart): readonly unknown[] | undefined {
   switch (part) {

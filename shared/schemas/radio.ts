@@ -9,7 +9,7 @@ const nullable = <const T extends 'string' | 'integer' | 'number'>(type: T, desc
 const STATES = ['active', 'searching', 'mis_keyed', 'stale', 'down', 'absent'] as const;
 
 /** What every surface shows of a link by its colour. */
-export const radioQualitySchema = {
+const radioQualitySchema = {
   enum: RADIO_QUALITIES,
   description: `how good the link is: good; poor above ${POOR_PERCENT} % of the video lost after FEC, or while nothing is heard; bad above ${BAD_PERCENT} %, mis_keyed or down; none: absent`,
 } as const;

@@ -36,13 +36,10 @@ export class Ulog implements FlightLog {
   #size = 0;
   #next = 0;
   readonly #wallAtBoot: number;
-  readonly #home: { readonly lat: number; readonly lon: number };
 
   /** @param wall time of day, ms since 1970 */
   constructor(params: readonly Param[], state: LoggedState, wall: number) {
     this.#wallAtBoot = wall - state.vehicle.time * 1000;
-    const { lat, lon } = state.vehicle.location;
-    this.#home = { lat, lon };
     this.#append(Buffer.concat([MAGIC, u64(micros(state.vehicle))]));
     this.#message('B', Buffer.alloc(40)); // no flags, nothing appended
     this.#keyed('I', 'char[3] sys_name', Buffer.from('PX4'));
@@ -73,10 +70,8 @@ export class Ulog implements FlightLog {
     this.#data('vehicle_land_detected', vehicle, [Number(vehicle.landed)]);
     this.#data('vehicle_attitude', vehicle, quaternion(vehicle));
     const { lat, lon, alt } = vehicle.location;
-    const north = (lat - this.#home.lat) * METRES_A_DEGREE;
-    const east = (lon - this.#home.lon) * METRES_A_DEGREE * Math.cos((lat * Math.PI) / 180);
-    const { vn, ve, vu, height, yaw } = vehicle;
-    this.#data('vehicle_local_position', vehicle, [north, east, -height, vn, ve, -vu, yaw]);
+    const { n, e, u, vn, ve, vu, yaw } = vehicle;
+    this.#data('vehicle_local_position', vehicle, [n, e, -u, vn, ve, -vu, yaw]);
     this.#data('vehicle_global_position', vehicle, [lat, lon, alt]);
     const utc = BigInt(Math.round((this.#wallAtBoot + vehicle.time * 1000) * 1000));
     this.#data('vehicle_gps_position', vehicle, [utc, lat, lon, alt, satellites > 0 ? 3 : 1, satellites]);
@@ -120,8 +115,6 @@ export class Ulog implements FlightLog {
     this.#size += bytes.length;
   }
 }
-
-const METRES_A_DEGREE = 111_319.5;
 
 const FIELDS: Readonly<Record<string, (value: Value) => Buffer>> = {
   bool: (value) => Buffer.of(Number(value)),
