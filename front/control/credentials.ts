@@ -4,6 +4,7 @@ import { messageOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { Row } from '../../shared/routes/row.ts';
+import { matchesHash } from './edge/credentials.ts';
 import type { CredentialChecks } from './edge/decide.ts';
 import { ticketIn } from './edge/headers.ts';
 import { groundOf } from './edge/relay.ts';
@@ -126,6 +127,12 @@ export class Credentials {
     await this.sessions.stop();
     await this.pin.stop();
     await this.pairing.stop();
+  }
+
+  /** Whether a request shows the pairing key of this moment. */
+  isKey({ 'x-svc-key': key }: IncomingHttpHeaders): boolean {
+    const { keyHash } = this.pairing;
+    return typeof key === 'string' && keyHash !== null && matchesHash(key, keyHash);
   }
 
   /** Uses up the single-use credential of an upgrade; false if another one used it first. */

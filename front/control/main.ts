@@ -380,6 +380,7 @@ async function build(init: Init, log: Logger): Promise<Program> {
       readTickets: credentials.readTickets,
       mayRead: (path, principal) => mayHaveReadTicket(path, principal, state),
       now: Date.now,
+      isKey: (headers) => credentials.isKey(headers),
       caller: ({ principal: { kind } }) => ({ trusted: TRUSTED.has(kind), gate: kind === 'gate' }),
     }),
     ...flightHandlers(

@@ -29,8 +29,7 @@ export class Records {
   announce(pass: Pass, body: unknown, origin: Origin): Announced | undefined {
     // Through the relay proxy the drone's route says what it is.
     const row = pass.row.scope === 'inner' ? pass.policy : pass.row;
-    const isEvent = row.method === 'WS' ? row.blast !== 'none' : row.method !== 'GET';
-    if (!isEvent && row.scope !== 'secret_read') return undefined;
+    if (row.blast === 'none' && row.scope !== 'secret_read') return undefined;
     const changed = changedBy(pass, body);
     const announced = this.#audit.announce(origin.peer, {
       ...recordOf(pass, origin),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { defineConfig, type Plugin, transformWithOxc } from 'vite';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
@@ -71,6 +71,10 @@ export default defineConfig({
   // Under `/assets/`, the one path that the node serves files from.
   base: '/',
   plugins: [rows(), frame()],
+  // A class of a page's own sheet is `fly__picture` wherever it is seen: no other sheet can meet it.
+  css: {
+    modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}__${name}` },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   // The map's worker, a module beside the others.
   worker: { format: 'es' },

@@ -69,6 +69,7 @@ export function domain<const D extends DomainDefaults>(defaults: D) {
     return {
       onBox: false,
       nearOnly: false,
+      orKey: false,
       ticket: null,
       readTicket: null,
       names: [],

@@ -145,7 +145,7 @@ export const groundStationRows = [
   row(
     'ground-station.pic.heartbeat.post',
     'POST /api/v1/ground-station/pic/heartbeat',
-    'key flight ok - config',
+    'key flight ok - none',
     'heartbeat',
     { body: pilotHeartbeatRequest, fails: ['E_NOT_PIC'], responses: json('it still is', pilotState) },
   ),

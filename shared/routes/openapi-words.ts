@@ -119,13 +119,13 @@ const GUARDS: Readonly<Record<Row['armed'], string>> = {
   inner: 'The drone behind it guards it by its own vehicle.',
 };
 
-function access({ access: who, scope, onBox, nearOnly }: Row): string {
+function access({ access: who, scope, onBox, nearOnly, orKey }: Row): string {
   const trusted = onBox ? ' A trusted process on the node itself needs none.' : '';
   switch (who) {
     case 'public':
       return nearOnly
         ? "Nobody is asked who they are, in the operator's own networks."
-        : 'Nobody is asked who they are.';
+        : `Nobody is asked who they are.${orKey ? ' The pairing key does instead of the body.' : ''}`;
     case 'keyonly':
       return `Needs the pairing key.${trusted}`;
     case 'key':

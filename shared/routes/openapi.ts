@@ -170,7 +170,7 @@ function requestBody(row: Row, components: Components): Json {
 }
 
 function security(row: Row): readonly Json[] {
-  if (row.access === 'public') return [];
+  if (row.access === 'public') return row.orKey ? [{}, { key: [] }] : [];
   // A process of a trusted user on the node itself needs none.
   const onBox: readonly Json[] = row.onBox ? [{}] : [];
   if (row.access === 'keyonly') return [{ key: [] }, ...onBox];

@@ -55,8 +55,9 @@ export const pairingRows = [
     'dashboard.pin.verify.post',
     'POST /api/dashboard/pin/verify',
     'public none ok - config',
-    'PIN to dashboard session',
+    'PIN, or pairing key, to dashboard session',
     {
+      orKey: true,
       body: pinVerifyRequest,
       fails: ['E_UNAUTHENTICATED', 'E_LOCKED', 'E_STORE'],
       responses: json('the session, once', pinVerifyAnswer),
@@ -85,7 +86,7 @@ export const pairingRows = [
       responses: json('done', pinClearAnswer),
     },
   ),
-  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - config', 'WebSocket ticket, or read ticket', {
+  row('ws.ticket.post', 'POST /api/_ws/ticket', 'key admin ok - none', 'WebSocket ticket, or read ticket', {
     body: ticketRequest,
     fails: ['E_NOT_FOUND', 'E_RELAY_FORBIDDEN'],
     responses: json('the ticket, once', ticketAnswer),

@@ -65,6 +65,8 @@ export interface Row {
   readonly onBox: boolean;
   /** Public rows that nevertheless refuse callers from outside the operator's networks (docs/contract.md 4.7). */
   readonly nearOnly: boolean;
+  /** A public row that takes the pairing key instead of its body: a request that shows one is judged as on a `keyonly` row. */
+  readonly orKey: boolean;
   /** Scope of the WebSocket ticket; `{x}` stands for the path parameter. */
   readonly ticket: string | null;
   /**
@@ -97,7 +99,7 @@ export interface Row {
   /** The shape of every refusal, those of the edge too. */
   readonly refusals: Refusals;
   readonly summary: string;
-  /** What a mistake can damage at worst: nothing, the node's settings, its links, the aircraft. */
+  /** What a mistake can damage at worst: nothing (then the audit has its refusals only), the node's settings, its links, the aircraft. */
   readonly blast: 'none' | 'config' | 'link' | 'aircraft';
   /** False: not implemented in this build, the edge answers 501. */
   readonly built: boolean;

@@ -5,7 +5,7 @@ import { json, PARAM } from './row-parts.ts';
 const { row } = domain({ lane: 'residual', feature: 'whep', profiles: 'DG', params: { session: PARAM.id } });
 
 export const whepRows = [
-  row('whep.post', 'POST /whep', 'key safe_write ok - config', 'WebRTC playback offer', {
+  row('whep.post', 'POST /whep', 'key safe_write ok - none', 'WebRTC playback offer', {
     bodyMedia: 'application/sdp',
     fails: ['E_VIEWERS'],
     responses: {
@@ -17,13 +17,13 @@ export const whepRows = [
     },
     bodyKind: 'raw',
   }),
-  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - config', 'trickle ICE', {
+  row('whep.session.patch', 'PATCH /whep/{session}', 'key safe_write ok - none', 'trickle ICE', {
     bodyMedia: 'application/trickle-ice-sdpfrag',
     fails: ['E_PRECONDITION'],
     responses: { 204: { description: 'taken', mediaType: 'application/json', schema: null } },
     bodyKind: 'raw',
   }),
-  row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - config', 'end playback', {
+  row('whep.session.delete', 'DELETE /whep/{session}', 'key safe_write ok - none', 'end playback', {
     responses: json('it is over', { type: 'object' }),
   }),
 ] as const satisfies readonly Row[];

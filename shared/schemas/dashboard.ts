@@ -25,8 +25,7 @@ export const pinVerifyRequest = {
   title: 'PinVerifyRequest',
   examples: [{ pin: '2468' }],
   type: 'object',
-  required: ['pin'],
-  properties: { pin },
+  properties: { pin: { ...pin, description: '4 to 12 digits; without it the pairing key, as X-SVC-Key' } },
   additionalProperties: false,
 } as const satisfies JsonSchema;
 

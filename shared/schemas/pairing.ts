@@ -4,7 +4,17 @@ import { shownName } from './shown-name.ts';
 export const pairingInfo = {
   title: 'PairingInfo',
   type: 'object',
-  required: ['paired', 'device_id', 'name', 'mdns_host', 'profile', 'version', 'paired_at', 'code_required'],
+  required: [
+    'paired',
+    'device_id',
+    'name',
+    'mdns_host',
+    'profile',
+    'version',
+    'paired_at',
+    'code_required',
+    'entry',
+  ],
   properties: {
     paired: { type: 'boolean' },
     device_id: { type: 'string' },
@@ -14,6 +24,11 @@ export const pairingInfo = {
     version: { type: 'string' },
     paired_at: { type: ['number', 'null'], description: 'seconds since 1970' },
     code_required: { type: 'boolean' },
+    entry: {
+      enum: ['open', 'credential', 'nearer'],
+      description:
+        'how this caller is let in: at once, for example by the session that it shows; with a credential (a token is not looked at here); or not from where it is, as nobody has paired the node yet',
+    },
   },
   additionalProperties: false,
 } as const satisfies JsonSchema;

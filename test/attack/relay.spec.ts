@@ -121,6 +121,11 @@ describe('the relay between a ground station and its drone', () => {
           (await ask('POST', '/api/pairing/unpair', headers, '{"force":true}')).body, // E5
         ).to.include({ code: 'E_RELAY_FORBIDDEN' });
     });
+    it('nobody gets a dashboard session for a key through it', async () => {
+      const signIn = async (headers: object) => ask('POST', '/api/dashboard/pin/verify', headers, '{}');
+      expect((await signIn(AS_KEY)).body).to.include({ code: 'E_INVALID_VALUE' });
+      expect((await signIn({ ...AS_KEY, 'x-svc-key': KEY })).body).to.include({ code: 'E_UNAUTHENTICATED' });
+    });
     it('E3 the pairing claim is refused through it', async () => {
       expect((await ask('POST', '/api/pairing/claim', AS_KEY, '{"user_id":"x"}')).body).to.include({
         code: 'E_RELAY_FORBIDDEN',

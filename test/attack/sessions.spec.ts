@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { KEY } from '../support/edge.ts';
@@ -157,6 +157,88 @@ describe('dashboard sessions over a real socket', () => {
     await node.killAndAwaitSuccessor('svc-control');
     const after = await list(withKey);
     expect(after.map(({ id, last_seen_at: seen }) => [id, seen])).to.deep.equal([[first, null]]);
+  });
+
+  describe('by the pairing key', () => {
+    const byKey = async (headers: Record<string, string> = withKey, body: object = {}) =>
+      node.post('/api/dashboard/pin/verify', body, headers);
+    const value = async () => String((await byKey()).body['session']);
+
+    it('one is opened as by the PIN, with fewer rights than the key', async () => {
+      const { status, body } = await byKey();
+      expect(status).to.equal(200);
+      expect(body).to.have.all.keys('session', 'expires_at', 'ttl_seconds');
+      expect(body['ttl_seconds']).to.equal(86_400);
+      const opened = session(String(body['session']));
+      expect(await read(opened)).to.equal(200);
+      expect((await node.post('/api/dashboard/pin/clear', {}, opened)).status).to.equal(401);
+      const stranger = { via: '1.1 proxy', ...opened };
+      expect((await node.post('/api/mcp/tokens', { scopes: ['read'] }, stranger)).status).to.equal(401);
+      expect((await byKey(opened)).body, 'a session opens no other').to.include({ code: 'E_INVALID_VALUE' });
+    });
+
+    it('a change of the PIN, clearing it and unpairing end it; the next key brings it not back', async () => {
+      for (const end of [
+        async () => setPin(PIN),
+        async () => setPin('8888'),
+        async () => node.post('/api/dashboard/pin/clear', {}, withKey),
+        async () => node.post('/api/pairing/unpair', { force: true }, withKey),
+      ]) {
+        const opened = session(await value());
+        expect(await read(opened)).to.equal(200);
+        expect((await end()).status).to.equal(200);
+        // While nobody is paired, this machine needs no credential.
+        const asked = (await node.json('/api/pairing/info')).body['paired'] === true;
+        expect(await read(opened)).to.equal(asked ? 401 : 200);
+        if (!asked) {
+          expect((await byKey()).status, 'no key is valid any more').to.equal(401);
+          expect((await node.post('/api/pairing/claim', { user_id: 'bob' })).status).to.equal(200);
+          expect(await read(opened)).to.equal(401);
+        }
+      }
+    });
+
+    it('a key that is replaced while the request is still coming opens nothing', async () => {
+      const sent = httpRequest(`${node.url}/api/dashboard/pin/verify`, {
+        method: 'POST',
+        headers: { ...withKey, 'content-type': 'application/json', 'content-length': 2 },
+      });
+      const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+      // Its head is judged before the answer to the next request on this machine can be there.
+      await new Promise<void>((resolve) => sent.write('{', () => resolve()));
+      await node.json('/api/version');
+      expect((await node.post('/api/pairing/unpair', { force: true }, withKey)).status).to.equal(200);
+      expect((await node.post('/api/pairing/claim', { user_id: 'bob' })).status).to.equal(200);
+      sent.end('}');
+      const [answer] = await answered;
+      answer.resume();
+      expect(answer.statusCode).to.equal(401);
+    });
+
+    it('wrong ones count as anywhere, and lock who guesses', async () => {
+      const stranger = { via: '1.1 proxy' };
+      const wrong = { 'x-svc-key': `${KEY}x` };
+      for (let i = 0; i < 10; i++) expect((await byKey({ ...stranger, ...wrong })).status).to.equal(401);
+      expect((await byKey({ ...stranger, ...withKey })).body).to.include({ code: 'E_LOCKED' });
+      expect((await byKey()).status, 'this machine itself is not locked out').to.equal(200);
+    });
+
+    it('a wrong one beside the right PIN is no sign-in, and without both it is told what is missing', async () => {
+      await setPin(PIN);
+      expect((await byKey({ 'x-svc-key': 'svc_no' }, { pin: PIN })).status).to.equal(401);
+      expect((await byKey({})).body).to.include({ code: 'E_INVALID_VALUE' });
+    });
+
+    it('the 33rd ends the oldest', async () => {
+      const first = session(await value());
+      for (let i = 0; i < 32; i++) await value();
+      expect(await read(first)).to.equal(401);
+    });
+
+    it('what says that it was relayed opens none without the key', async () => {
+      const stated = { 'x-svc-relay-caller': 'key:pairing-key:*', 'x-svc-relayed': '1' };
+      expect((await byKey(stated)).body).to.include({ code: 'E_INVALID_VALUE' });
+    });
   });
 
   it("another node's session is nobody's", async () => {

@@ -330,6 +330,7 @@ describe('the dashboard PIN', () => {
           throw new Error(`${principal.id} asks for no read ticket here`);
         },
         caller: () => caller,
+        isKey: () => false,
         now: node.clocks.now,
       });
     };

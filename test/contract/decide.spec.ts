@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Decision, decide } from '../../front/control/edge/decide.ts';
+import { PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES, type Scope } from '../../shared/auth/scopes.ts';
 import { configLeaves } from '../../shared/config/keys.ts';
 import { FEATURES } from '../../shared/profile.ts';
@@ -184,6 +185,27 @@ describe('decide: the order of docs/contract.md 4', () => {
       expect(verdict({ target: '/healthz', from: 'remote' })).to.equal('pass');
       expect(verdict({ target: '/api/pairing/code', from: 'remote' })).to.equal('E_REMOTE');
       expect(verdict({ target: '/api/pairing/code', from: 'lan' })).to.equal('pass');
+    });
+  });
+
+  describe('7. the sign-in, with the key instead of the PIN', () => {
+    const signIn = { method: 'POST', target: '/api/dashboard/pin/verify', from: 'remote' } as const;
+
+    it('is judged as what only the key opens, its guesses too', () => {
+      expect(judge({ ...signIn, headers: [withKey] })).to.deep.include({
+        kind: 'pass',
+        principal: PAIRING_KEY,
+      });
+      expect(judge({ ...signIn, headers: [['X-SVC-Key', `${KEY}x`]] })).to.include({
+        code: 'E_UNAUTHENTICATED',
+        failedCredential: true,
+      });
+      expect(verdict({ ...signIn, headers: [withKey, withKey] }), 'twice is none').to.equal(
+        'E_UNAUTHENTICATED',
+      );
+      expect(verdict({ ...signIn, headers: [withKey], lockedFor: 30 })).to.equal('E_LOCKED');
+      expect(verdict({ ...signIn, headers: [withKey], limitedFor: 1 })).to.equal('E_RATE_LIMITED');
+      expect(verdict({ ...signIn, lockedFor: 30 }), 'the PIN has a ladder of its own').to.equal('pass');
     });
   });
 

@@ -28,13 +28,15 @@ describe('the form of the configuration', function () {
     await page.locator('::-p-aria(radio.region)').fill('zz');
     await page.locator('::-p-aria(Save radio.region)').click();
     await page.waitForFunction(() =>
-      document.querySelector('.leaf .error')?.textContent.includes('does not have the right form'),
+      document
+        .querySelector('.schema-form__leaf .error')
+        ?.textContent.includes('does not have the right form'),
     );
     await checkAxe(page);
     await page.locator('::-p-aria(radio.channel)').fill('36');
     await page.locator('::-p-aria(Save radio.channel)').click();
     await page.locator('::-p-aria(Restart svc-control)').click();
-    await page.waitForFunction(() => document.querySelector('.restarts') === null);
+    await page.waitForFunction(() => document.querySelector('.schema-form__restarts') === null);
     const { radio } = (await (await node.fetch('/api/config')).json()) as {
       radio: { channel: number; region: string };
     };

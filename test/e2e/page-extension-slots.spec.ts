@@ -189,7 +189,7 @@ describe('what an extension shows in the node’s page', function () {
 
   it('it is in the picture once the pilot puts it there, and gone when he takes it away', async () => {
     await visit(page, 'fly');
-    const button = await page.waitForSelector('.picture-overlays button');
+    const button = await page.waitForSelector('.extensions__picture-overlays button');
     expect(await page.$$('iframe')).to.deep.equal([]);
     await button?.click();
     const frame = await page.waitForFrame((each) => each.url().endsWith('/assets/frame.html'));

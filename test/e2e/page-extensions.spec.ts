@@ -73,10 +73,13 @@ describe('the page of extensions', function () {
     await open('#/extensions');
     const input = await page.waitForSelector('input[type=file]');
     await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(archive);
-    await page.waitForSelector('.review');
-    expect(await page.$eval('.review', ({ textContent }) => textContent)).to.include('Signed by tester');
+    await page.waitForSelector('.extensions__review');
+    expect(await page.$eval('.extensions__review', ({ textContent }) => textContent)).to.include(
+      'Signed by tester',
+    );
     await checkAxe(page);
-    for (const box of await page.$$('.review .permission input:not(:checked)')) await box.click();
+    for (const box of await page.$$('.extensions__review .extensions__permission input:not(:checked)'))
+      await box.click();
     await page.locator('::-p-aria(Install[role="button"])').click();
     const running = await plugins.until(
       'it runs',

@@ -80,7 +80,7 @@ describe('flying from the page', function () {
 
   it('a refused command shows the vehicle’s own words', async () => {
     await page.locator('::-p-text(Mode, mission and more …)').click();
-    await page.locator('.mode-choice select').fill('FLIP');
+    await page.locator('.fly__mode-choice select').fill('FLIP');
     await hold('Change mode');
     await says('No such mode 14');
     expect(await now()).to.include({ armed: false, mode: 'STABILIZE' });
@@ -143,7 +143,7 @@ describe('flying from the page', function () {
     await page.locator('::-p-text(Read from the vehicle)').click();
     await page.waitForSelector('.marker.mission');
     expect(await texts('mission')).to.deep.equal(placed);
-    const listed = await page.$$eval('.items td.number:first-child', (all) =>
+    const listed = await page.$$eval('.plan__items td.number:first-child', (all) =>
       all.map((each) => each.textContent),
     );
     expect(listed).to.deep.equal(rows.filter((_, at) => at % 2 === 0));
@@ -169,16 +169,17 @@ describe('flying from the page', function () {
         text,
       );
     };
+    await page.goto(`${node.url}/#/fly`);
     for (const [percent, tone, chip] of [
       [0.2, 'good', '0.2 % lost after repair'],
       [9.8, 'warn', '9.8 % lost after repair'],
       [30, 'bad', '30.0 % lost after repair'],
     ] as const) {
       loss = percent;
-      await shown('.strip', tone, chip);
+      await shown('.fly__strip', tone, chip);
     }
     await page.goto(`${node.url}/#/node/radio`);
-    await shown('.node-page', 'bad', '30.0 % lost after repair');
+    await shown('.node__node-page', 'bad', '30.0 % lost after repair');
   });
 
   it('has no barrier that axe knows of, on a desktop and on a phone', async () => {
@@ -194,7 +195,7 @@ describe('flying from the page', function () {
   it('shows no value of a lost vehicle as one of now', async () => {
     const figure = async (label: string): Promise<string> =>
       page.$$eval(
-        '.key-figures .stat, .stats .stat',
+        '.fly__key-figures .stat, .stats .stat',
         (all, wanted) =>
           all.find((each) => each.querySelector('dt')?.textContent === wanted)?.querySelector('dd')
             ?.textContent ?? '',
@@ -207,10 +208,12 @@ describe('flying from the page', function () {
       await says('Link lost');
       // What came after the last heartbeat is as much younger.
       await page.waitForSelector('.vehicle.old');
-      await page.waitForSelector('.horizon.stale');
+      await page.waitForSelector('.fly__horizon.stale');
       for (const label of ['Height', 'Ground speed', 'Climb', 'Heading', 'Position'])
         expect(await figure(label), label).to.match(/^–/);
-      expect(await page.$$eval('.strip', ([strip]) => strip?.textContent)).to.not.match(/\d V|sat\..*\d/);
+      expect(await page.$$eval('.fly__strip', ([strip]) => strip?.textContent)).to.not.match(
+        /\d V|sat\..*\d/,
+      );
     } finally {
       process.kill(pid, 'SIGCONT');
     }

@@ -69,7 +69,7 @@ describe("the fleet's page of a hub", function () {
     await says(page, 'Kestrel');
     await say(client, node, 'status', status);
     await says(page, 'LOITER');
-    await page.waitForFunction(() => document.querySelector('.fleet-list tbody tr')?.className === '');
+    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tbody tr')?.className === '');
     await visit(page, 'fleet/kestrel');
     await say(client, node, 'telemetry', { velocity: { groundspeed: 7.25 } });
     await says(page, '7.3 m/s');
@@ -120,7 +120,9 @@ describe("the fleet's page of a hub", function () {
     });
     await says(page, 'Kestrel');
     await page.waitForFunction(() =>
-      [...document.querySelectorAll('.fleet-list tbody tr')].every(({ className }) => className === 'old'),
+      [...document.querySelectorAll('.hub__fleet-list tbody tr')].every(
+        ({ className }) => className === 'old',
+      ),
     );
   });
 });

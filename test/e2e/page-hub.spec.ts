@@ -36,7 +36,9 @@ async function search(page: Page, text: string): Promise<void> {
 
 /** The names in the list as far as they are drawn. */
 async function listed(page: Page): Promise<readonly string[]> {
-  return page.$$eval('.fleet-list tbody a', (links) => links.map(({ textContent }) => textContent ?? ''));
+  return page.$$eval('.hub__fleet-list tbody a', (links) =>
+    links.map(({ textContent }) => textContent ?? ''),
+  );
 }
 
 describe("the fleet's page", function () {
@@ -151,12 +153,12 @@ describe("the fleet's page", function () {
   it('finds nodes by name, id and state, and orders them', async () => {
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.fleet-list');
+    await page.waitForSelector('.hub__fleet-list');
     const only = async (names: readonly string[]): Promise<void> => {
       await page.waitForFunction(
         (wanted) =>
           JSON.stringify(
-            [...document.querySelectorAll('.fleet-list tbody a')].map((each) => each.textContent),
+            [...document.querySelectorAll('.hub__fleet-list tbody a')].map((each) => each.textContent),
           ) === wanted,
         { polling: 100 },
         JSON.stringify(names),
@@ -167,25 +169,27 @@ describe("the fleet's page", function () {
     await search(page, '00012');
     await only(['Kite 12']);
     await search(page, '');
-    await page.select('.filters .field:nth-child(2) select', 'offline');
+    await page.select('.access__filters .field:nth-child(2) select', 'offline');
     await only(['Kite 3']);
-    await page.select('.filters .field:nth-child(2) select', 'armed');
+    await page.select('.access__filters .field:nth-child(2) select', 'armed');
     await only(['Kite 5']);
-    await page.select('.filters .field:nth-child(2) select', 'alarm');
+    await page.select('.access__filters .field:nth-child(2) select', 'alarm');
     await only(['Kite 7']);
-    await page.select('.filters .field:nth-child(2) select', 'all');
-    await page.select('.filters .field:nth-child(3) select', 'oldest');
-    await page.waitForFunction(() => document.querySelector('.fleet-list tbody a')?.textContent === 'Kite 3');
+    await page.select('.access__filters .field:nth-child(2) select', 'all');
+    await page.select('.access__filters .field:nth-child(3) select', 'oldest');
+    await page.waitForFunction(
+      () => document.querySelector('.hub__fleet-list tbody a')?.textContent === 'Kite 3',
+    );
     await page.browserContext().close();
   });
 
   it('says of every row how old it is, never less than it is, and greys what is not the present', async () => {
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.fleet-list');
+    await page.waitForSelector('.hub__fleet-list');
     await search(page, 'node-00003');
-    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
-    const old = await page.$eval('.fleet-list tbody tr:has(a)', (row) => [
+    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
+    const old = await page.$eval('.hub__fleet-list tbody tr:has(a)', (row) => [
       row.className,
       row.lastElementChild?.textContent,
     ]);
@@ -193,17 +197,19 @@ describe("the fleet's page", function () {
     // A node that is there, whose vehicle has gone silent.
     hub.tell(entryOf(4, { status: { ...entryOf(4).status, armed: 'unknown', fc_heartbeat_age_s: 300 } }));
     await search(page, 'node-00004');
-    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
-    await page.waitForFunction(() => document.querySelector('.fleet-list tbody tr.old') !== null);
+    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tbody tr.old') !== null);
     expect(
-      await page.$eval('.fleet-list tbody tr:has(a)', (row) => row.lastElementChild?.textContent),
+      await page.$eval('.hub__fleet-list tbody tr:has(a)', (row) => row.lastElementChild?.textContent),
     ).to.equal('6 min');
     // A node whose words come but whose status does not.
     hub.tell(entryOf(4, { status_at: Date.now() - 45_000 }));
     await search(page, 'node-00004');
     await says(page, 'Online, no status');
     hub.tell(entryOf(4));
-    await page.waitForFunction(() => document.querySelector('.fleet-list tr.old') === null, { polling: 100 });
+    await page.waitForFunction(() => document.querySelector('.hub__fleet-list tr.old') === null, {
+      polling: 100,
+    });
     await page.browserContext().close();
   });
 
@@ -253,10 +259,10 @@ describe("the fleet's page", function () {
     const page = await openPage(browser);
     const own = await StubHub.start([entryOf(1), entryOf(2)]);
     await signIn(page, own);
-    await page.waitForSelector('.fleet-list');
+    await page.waitForSelector('.hub__fleet-list');
     expect(await listed(page)).to.deep.equal(['Kite 1', 'Kite 2']);
     own.remove('node-00001');
-    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
     await own.stop();
     await says(page, 'The hub has not answered for');
     await page.browserContext().close();
@@ -331,18 +337,18 @@ describe("the fleet's page with many nodes", function () {
     const hub = await StubHub.start(Array.from({ length: 10_000 }, (_, number) => entryOf(number)));
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.fleet-list');
-    const drawn = await page.$eval('.fleet-list', (box) => {
+    await page.waitForSelector('.hub__fleet-list');
+    const drawn = await page.$eval('.hub__fleet-list', (box) => {
       box.scrollTop = box.scrollHeight;
       return box.scrollHeight;
     });
     expect(drawn).to.be.above(10_000 * 44);
     await page.waitForFunction(() =>
-      [...document.querySelectorAll('.fleet-list tbody a')].at(-1)?.textContent?.startsWith('Kite 9999'),
+      [...document.querySelectorAll('.hub__fleet-list tbody a')].at(-1)?.textContent?.startsWith('Kite 9999'),
     );
     expect((await listed(page)).length).to.be.below(60);
     await search(page, 'node-04321');
-    await page.waitForFunction(() => document.querySelectorAll('.fleet-list tbody a').length === 1);
+    await page.waitForFunction(() => document.querySelectorAll('.hub__fleet-list tbody a').length === 1);
     expect(await listed(page)).to.deep.equal(['Kite 4321']);
     await page.browserContext().close();
     await hub.stop();
@@ -352,7 +358,7 @@ describe("the fleet's page with many nodes", function () {
     const hub = await StubHub.start(Array.from({ length: 1000 }, (_, number) => entryOf(number)));
     const page = await openPage(browser);
     await signIn(page, hub);
-    await page.waitForSelector('.fleet-list');
+    await page.waitForSelector('.hub__fleet-list');
     let next = 0;
     const telling = setInterval(() => {
       hub.tell(
@@ -369,7 +375,7 @@ describe("the fleet's page with many nodes", function () {
           let drawn = 0;
           const gaps: number[] = [];
           const watching = new MutationObserver(() => drawn++);
-          watching.observe(document.querySelector('.fleet-map svg.layers') ?? document.body, {
+          watching.observe(document.querySelector('.hub__fleet-map svg.layers') ?? document.body, {
             subtree: true,
             childList: true,
             attributes: true,

@@ -70,7 +70,7 @@ describe('maps without internet', function () {
     );
 
     await visit(page, 'node/maps');
-    const button = await page.waitForSelector('.items .button.danger');
+    const button = await page.waitForSelector('.node__items .button.danger');
     await button?.hover();
     await page.mouse.down();
     await page.waitForFunction(() => !document.body.innerText.includes('The field'), { polling: 100 });

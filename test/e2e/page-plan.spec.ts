@@ -90,7 +90,9 @@ describe('the page of the plan', function () {
     page.locator(`::-p-aria([name="${name}"][role="button"])`).click();
   /** Opens a row of the table by its number. */
   const openRow = async (seq: number): Promise<void> => {
-    const rows = await page.$$('.items tbody tr:not(.editor, .fault, .shape-head) .link');
+    const rows = await page.$$(
+      '.plan__items tbody tr:not(.plan__editor, .fault, .plan__shape-head) .plan__link',
+    );
     await rows[seq]?.click();
   };
   const enter = async (field: string, value: string): Promise<void> => {
@@ -156,15 +158,15 @@ describe('the page of the plan', function () {
   });
 
   it('marks what differs from the vehicle, keeps it while another page is looked at, and discards it', async () => {
-    await page.waitForSelector('.items');
+    await page.waitForSelector('.plan__items');
     const before = await held('mission');
     await openRow(1);
     await enter('Height (m)', '33');
-    await page.select('.add select', '93');
+    await page.select('.plan__add select', '93');
     await press('Add');
     await page.waitForFunction(
       () =>
-        [...document.querySelectorAll('.items .badge')].map((each) => each.textContent).join() ===
+        [...document.querySelectorAll('.plan__items .badge')].map((each) => each.textContent).join() ===
         'changed,new',
     );
     await visit(page, 'vehicle');
@@ -173,11 +175,11 @@ describe('the page of the plan', function () {
     expect(await held('mission')).to.deep.equal(before);
     await press('Discard changes');
     await says('The vehicle holds exactly this plan.');
-    expect(await page.$$('.items .badge')).to.have.lengthOf(0);
+    expect(await page.$$('.plan__items .badge')).to.have.lengthOf(0);
   });
 
   it('shows at its row why an item cannot be flown, and sends nothing', async () => {
-    await page.waitForSelector('.items');
+    await page.waitForSelector('.plan__items');
     const before = await held('mission');
     await openRow(1);
     await enter('Latitude (°)', '95');

@@ -56,7 +56,9 @@ describe('the page of the set-up', function () {
     await button('Back').click();
     await button('Do it after all').click();
     await page.waitForSelector('::-p-aria(A PIN for this page[role="heading"])');
-    await page.waitForFunction(() => document.querySelector('.one-step .badge')?.textContent === 'to do');
+    await page.waitForFunction(
+      () => document.querySelector('.setup__one-step .badge')?.textContent === 'to do',
+    );
     expect(await stateOf('pin')).to.equal('needs_action');
     seen.check();
   });
@@ -90,7 +92,7 @@ describe('the page of the set-up', function () {
     await page.waitForSelector('.copyable input');
     await checkAxe(page);
     await page.locator('::-p-aria(I have stored it[role="checkbox"])').click();
-    await page.locator('.one-step .button.primary').click();
+    await page.locator('.setup__one-step .button.primary').click();
     await page.waitForFunction(() => document.querySelector('.copyable') === null);
     expect(await stateOf('pairing', key ?? '')).to.equal('complete');
     seen.check();

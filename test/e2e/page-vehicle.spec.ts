@@ -44,7 +44,7 @@ describe('the page of the vehicle', function () {
     await page.setViewport(PHONE);
     await signIn(page, node.url, KEY);
     await visit(page, 'vehicle');
-    await page.waitForSelector('.params tbody tr');
+    await page.waitForSelector('.vehicle__params tbody tr');
   });
   afterEach(async () => {
     seen.check();
@@ -74,7 +74,9 @@ describe('the page of the vehicle', function () {
     await press('Write it to the vehicle');
     await says('Written, and read back from the vehicle:');
     expect(await value('WPNAV_SPEED')).to.equal(650);
-    await page.waitForFunction(() => document.querySelector('.params td.number')?.textContent === '650');
+    await page.waitForFunction(
+      () => document.querySelector('.vehicle__params td.number')?.textContent === '650',
+    );
   });
 
   it('compares with a file and takes over what was chosen', async () => {

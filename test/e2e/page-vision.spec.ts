@@ -52,7 +52,7 @@ describe('what is seen, on the page', function () {
     await plugins?.node.stop();
   });
 
-  const BOX = '.pane:not(.small) .box';
+  const BOX = '.fly__pane:not(.small) .fly__box';
   const designated = async (wanted: (value: unknown) => boolean): Promise<unknown> =>
     plugins.until(
       'designated',
@@ -80,7 +80,7 @@ describe('what is seen, on the page', function () {
     await visit(page, 'fly');
     await untilText('#video-state', 'live');
     await asked;
-    expect(await page.$('.boxes')).to.equal(null);
+    expect(await page.$('.fly__boxes')).to.equal(null);
     expect(tickets).to.deep.equal([]);
   });
 
@@ -119,7 +119,7 @@ describe('what is seen, on the page', function () {
             ],
           };
         },
-        '.pane:not(.small) video',
+        '.fly__pane:not(.small) video',
       );
       const [left = 0, top = 0, width = 0, height = 0] = picture;
       const wanted = [left + width / 4, top + height / 4, width / 2, height / 2];
@@ -127,7 +127,7 @@ describe('what is seen, on the page', function () {
     }
     await page.setViewport({ width: 1280, height: 800 });
     await plugins.done('POST', `/api/plugins/${SEER}/disable`, {});
-    await page.waitForFunction(() => document.querySelector('.box') === null, { polling: 100 });
+    await page.waitForFunction(() => document.querySelector('.fly__box') === null, { polling: 100 });
     seen.check();
   });
 
@@ -151,14 +151,19 @@ describe('what is seen, on the page', function () {
     await box?.click();
     const target = (await designated((value) => value !== null)) as { track_id: number };
     await untilText(BOX, `#${target.track_id} · followed`);
-    await untilText('.picture-target', `Target #${target.track_id}: followed`);
-    expect(await page.$eval('.box.locked', (each) => each.getAttribute('aria-pressed'))).to.equal('true');
-    await page.focus('.box.locked');
+    await untilText('.fly__picture-target', `Target #${target.track_id}: followed`);
+    expect(await page.$eval('.fly__box.locked', (each) => each.getAttribute('aria-pressed'))).to.equal(
+      'true',
+    );
+    await page.focus('.fly__box.locked');
     await page.keyboard.press('Enter');
     await designated((value) => value === null);
-    await page.waitForFunction(() => document.querySelector('.box.locked, .picture-target') === null, {
-      polling: 100,
-    });
+    await page.waitForFunction(
+      () => document.querySelector('.fly__box.locked, .fly__picture-target') === null,
+      {
+        polling: 100,
+      },
+    );
     seen.check();
   });
 
@@ -228,7 +233,7 @@ describe('what is seen, on the page', function () {
     await untilText('body', 'Nothing looks at the pictures any more.');
     await visit(page, 'fly');
     await untilText('#video-state', 'live');
-    expect(await page.$('.box')).to.equal(null);
+    expect(await page.$('.fly__box')).to.equal(null);
   });
 });
 

@@ -112,7 +112,7 @@ describe('vision, from the camera to whoever uses it', function () {
         const found: { x: number; clock: number }[] = [];
         while (found.length < wanted) {
           await new Promise((resolve) => video.requestVideoFrameCallback(resolve));
-          const box = document.querySelector<HTMLElement>('.pane:not(.small) .box');
+          const box = document.querySelector<HTMLElement>('.fly__pane:not(.small) .fly__box');
           if (box === null) continue;
           canvas.width = video.videoWidth;
           canvas.height = Math.max(8, Math.round(video.videoHeight / 18));

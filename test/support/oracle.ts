@@ -50,6 +50,8 @@ export function oracle({ row, credential, from, paired, features }: Situation): 
   const where = relayed ? 'remote' : from;
   const inside =
     row.built && row.profiles !== 'G' && features.has(row.feature) ? 'pass' : 'E_NOT_IMPLEMENTED';
+  if (row.orKey && credential === 'wrong key') return 'E_UNAUTHENTICATED';
+  if (row.orKey && credential === 'key') return paired ? inside : 'E_UNAUTHENTICATED';
   if (row.access === 'public') return row.nearOnly && where === 'remote' ? 'E_REMOTE' : inside;
   if (!paired) return unpaired(row, credential, where, inside);
   if (credential === 'key' || relayed) return inside;

@@ -32,7 +32,7 @@ import { extensionCaller } from './extension.ts';
 import { type EdgeHeaders, scanHeaders } from './headers.ts';
 import { readTicketPath, type Shown, takeReadTicket } from './read-ticket.ts';
 import { statedCaller } from './relay.ts';
-import { hostName, isOwnHost, unpairedGate } from './unpaired.ts';
+import { gateCaller, hostName, isOwnHost, unpairedGate } from './unpaired.ts';
 
 export interface Peer {
   /** `unix`: control.sock, whose file mode is the credential. `relay`: the bound ground station, through the radio's tunnel. `fleet`: a signed call. */
@@ -301,8 +301,8 @@ function judge(
   // 6. The unpaired gate.
   const gate = passUnpairedGate(request, headers, foreign, row, state, cors);
   if (gate?.kind === 'refuse' || gate?.kind === 'to-setup') return gate;
-  // 7. Public rows.
-  if (row?.access === 'public') {
+  // 7. Public rows; not with the key instead of what they ask for, whose guesses count as everywhere.
+  if (row?.access === 'public' && !(row.orKey && headers.showsKey)) {
     if (row.nearOnly && standing(request.peer, headers) === 'remote')
       return refuse('public', 'E_REMOTE', cors, { row });
     const principal = knownCaller(request, headers, foreign, found, state);
@@ -473,7 +473,7 @@ function passUnpairedGate(
       // There is no key yet; only this machine itself may do what a key could.
       if (row?.access === 'keyonly' && where !== 'loopback')
         return refuse('unpaired', 'E_UNPAIRED', cors, { row });
-      return { kind: 'let-in', principal: { kind: 'gate', id: `unpaired:${where}`, scopes: null } };
+      return { kind: 'let-in', principal: gateCaller(where) };
     case 'session-needed': {
       const session =
         headers.session === null || row?.access === 'keyonly'
@@ -519,7 +519,7 @@ function knownCaller(
   if (known !== null) return known;
   const where = standing(request.peer, headers);
   if (state.pairing.paired || where === 'remote') return ANONYMOUS;
-  return { kind: 'gate', id: `unpaired:${where}`, scopes: null };
+  return gateCaller(where);
 }
 
 /** The strongest valid credential; invalid ones beside it are ignored. */
@@ -535,7 +535,8 @@ function authenticate(
   if (request.peer.kind === 'unix') return localCaller(headers);
   if (request.peer.kind === 'fleet')
     return request.peer.fleet?.kind === 'valid' ? request.peer.fleet.principal : null;
-  const keyOnly = policy?.access === 'keyonly' || row?.access === 'keyonly';
+  const keyOnly =
+    policy?.access === 'keyonly' || row?.access === 'keyonly' || (row?.orKey === true && headers.showsKey);
   if (request.peer.kind === 'relay') {
     // The ground station has checked the credential, and forwards none.
     const caller = statedCaller(request.peer.ground ?? '', headers.relayCaller);

@@ -14,6 +14,8 @@ export interface EdgeHeaders {
   readonly hosts: number;
   readonly origin: string | null;
   readonly key: string | null;
+  /** A key was sent, be it one that counts or none. */
+  readonly showsKey: boolean;
   readonly session: string | null;
   readonly token: string | null;
   /** The ticket of the subprotocol pair `svc-ws-ticket, <ticket>`. */
@@ -123,6 +125,7 @@ export function scanHeaders(raw: readonly string[]): EdgeHeaders {
     hosts,
     origin,
     key: key?.value ?? null,
+    showsKey: key !== null,
     session: session?.value ?? null,
     token: token?.value ?? null,
     ticket,

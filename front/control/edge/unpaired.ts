@@ -1,4 +1,5 @@
 import { type AddressClass, isLifeline } from '../../../shared/auth/address.ts';
+import type { Principal } from '../../../shared/auth/principal.ts';
 import { oneSpelling } from './own-names.ts';
 
 /**
@@ -10,6 +11,21 @@ export type Gate = 'pass' | 'session-needed' | 'remote';
 export function unpairedGate(address: AddressClass): Gate {
   if (isLifeline(address)) return 'pass';
   return address === 'lan' ? 'session-needed' : 'remote';
+}
+
+const GATE_ID = 'unpaired:';
+
+/** Who asks from a place that the gate knows, before there is a key. */
+export function gateCaller(where: AddressClass): Principal {
+  return { kind: 'gate', id: `${GATE_ID}${where}`, scopes: null };
+}
+
+/** How a caller is let in, as `pairing/info` tells it, so that a page need not try and be refused. */
+export function entryOf({ kind, id }: Principal, paired: boolean): 'open' | 'credential' | 'nearer' {
+  if (kind === 'anonymous') return paired ? 'credential' : 'nearer';
+  return kind === 'gate' && unpairedGate(id.slice(GATE_ID.length) as AddressClass) !== 'pass'
+    ? 'credential'
+    : 'open';
 }
 
 /** The host part of a Host header or of an origin's authority, lower case, without port; null where it is not one. */

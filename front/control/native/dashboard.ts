@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
@@ -26,6 +27,8 @@ export interface DashboardDeps {
   /** Whether a caller may have a read ticket for a path; see `mayHaveReadTicket`. */
   readonly mayRead: (path: string, principal: Principal) => Pass | Refusal;
   readonly caller: (call: { readonly principal: Principal }) => Caller;
+  /** Whether a request shows the pairing key of this moment. */
+  readonly isKey: (headers: IncomingHttpHeaders) => boolean;
   /** Wall clock, ms. */
   readonly now: () => number;
 }
@@ -41,8 +44,14 @@ export function dashboardHandlers(
       return { pin_set: set, locked, locked_until: lockedUntil, retry_after_s: retry };
     },
 
-    'dashboard.pin.verify.post': async ({ body, peer }) =>
-      pin.verify(body.pin, peer, async () => sessions.open()),
+    'dashboard.pin.verify.post': async ({ body, peer, headers, principal }) => {
+      if (body.pin !== undefined) return pin.verify(body.pin, peer, async () => sessions.open());
+      if (headers['x-svc-key'] === undefined)
+        throw new ApiError('E_INVALID_VALUE', 'Send the PIN, or the pairing key as X-SVC-Key.');
+      // Asked again, since the body may have come long after the head: a key that was replaced opens nothing under the next one.
+      if (principal.kind !== 'key' || !deps.isKey(headers)) throw new ApiError('E_UNAUTHENTICATED');
+      return sessions.open();
+    },
 
     'dashboard.pin.set.post': async (call) => {
       const { trusted, gate } = caller(call);

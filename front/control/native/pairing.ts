@@ -1,6 +1,7 @@
 import type { Profile } from '../../../shared/profile.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { pairingRows } from '../../../shared/routes/pairing.ts';
+import { entryOf } from '../edge/unpaired.ts';
 import type { PairingStore } from '../stores/pairing.ts';
 
 export interface PairingDeps {
@@ -35,13 +36,14 @@ export function pairingHandlers(
   const { store, deviceId } = deps;
   const identity = identityOf(deviceId, deps.name);
   return {
-    'pairing.info.get': () => ({
+    'pairing.info.get': ({ principal }) => ({
       paired: store.paired,
       ...identity,
       profile: deps.profile,
       version: deps.version,
       paired_at: store.pairedAt,
       code_required: deps.requireCode,
+      entry: entryOf(principal, store.paired),
     }),
 
     'pairing.code.get': () => store.code(),

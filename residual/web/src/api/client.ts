@@ -1,6 +1,6 @@
 import { type ErrorCode, errorWord } from '../../../../shared/errors.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
-import { credential, credentialHeaders, lose } from './credential.ts';
+import { type Credential, credential, credentialHeaders, lose } from './credential.ts';
 import { heard, missed } from './presence.ts';
 import { relayed, throughRelay } from './relay.ts';
 import { type Answer, type Body, ROW } from './rows.ts';
@@ -16,6 +16,8 @@ export interface Ask<B = unknown> {
   readonly body?: B;
   /** Sent as it is, instead of a JSON body. */
   readonly raw?: { readonly bytes: Blob | ArrayBuffer | string; readonly type: string };
+  /** Shown instead of what this browser holds, which does not end with a refusal then. */
+  readonly as?: Credential;
   /** Of the node itself, also while a drone behind it is looked at. */
   readonly here?: boolean;
   readonly signal?: AbortSignal;
@@ -66,7 +68,7 @@ export async function call<Id extends RowId>(
 export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   const row = ROW[id];
   const { body, raw, signal, onProgress } = ask;
-  const headers = new Headers(credentialHeaders());
+  const headers = new Headers(credentialHeaders(ask.as));
   if (raw !== undefined) headers.set('content-type', raw.type);
   else if (body !== undefined) headers.set('content-type', 'application/json');
   if (onProgress !== undefined && row.long) headers.set('accept', 'text/event-stream');
@@ -91,7 +93,7 @@ export async function send(id: RowId, ask: Ask = {}): Promise<Response> {
   if (ask.lasting === true) clearTimeout(timer);
   heard();
   if (response.ok) return onProgress === undefined || !row.long ? response : followed(response, onProgress);
-  throw await refusalOf(response);
+  throw await refusalOf(response, ask.as === undefined);
 }
 
 /** Path and query of a row; through the relay while a drone behind this ground station is looked at. */
@@ -121,8 +123,8 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** What a refusal of the node says. */
-export async function refusalOf(response: Response): Promise<Refused> {
+/** What a refusal of the node says. @param held whether what this browser holds was shown */
+export async function refusalOf(response: Response, held = true): Promise<Refused> {
   const body = (await bodyOf(response).catch(() => ({}))) as Record<string, unknown>;
   const { detail, code: _code, error: _error, ...extras } = body;
   const refusal = new Refused(
@@ -132,7 +134,7 @@ export async function refusalOf(response: Response): Promise<Refused> {
     extras,
   );
   // Of a drone behind the relay it is the drone that refuses, not the credential.
-  if (response.status === 401 && credential.value !== null && relayed.value === null) lose('ended');
+  if (response.status === 401 && held && credential.value !== null && relayed.value === null) lose('ended');
   return refusal;
 }
 

@@ -3,12 +3,20 @@ import type { Scope } from '../../../../shared/auth/scopes.ts';
 
 /**
  * What this browser shows the node, always as a header, so that no other site can make it speak for the operator. A session
- * outlives a reload of its tab, and the tab where the operator asks for it; a key or a token is in memory alone.
+ * outlives a reload of its tab, and the tab where the operator asks for it; a key or a token is in memory alone. Of a key the
+ * session that it was traded for is what a reload leaves.
  */
 export type Credential =
-  | { readonly kind: 'session'; readonly value: string; readonly expiresAt: number }
-  | { readonly kind: 'key'; readonly value: string }
+  | Session
+  | { readonly kind: 'key'; readonly value: string; readonly session: Session | null }
   | { readonly kind: 'token'; readonly value: string; readonly scopes: readonly Scope[] };
+
+export interface Session {
+  readonly kind: 'session';
+  readonly value: string;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
+}
 
 const HEADERS = { session: 'x-svc-dashboard-session', key: 'x-svc-key', token: 'x-svc-mcp-token' } as const;
 const STORED = 'svc-dashboard-session';
@@ -21,15 +29,16 @@ export const lost = signal<'ended' | null>(null);
 /** How this page calls itself towards the ground station's rule of one pilot in command. */
 export const clientId = `page-${[...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 
-export function credentialHeaders(): Record<string, string> {
-  const held = credential.value;
+/** @param held shown instead of what this browser holds */
+export function credentialHeaders(held: Credential | null = credential.value): Record<string, string> {
   return { 'x-svc-client-id': clientId, ...(held === null ? {} : { [HEADERS[held.kind]]: held.value }) };
 }
 
-/** @param keep a session: also for the next visit of this browser */
-export function hold(next: Credential, keep = false): void {
+/** @param keep its session: also for the next visit of this browser */
+export function hold(next: Credential, keep = localStorage.getItem(STORED) !== null): void {
+  const session = next.kind === 'key' ? next.session : next.kind === 'session' ? next : null;
   forget();
-  if (next.kind === 'session') (keep ? localStorage : sessionStorage).setItem(STORED, JSON.stringify(next));
+  if (session !== null) (keep ? localStorage : sessionStorage).setItem(STORED, JSON.stringify(session));
   lost.value = null;
   credential.value = next;
 }
@@ -43,7 +52,7 @@ export function lose(why: 'ended' | null): void {
 /** The credential in what a person pasted; null: it is no key, no token and no PIN of this node. */
 export function credentialIn(text: string): Exclude<Credential, { kind: 'session' }> | null {
   const value = text.trim();
-  if (value.startsWith('svc_')) return { kind: 'key', value };
+  if (value.startsWith('svc_')) return { kind: 'key', value, session: null };
   const claims = value.includes('.') ? value.slice(0, value.lastIndexOf('.')) : '';
   try {
     const { scopes } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as {

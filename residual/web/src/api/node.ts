@@ -1,8 +1,9 @@
 import { computed, signal } from '@preact/signals';
 import { mayUse } from '../../../../shared/auth/may.ts';
 import type { RowId } from '../../../../shared/routes/table.ts';
+import { t } from '../strings.ts';
 import { call, Refused } from './client.ts';
-import { credential } from './credential.ts';
+import { credential, lose } from './credential.ts';
 import { relayed } from './relay.ts';
 import { type Answer, ROW, type SlimRow } from './rows.ts';
 
@@ -27,15 +28,24 @@ export async function enter(): Promise<void> {
       word.startsWith('feature.') ? [word.slice('feature.'.length)] : [],
     ),
   );
+  // What it says of a token it has not looked at; the others need not be refused to know.
+  if (who.entry !== 'open' && credential.value?.kind !== 'token') {
+    if (credential.value !== null) lose('ended');
+    return go(who.entry === 'nearer' ? { state: 'refused', why: t.signIn.nearer } : { state: 'signin' });
+  }
   try {
     await call('status.get');
-    entry.value = { state: 'in' };
+    go({ state: 'in' });
   } catch (error) {
     if (!(error instanceof Refused) || error.status === 0) throw error;
-    if (error.code === 'E_REMOTE') entry.value = { state: 'refused', why: error.message };
-    else if (error.status === 401 || error.status === 403) entry.value = { state: 'signin' };
-    else entry.value = { state: 'in' };
+    if (error.code === 'E_REMOTE') go({ state: 'refused', why: error.message });
+    else go({ state: error.status === 401 || error.status === 403 ? 'signin' : 'in' });
   }
+}
+
+/** The same state again is no news: what hangs on it, as the sockets, goes on. */
+function go(next: Entry): void {
+  if (next.state !== entry.peek().state) entry.value = next;
 }
 
 /** Why a row is not for this caller; null: it may be asked. What the body names is the node's to judge. */

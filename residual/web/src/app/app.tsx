@@ -148,10 +148,12 @@ function useEntry(): void {
     const ask = async (): Promise<void> => {
       try {
         await enter();
-        if (stopped || entry.value.state !== 'in' || info.value?.paired !== false || location.hash !== '')
-          return;
+        const isNew = (): boolean =>
+          !stopped && entry.value.state === 'in' && info.value?.paired === false && location.hash === '';
+        if (!isNew()) return;
         const { finished } = await call('setup.status.get');
-        if (!finished) go('setup');
+        // Whoever has opened a link in the meantime stays there.
+        if (!finished && isNew()) go('setup');
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         // Its words are shown where it matters; here it only means: again.

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { call } from '../api/client.ts';
 import { credential, lose } from '../api/credential.ts';
 import { entry } from '../api/node.ts';
 import { relayed } from '../api/relay.ts';
+import { endSession } from '../api/sign-in.ts';
 import { Button } from '../parts/parts.tsx';
 import { t } from '../strings.ts';
 import { hrefOf, place } from './route.ts';
@@ -41,11 +41,4 @@ async function signOut(): Promise<void> {
   await endSession().catch(() => undefined);
   lose(null);
   relayed.value = null;
-}
-
-async function endSession(): Promise<void> {
-  if (credential.value?.kind !== 'session') return;
-  const { sessions } = await call('dashboard.sessions.get', { here: true });
-  const own = sessions.find(({ current }) => current);
-  if (own !== undefined) await call('dashboard.sessions.id.delete', { params: { id: own.id }, here: true });
 }

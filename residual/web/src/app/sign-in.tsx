@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, Refused } from '../api/client.ts';
-import { credentialIn, hold, lose, lost } from '../api/credential.ts';
+import { credential, credentialIn, hold, lose, lost } from '../api/credential.ts';
 import { enter, entry, info } from '../api/node.ts';
+import { holdKey, holdSession } from '../api/sign-in.ts';
 import { Button, Card, ErrorNote, Field, Note } from '../parts/parts.tsx';
 import { useAct, useAsk } from '../parts/use-ask.ts';
 import { t } from '../strings.ts';
@@ -17,19 +18,16 @@ export function SignIn(): JSX.Element {
   const { busy, error, run } = useAct();
   const signIn = async (text: string): Promise<void> => {
     if (PIN.test(text)) {
-      const { session, expires_at: expiresAt } = await call('dashboard.pin.verify.post', {
-        body: { pin: text },
-      });
-      hold({ kind: 'session', value: session, expiresAt }, keep);
+      holdSession(await call('dashboard.pin.verify.post', { body: { pin: text } }), keep);
     } else {
       const found = credentialIn(text);
       if (found === null) throw new Refused(0, 'E_INVALID_VALUE', t.signIn.unknown);
-      hold(found);
+      if (found.kind === 'key') await holdKey(found.value, keep);
+      else hold(found);
     }
     await enter();
-    if (entry.value.state === 'in') return;
-    lose(null);
-    throw new Refused(401, 'E_UNAUTHENTICATED', t.signIn.wrong);
+    if (entry.value.state !== 'in') lose(null);
+    if (credential.value === null) throw new Refused(401, 'E_UNAUTHENTICATED', t.signIn.wrong);
   };
   return (
     <main class="sign-in" id="content">

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { SCOPES, type Scope } from '../../../../shared/auth/scopes.ts';
+import accessCss from '../pages/access/access.module.css';
 import { textIn } from '../parts/form-text.ts';
 import { moment } from '../parts/format.ts';
 import { Button, Card, Copyable, Dialog, ErrorNote, Field, HoldButton, Note } from '../parts/parts.tsx';
@@ -52,7 +53,7 @@ function Holders({ kind }: { kind: Kind }): JSX.Element {
       <Card title={text.title}>
         <ErrorNote error={error ?? act.error} onRetry={reload} />
         {holders?.length === 0 ? <p>{text.none}</p> : null}
-        <ul class="list">
+        <ul class={accessCss['list']}>
           {holders?.map((holder) => (
             <li key={holder.id}>
               <div>
@@ -121,7 +122,7 @@ function Mint({ kind, onMinted }: { kind: Kind; onMinted: (minted: Minted) => vo
       <Field label={text.label}>
         {(ids) => <input {...ids} name="label" required maxLength={128} autocomplete="off" />}
       </Field>
-      <fieldset class="choices">
+      <fieldset class={accessCss['choices']}>
         <legend>{text.may}</legend>
         {FLEET_SCOPES.map((scope) => (
           <label key={scope} class="check">

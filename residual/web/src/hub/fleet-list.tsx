@@ -6,6 +6,7 @@ import { Badge } from '../parts/parts.tsx';
 import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { ageText, type FleetNode, figuresOf, secondsSince, titleOf } from './fleet.ts';
+import css from './hub.module.css';
 import { hrefOf } from './route.ts';
 
 /** As in hub.css: every row is as high, so that which of them are seen is a division. */
@@ -35,7 +36,7 @@ export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): 
   return (
     <div
       ref={box}
-      class="scroll fleet-list"
+      class={`scroll ${css['fleet-list']}`}
       tabIndex={0}
       role="region"
       aria-label={hub.fleet.list}
@@ -46,13 +47,13 @@ export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): 
           <tr aria-rowindex={1}>
             <th scope="col">{text.name}</th>
             <th scope="col">{text.state}</th>
-            <th scope="col" class="spare">
+            <th scope="col" class={css['spare']}>
               {text.mode}
             </th>
-            <th scope="col" class="spare number">
+            <th scope="col" class={`${css['spare']} number`}>
               {text.battery}
             </th>
-            <th scope="col" class="spare number">
+            <th scope="col" class={`${css['spare']} number`}>
               {text.height}
             </th>
             <th scope="col" class="number">
@@ -75,7 +76,7 @@ export function FleetList({ nodes }: { readonly nodes: readonly FleetNode[] }): 
 /** In the place of rows that are not drawn. */
 function Space({ rows }: { rows: number }): JSX.Element | null {
   return rows <= 0 ? null : (
-    <tr class="space" aria-hidden="true">
+    <tr class={css['space']} aria-hidden="true">
       <td style={{ height: `${rows * ROW_PX}px` }}>{t.app.none}</td>
     </tr>
   );
@@ -92,9 +93,9 @@ function Row({ node: { entry }, index }: { node: FleetNode; index: number }): JS
       <td>
         <State entry={entry} />
       </td>
-      <td class="spare">{mode ?? t.app.none}</td>
-      <td class="spare number">{battery === null ? t.app.none : `${number(battery)} %`}</td>
-      <td class="spare number">{height === null ? t.app.none : `${number(height)} m`}</td>
+      <td class={css['spare']}>{mode ?? t.app.none}</td>
+      <td class={`${css['spare']} number`}>{battery === null ? t.app.none : `${number(battery)} %`}</td>
+      <td class={`${css['spare']} number`}>{height === null ? t.app.none : `${number(height)} m`}</td>
       <td class="number">{ageText(age ?? secondsSince(entry.seen_at))}</td>
     </tr>
   );

@@ -7,6 +7,7 @@ import { Button } from '../parts/parts.tsx';
 import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
 import { type Figures, type FleetNode, figuresOf } from './fleet.ts';
+import css from './hub.module.css';
 import { go } from './route.ts';
 
 /** Nodes nearer to each other than this are drawn as one with their number: what is drawn has a bound, however many there are. */
@@ -40,7 +41,7 @@ export function FleetMap({ nodes }: { readonly nodes: readonly FleetNode[] }): J
     if (view === null && placed.length > 0) showAll();
   });
   return (
-    <div class="fleet-map" ref={box}>
+    <div class={css['fleet-map']} ref={box}>
       <FieldMap label={hub.fleet.mapLabel} view={view ?? NOWHERE} onView={setView}>
         <Nodes placed={placed} onZoom={setView} />
       </FieldMap>

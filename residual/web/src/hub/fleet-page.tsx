@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import accessCss from '../pages/access/access.module.css';
 import { Card, Field, Note, Stat } from '../parts/parts.tsx';
 import { hub } from '../strings/hub-en.ts';
 import { t } from '../strings.ts';
@@ -52,7 +53,7 @@ function Choice({
   onChange: (selection: Selection) => void;
 }): JSX.Element {
   return (
-    <div class="filters">
+    <div class={accessCss['filters']}>
       <Field label={hub.fleet.search}>
         {(ids) => (
           <input

@@ -1,8 +1,6 @@
 import { render } from 'preact';
 import { Hub } from './hub.tsx';
 import '../styles/page.css';
-import '../pages/access/access.css';
-import './hub.css';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('hub.html has no #app');

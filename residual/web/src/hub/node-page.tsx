@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { NodeEntry } from '../../../../shared/fleet/hub-api.ts';
 import type { FleetEvent } from '../../../../shared/fleet/told.ts';
 import { now as clock } from '../api/presence.ts';
+import accessCss from '../pages/access/access.module.css';
 import { isoTime, moment, number } from '../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, HoldButton, Note, Stat } from '../parts/parts.tsx';
 import { say } from '../parts/toast.tsx';
@@ -12,6 +13,7 @@ import type { Events } from './answers.ts';
 import { ask } from './client.ts';
 import { ageText, figuresOf, nodes, secondsSince, titleOf } from './fleet.ts';
 import { State } from './fleet-list.tsx';
+import css from './hub.module.css';
 import { go, hrefOf } from './route.ts';
 import { useHub } from './use-hub.ts';
 
@@ -187,8 +189,14 @@ function Happened({ id }: { id: string }): JSX.Element {
     <Card title={text.events} wide>
       <ErrorNote error={error} />
       {data?.events.length === 0 ? <p class="hint">{text.noEvents}</p> : null}
-      <div class="scroll fleet-events" role="log" aria-label={text.events} aria-live="off" tabIndex={0}>
-        <ul class="list">
+      <div
+        class={`scroll ${css['fleet-events']}`}
+        role="log"
+        aria-label={text.events}
+        aria-live="off"
+        tabIndex={0}
+      >
+        <ul class={accessCss['list']}>
           {data?.events.toReversed().map((event) => (
             <li key={event.id}>
               <Event event={event} />

@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { theme } from '../app/theme.ts';
 import { t } from '../strings.ts';
+import css from './chart.module.css';
 import { number } from './format.ts';
-import './chart.css';
 
 /** A line over time. */
 export interface Line {
@@ -68,8 +68,8 @@ export function Chart({
   }, [names, banded, digits, look]);
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
   return (
-    <figure class="chart">
-      <div ref={box} aria-hidden="true" class="plot" />
+    <figure class={css['chart']}>
+      <div ref={box} aria-hidden="true" class={css['plot']} />
       <figcaption>
         {lines.map((line, at) => (
           <span key={line.name} class={`line line-${at}`}>

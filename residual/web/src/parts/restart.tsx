@@ -4,6 +4,7 @@ import { call, Refused } from '../api/client.ts';
 import { may } from '../api/node.ts';
 import { t } from '../strings.ts';
 import { Button, ErrorNote, Note } from './parts.tsx';
+import css from './schema-form.module.css';
 import { say } from './toast.tsx';
 import { useAct } from './use-ask.ts';
 
@@ -57,7 +58,7 @@ export function Restarts(): JSX.Element | null {
   const { busy, error, run } = useAct();
   if (pending.value.length === 0 && error === null) return null;
   return (
-    <div class="restarts">
+    <div class={css['restarts']}>
       <Note tone="warn">
         <p>{t.config.restart}</p>
         <div class="row">

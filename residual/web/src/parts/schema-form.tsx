@@ -15,8 +15,8 @@ import {
   valueOf,
 } from './json-schema-form.ts';
 import { Button, Field, Note } from './parts.tsx';
+import css from './schema-form.module.css';
 import { useAct } from './use-ask.ts';
-import './schema-form.css';
 
 /** Stores one value under its dotted key. @throws Refused: shown at the field */
 export type Save = (key: string, value: unknown) => Promise<void>;
@@ -44,7 +44,7 @@ export function SchemaForm({
   const found = sections.filter(([name, member]) => hits(name, member));
   const plain = found.filter(([, member]) => member.properties === undefined);
   return (
-    <div class="schema-form">
+    <div class={css['schema-form']}>
       {countOf(schema) < 8 ? null : (
         <Field label={t.form.search}>
           {(ids) => (
@@ -72,7 +72,7 @@ export function SchemaForm({
         .filter(([, member]) => member.properties !== undefined)
         .map(([name, member]) => (
           // Anew with each search, so that it is open while there is one and as it was left otherwise.
-          <details key={`${name} ${search !== ''}`} class="form-section" open={search !== ''}>
+          <details key={`${name} ${search !== ''}`} class={css['form-section']} open={search !== ''}>
             <summary>
               <strong>{name}</strong>
               {member.description === undefined ? null : <span class="hint"> {member.description}</span>}
@@ -171,7 +171,7 @@ function Leaf({
   };
   return (
     <form
-      class="leaf"
+      class={css['leaf']}
       onSubmit={(event) => {
         event.preventDefault();
         if (draft !== null) save(draft);
@@ -239,7 +239,7 @@ function Hint({
   return (
     <>
       {parts.join(' · ')}
-      {closed === null ? null : <span class="closed"> {closed}</span>}
+      {closed === null ? null : <span class={css['closed']}> {closed}</span>}
     </>
   );
 }

@@ -50,12 +50,17 @@ export const en = {
     scope: 'The token that you are signed in with does not allow it.',
     relay: 'This cannot be done through the radio: open the drone’s own page on its network.',
   },
+  addKey: {
+    label: 'Pairing key',
+    hint: 'For what a session is too little for. It is forgotten when this page is loaded anew.',
+    button: 'Use the key',
+  },
   signIn: {
     title: 'Sign in',
     secret: 'PIN, pairing key or token',
     keep: 'Stay signed in on this browser',
     keepHint:
-      'A sign-in with the PIN stays until this tab is closed, or on this browser for 24 hours at most. A key is asked for again after a reload.',
+      'A sign-in with the PIN or the key stays until this tab is closed, or on this browser for 24 hours at most. The key itself is not kept, nor is a token.',
     button: 'Sign in',
     ended: 'Your session has ended, or the PIN or key was changed. Sign in again.',
     unknown: 'That is neither a PIN (4 to 12 digits) nor a pairing key nor a token.',
@@ -63,6 +68,8 @@ export const en = {
     noPin:
       'No PIN is set yet. Use the pairing key, or open this page at the node’s own hotspot or USB cable to set one up.',
     refused: 'The node does not talk to this browser',
+    nearer:
+      'Nobody has paired this node yet, so it answers only its own networks. Use its hotspot or its USB cable.',
   },
   time: {
     seconds: (n: number) => `${n} s`,
@@ -1185,8 +1192,8 @@ export const en = {
     },
     sessions: {
       title: 'Signed in',
-      hint: 'People who signed in with the PIN.',
-      none: 'Nobody is signed in with the PIN.',
+      hint: 'People who signed in with the PIN or the key.',
+      none: 'Nobody is signed in.',
       unknownPeer: 'address not known',
       current: 'you',
       times: (since: string, seen: string, until: string) =>
@@ -1303,7 +1310,7 @@ export const en = {
       title: 'Pilot in command',
       nobody: 'Nobody is. Whoever may fly can send commands.',
       you: 'You',
-      by: { key: 'with the key', session: 'signed in with the PIN', token: 'a program with a token' },
+      by: { key: 'with the key', session: 'signed in', token: 'a program with a token' },
       since: (time: string) => `since ${time}`,
       claim: 'Be pilot in command',
       takeOver: 'Take over (hold)',

@@ -87,14 +87,32 @@ export class Watching {
   }
 
   async #run(): Promise<void> {
+    this.#say(t.fly.video.connecting);
     const ways = await waysHere();
     let at = 0;
-    let pause = PAUSE_MS.first;
+    // The first question at once: an offer where there is no picture would be an error in the console.
+    let pause = 0;
     while (!this.#isOver) {
       const way = ways[at];
       if (way === undefined) {
         this.#say(t.fly.video.nothing);
         return;
+      }
+      for (let running = false; !running; ) {
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        pause = Math.min(PAUSE_MS.longest, Math.max(PAUSE_MS.first, pause * PAUSE_MS.factor));
+        if (this.#isOver) return;
+        try {
+          const status = await call('video.get', { signal: this.#stopper.signal });
+          this.status.value = status;
+          running = status.state === 'running';
+          if (!running) this.#say(stateOf(status));
+        } catch (error) {
+          if (this.#isOver) return;
+          if (!(error instanceof Refused)) throw error;
+          if (await this.#isShut(error)) return;
+          this.#say(sentence(error));
+        }
       }
       this.#say(t.fly.video.connecting);
       try {
@@ -112,23 +130,6 @@ export class Watching {
         else if (await this.#isShut(error)) return;
         else this.#say(sentence(error));
         if (at >= ways.length) at = 0;
-      }
-      // An offer is written into the node's audit, a question is not: so the page asks until there is a picture to be had.
-      for (let running = false; !running && !this.#isOver; ) {
-        await new Promise((resolve) => setTimeout(resolve, pause));
-        pause = Math.min(PAUSE_MS.longest, pause * PAUSE_MS.factor);
-        if (this.#isOver) return;
-        try {
-          const status = await call('video.get', { signal: this.#stopper.signal });
-          this.status.value = status;
-          running = status.state === 'running';
-          if (!running) this.#say(stateOf(status));
-        } catch (error) {
-          if (this.#isOver) return;
-          if (!(error instanceof Refused)) throw error;
-          if (await this.#isShut(error)) return;
-          this.#say(sentence(error));
-        }
       }
     }
   }

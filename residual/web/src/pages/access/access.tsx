@@ -8,7 +8,6 @@ import { Pairing } from './pairing.tsx';
 import { Pin } from './pin.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
-import './access.css';
 
 const TABS = ['people', 'programs', 'audit'] as const;
 

@@ -6,6 +6,7 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 
 const EVERY_MS = 5000;
 const PAGE = 500;
@@ -37,7 +38,7 @@ export function Audit(): JSX.Element {
     <>
       <Verify />
       <Card title={text.title} wide>
-        <div class="filters">
+        <div class={css['filters']}>
           <Field label={text.who}>
             {(ids) => (
               <input

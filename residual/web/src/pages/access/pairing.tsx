@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
-import { credential, hold, lose } from '../../api/credential.ts';
+import { credential, lose } from '../../api/credential.ts';
 import { denied, enter, info, may } from '../../api/node.ts';
+import { holdNewKey } from '../../api/sign-in.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
@@ -10,6 +11,7 @@ import { Badge, Button, Card, Copyable, ErrorNote, Field, HoldButton, Note } fro
 import { Qr } from '../../parts/qr.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 
 /** The key that the node gave, once. Not of the component: with the key this page is another caller, and is built anew. Shown to its holder alone. */
 const claimed = signal<string | null>(null);
@@ -66,7 +68,7 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
         body: { user_id: textIn(form, 'user').trim(), ...(given === '' ? {} : { code: given }) },
       });
       claimed.value = key;
-      hold({ kind: 'key', value: key });
+      await holdNewKey(key);
     });
   };
   return (
@@ -74,7 +76,7 @@ function Claim({ needsCode }: { needsCode: boolean }): JSX.Element {
       <p>{text.claimHint}</p>
       {code === null ? null : (
         <p>
-          {text.code} <span class="big-code">{code.code}</span>
+          {text.code} <span class={css['big-code']}>{code.code}</span>
         </p>
       )}
       <form

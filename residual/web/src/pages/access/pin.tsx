@@ -1,8 +1,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { credential, hold } from '../../api/credential.ts';
+import { credential } from '../../api/credential.ts';
 import { denied } from '../../api/node.ts';
+import { holdKey, holdSession } from '../../api/sign-in.ts';
+import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form-text.ts';
 import { span } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
@@ -30,13 +32,15 @@ export function Pin(): JSX.Element {
       });
       form.reset();
       say(text.done, 'good');
-      if (kind === 'session') hold({ kind: 'session', value: answer.session, expiresAt: answer.expires_at });
+      if (!asksCurrent && kind !== null) holdSession(answer);
       reload();
     });
   };
   const clear = (): void => {
     void act.run(async () => {
       await call('dashboard.pin.clear.post', { body: {} });
+      const held = credential.value;
+      if (held?.kind === 'key') await holdKey(held.value); // its session ended with the others
       reload();
     });
   };
@@ -108,8 +112,14 @@ export function Pin(): JSX.Element {
           </div>
         </form>
       ) : (
-        <Note>{t.denied[closed]}</Note>
+        <Closed why={closed} />
       )}
+      {data?.pin_set === true && closed === null && denied('dashboard.pin.clear.post') === 'key-only' ? (
+        <details>
+          <summary>{text.clear}</summary>
+          <Closed why="key-only" />
+        </details>
+      ) : null}
     </Card>
   );
 }

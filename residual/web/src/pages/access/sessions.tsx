@@ -6,8 +6,9 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 
-/** The people who are signed in with the PIN. */
+/** The people who are signed in with the PIN or the key. */
 export function Sessions(): JSX.Element {
   const { data, error, reload } = useAsk('dashboard.sessions.get', {}, 10_000);
   const act = useAct();
@@ -25,7 +26,7 @@ export function Sessions(): JSX.Element {
       {closed === null ? <p class="hint">{text.hint}</p> : <Note>{t.denied[closed]}</Note>}
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data?.sessions.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="list">
+      <ul class={css['list']}>
         {data?.sessions.map((session) => (
           <li key={session.id}>
             <div>

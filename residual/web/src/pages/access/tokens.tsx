@@ -4,6 +4,7 @@ import { SCOPES, type Scope } from '../../../../../shared/auth/scopes.ts';
 import { call } from '../../api/client.ts';
 import { denied, may } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { Closed } from '../../parts/closed.tsx';
 import { textIn } from '../../parts/form-text.ts';
 import { moment } from '../../parts/format.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './access.module.css';
 import { clientLines } from './clients.ts';
 
 type Minted = Answer<'mcp.tokens.post'>;
@@ -63,7 +65,7 @@ export function Tokens(): JSX.Element {
             }}
           />
         ) : (
-          <Note>{t.denied[closed]}</Note>
+          <Closed why={closed} />
         )}
       </Card>
       <List tokens={data?.tokens ?? null} onChange={reload} />
@@ -107,7 +109,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
       <Field label={text.label} hint={text.labelHint}>
         {(ids) => <input {...ids} name="label" maxLength={64} />}
       </Field>
-      <fieldset class="choices">
+      <fieldset class={css['choices']}>
         <legend>{text.may}</legend>
         {([...Object.keys(PRESETS), 'own'] as (Preset | 'own')[]).map((each) => (
           <label key={each} class="check">
@@ -119,7 +121,7 @@ function Mint({ onMinted }: { onMinted: (answer: Minted) => void }): JSX.Element
         ))}
       </fieldset>
       {preset === 'own' ? (
-        <fieldset class="choices">
+        <fieldset class={css['choices']}>
           <legend>{text.classes}</legend>
           {SCOPES.map((scope) => (
             <label key={scope} class="check">
@@ -209,7 +211,7 @@ function List({
     >
       <ErrorNote error={act.error} />
       {tokens?.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="list">
+      <ul class={css['list']}>
         {tokens?.map((token) => (
           <li key={token.token_id}>
             <div>

@@ -7,6 +7,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { ExtensionPage } from './extension-page.tsx';
+import css from './extensions.module.css';
 import { SettingsForm } from './settings-form.tsx';
 import { type Detailed, isOn, type Permission, toneOf, toneOfRisk } from './status.ts';
 
@@ -27,7 +28,7 @@ export function Detail({ id }: { id: string }): JSX.Element {
   return (
     <>
       <p>
-        <a class="back" href={hrefOf('extensions')}>
+        <a class={css['back']} href={hrefOf('extensions')}>
           ← {t.extensions.all}
         </a>
       </p>
@@ -137,7 +138,7 @@ function About({ data, reload }: { data: Detailed; reload: () => void }): JSX.El
       </Card>
       <Card title={t.extensions.permissions}>
         {(manifest?.permissions ?? []).length === 0 ? <p>{t.extensions.asksNothing}</p> : null}
-        <ul class="permissions">
+        <ul class={css['permissions']}>
           {(manifest?.permissions ?? []).map((permission) => (
             <Grant
               key={permission.id}
@@ -201,7 +202,7 @@ function Readiness({ id }: { id: string }): JSX.Element | null {
   const { data } = useAsk('plugins.id.readiness.get', { params: { id } }, LOOK_MS);
   if (data === null || data.services.length === 0) return null;
   return (
-    <ul class="permissions">
+    <ul class={css['permissions']}>
       {data.services.map(({ name, ready, reason }) => (
         <li key={name}>
           <span>{name}</span>
@@ -232,7 +233,7 @@ function Logs({ id }: { id: string }): JSX.Element {
     <Card title={t.extensions.tab.logs} wide>
       <ErrorNote error={error} onRetry={reload} />
       {data !== null && data.entries.length === 0 ? <p>{t.extensions.silent}</p> : null}
-      <div class="scroll logs" tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>
+      <div class={`scroll ${css['logs']}`} tabIndex={0} role="region" aria-label={t.extensions.tab.logs}>
         <table>
           <tbody>
             {(data?.entries ?? []).map(({ seq, timestamp, level, message }) => (

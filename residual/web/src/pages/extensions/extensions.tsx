@@ -4,7 +4,7 @@ import { Badge, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { Detail } from './detail.tsx';
-import './extensions.css';
+import css from './extensions.module.css';
 import { Install } from './install.tsx';
 import { toneOf } from './status.ts';
 
@@ -24,7 +24,7 @@ function List(): JSX.Element {
       <Card title={t.extensions.installed} wide>
         <ErrorNote error={error} onRetry={reload} />
         {data !== null && installs.length === 0 ? <Note>{t.extensions.none}</Note> : null}
-        <ul class="extension-list">
+        <ul class={css['extension-list']}>
           {installs.map((install) => (
             <li key={install.plugin_id}>
               <a href={hrefOf('extensions', install.plugin_id)}>

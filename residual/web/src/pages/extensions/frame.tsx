@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, Dialog, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './extensions.module.css';
 import { Host, messageOf } from './host.ts';
 import { withDefaults } from './settings.ts';
 import type { Detailed } from './status.ts';
@@ -72,7 +73,7 @@ function Frame({ data, slot }: FrameProps): JSX.Element {
       {problem === null ? null : <Note tone="bad">{t.extensions.frame.problem(problem)}</Note>}
       <iframe
         ref={frame}
-        class={over ? 'extension-frame over' : 'extension-frame'}
+        class={`${css['extension-frame']} ${over ? 'over' : ''}`}
         title={t.extensions.frame.title(name)}
         sandbox="allow-scripts"
         src="/assets/frame.html"

@@ -8,6 +8,7 @@ import { Badge, Button, Card, ErrorNote, Field, Note, Progress } from '../../par
 import { say } from '../../parts/toast.tsx';
 import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './extensions.module.css';
 import { type Installed, toneOfRisk } from './status.ts';
 
 type Parsed = Answer<'plugins.parse.post'>;
@@ -39,7 +40,7 @@ export function Install({
   return (
     <Card title={t.extensions.install.title} wide>
       <div
-        class={`drop${over ? ' over' : ''}`}
+        class={`${css['drop']} ${over ? 'over' : ''}`}
         onDragOver={(event) => {
           event.preventDefault();
           setOver(true);
@@ -111,7 +112,7 @@ function Review({
       await call('plugins.id.enable.post', { params: { id }, body: {} });
   };
   return (
-    <section class="review" aria-label={t.extensions.install.review}>
+    <section class={css['review']} aria-label={t.extensions.install.review}>
       <h3>
         {parsed.name} <small class="hint">{parsed.version}</small>
       </h3>
@@ -141,7 +142,7 @@ function Review({
       <fieldset>
         <legend>{parsed.permissions.length === 0 ? t.extensions.asksNothing : t.extensions.asks}</legend>
         {parsed.permissions.map((permission) => (
-          <label key={permission.id} class="check permission">
+          <label key={permission.id} class={`check ${css['permission']}`}>
             <input
               type="checkbox"
               checked={ticked.has(permission.id)}

@@ -4,7 +4,7 @@ import { call, Refused } from '../../api/client.ts';
 import { Card } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
-import './extensions.css';
+import css from './extensions.module.css';
 import { ExtensionFrame } from './frame.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { type Detailed, isOn } from './status.ts';
@@ -99,7 +99,7 @@ export function VideoOverlays(): JSX.Element | null {
         .map((panel) => (
           <ExtensionFrame key={keyOf(panel)} data={panel.data} slot="video-overlay" />
         ))}
-      <div class="picture-overlays" role="group" aria-label={t.extensions.frame.overlays}>
+      <div class={css['picture-overlays']} role="group" aria-label={t.extensions.frame.overlays}>
         {panels.map((panel) => (
           <button
             key={keyOf(panel)}

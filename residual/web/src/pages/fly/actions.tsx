@@ -8,6 +8,7 @@ import { number } from '../../parts/format.ts';
 import { Button, Card, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { ALWAYS, type Commands, type Order, readiness, useCommands, useOtherPilot } from './commands.ts';
+import css from './fly.module.css';
 import { target } from './fly-map.tsx';
 import { family, flies, lastPlace } from './vehicle-state.ts';
 
@@ -24,7 +25,7 @@ export function Actions(): JSX.Element {
   return (
     <Card title={t.fly.actions}>
       {otherPilot === null ? null : <Note tone="warn">{t.fly.why.notPilot(otherPilot)}</Note>}
-      <div class="actions">
+      <div class={css['actions']}>
         {armed.value === true ? (
           <HeldOrder commands={commands} name={t.fly.disarm} order={{ cmd: 'disarm' }} />
         ) : (
@@ -188,7 +189,7 @@ function GoThere({ commands }: { readonly commands: Commands }): JSX.Element {
   return (
     <Unfold title={t.fly.goto} {...(target.value === null ? {} : { open: true })}>
       <p class="hint">{t.fly.gotoHint}</p>
-      <div class="pair">
+      <div class={css['pair']}>
         <Field label={t.fly.lat}>
           {(ids) => (
             <input
@@ -265,7 +266,7 @@ function More({ commands }: { readonly commands: Commands }): JSX.Element {
     <>
       <Unfold title={t.fly.more}>
         {modes.length === 0 ? null : (
-          <div class="mode-choice">
+          <div class={css['mode-choice']}>
             <Field label={t.fly.mode}>
               {(ids) => (
                 <select {...ids} value={mode} onChange={(event) => setChosen(event.currentTarget.value)}>
@@ -282,7 +283,7 @@ function More({ commands }: { readonly commands: Commands }): JSX.Element {
             <HeldOrder commands={commands} name={t.fly.modeSet} order={{ cmd: 'mode', args: [mode] }} />
           </div>
         )}
-        <div class="actions">
+        <div class={css['actions']}>
           {plain.map(([cmd, name, why]) => (
             <HeldOrder key={cmd} commands={commands} name={name} order={{ cmd }} why={why} />
           ))}

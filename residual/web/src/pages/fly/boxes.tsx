@@ -11,6 +11,7 @@ import { useAct } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { DetectionTrack } from '../../video/detection-track.ts';
 import type { Watching } from '../../video/watching.ts';
+import css from './fly.module.css';
 
 type Status = Answer<'vision.status.get'>;
 
@@ -52,7 +53,7 @@ export function Boxes({
         <Batched key={batch.source} batch={batch} large={large} choose={choose} />
       ))}
       {target === null || !large ? null : (
-        <div class="picture-target">
+        <div class={css['picture-target']}>
           <span role="status">{t.fly.seen.target(target.track_id, t.fly.seen.lock[target.lock_state])}</span>
           <Button row="vision.designate.post" busy={act.busy} onClick={() => designate({ release: true })}>
             {t.fly.seen.release}
@@ -77,8 +78,8 @@ function Batched({
     .map((detection, at) => ({ detection, key: detection.track_id ?? -1 - at }))
     .toSorted((a, b) => a.key - b.key);
   return (
-    <div class="boxes" role="group" aria-label={t.fly.seen.label}>
-      <div class="frame" style={{ '--w': width, '--h': height }}>
+    <div class={css['boxes']} role="group" aria-label={t.fly.seen.label}>
+      <div class={css['frame']} style={{ '--w': width, '--h': height }}>
         {ordered.map(({ detection, key }) => {
           const { bbox, lock_state: lock, track_id: track } = detection;
           const place = {
@@ -87,8 +88,8 @@ function Batched({
             width: `${(bbox.width / width) * 100}%`,
             height: `${(bbox.height / height) * 100}%`,
           };
-          const look = `box ${lock ?? ''} ${bbox.y / height < TOP ? 'at-top' : ''}`;
-          const words = large ? <span class="words">{wordsOf(detection)}</span> : null;
+          const look = `${css['box']} ${lock ?? ''} ${bbox.y / height < TOP ? 'at-top' : ''}`;
+          const words = large ? <span class={css['words']}>{wordsOf(detection)}</span> : null;
           // Only what the node's own detector sees can be followed.
           if (choose === null || source !== OWN)
             return (

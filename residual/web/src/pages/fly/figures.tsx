@@ -6,6 +6,7 @@ import { bearing, distance } from '../../map/projection.ts';
 import { number, span } from '../../parts/format.ts';
 import { Stat } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './fly.module.css';
 import { compass } from './horizon.tsx';
 import { home, placeOf } from './vehicle-state.ts';
 
@@ -20,7 +21,7 @@ const shown = (value: number | null, digits = 0): string | null =>
 /** The four figures that are read while flying, over the picture. */
 export function KeyFigures(): JSX.Element {
   return (
-    <dl class="key-figures">
+    <dl class={css['key-figures']}>
       <Stat
         label={t.fly.height}
         value={shown(

@@ -12,6 +12,7 @@ import { Map } from '../../map/map.tsx';
 import { type Place, type View, viewOf } from '../../map/projection.ts';
 import { Button } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './fly.module.css';
 import { home, type Item, itemPlace, itemsOf, lastPlace, placeOf } from './vehicle-state.ts';
 
 /** Where the vehicle is to go, as it was tapped or typed; null: nowhere yet. */
@@ -60,7 +61,7 @@ export function FlyMap({ large }: { readonly large: boolean }): JSX.Element {
   const traffic = fresh('traffic', (body) => body.traffic?.vehicles) ?? [];
   const aim = target.value === null ? null : { lat: Number(target.value.lat), lon: Number(target.value.lon) };
   return (
-    <div class="fly-map" ref={box}>
+    <div class={css['fly-map']} ref={box}>
       <Map
         label={t.fly.map}
         view={shown}
@@ -108,7 +109,7 @@ export function FlyMap({ large }: { readonly large: boolean }): JSX.Element {
         )}
       </Map>
       {large ? (
-        <div class="map-tools">
+        <div class={css['map-tools']}>
           <Button
             aria-pressed={following.value}
             onClick={() => {

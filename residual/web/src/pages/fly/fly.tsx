@@ -5,12 +5,12 @@ import { Card } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { Actions } from './actions.tsx';
 import { Figures, KeyFigures } from './figures.tsx';
+import css from './fly.module.css';
 import { FlyMap } from './fly-map.tsx';
 import { Horizon } from './horizon.tsx';
 import { Messages, Traffic } from './messages.tsx';
 import { Picture } from './picture.tsx';
 import { StatusStrip } from './status-strip.tsx';
-import './fly.css';
 
 // What the pilot looked at stays large when the page is opened again.
 const large = signal<'picture' | 'map'>('picture');
@@ -20,30 +20,30 @@ export default function Fly(): JSX.Element {
   const stage = useRef<HTMLElement>(null);
   const isMap = large.value === 'map';
   return (
-    <div class="page fly">
+    <div class={`page ${css['fly']}`}>
       <StatusStrip />
-      <section ref={stage} class={`stage ${large.value}-large`} aria-label={t.fly.stage}>
-        <div class={isMap ? 'pane small' : 'pane'}>
+      <section ref={stage} class={`${css['stage']} ${large.value}-large`} aria-label={t.fly.stage}>
+        <div class={`${css['pane']} ${isMap ? 'small' : ''}`}>
           <Picture large={!isMap} stage={stage} />
         </div>
-        <div class={isMap ? 'pane' : 'pane small'}>
+        <div class={`${css['pane']} ${isMap ? '' : 'small'}`}>
           <FlyMap large={isMap} />
         </div>
         <button
           type="button"
-          class="swap"
+          class={css['swap']}
           aria-label={isMap ? t.fly.pictureLarge : t.fly.mapLarge}
           title={isMap ? t.fly.pictureLarge : t.fly.mapLarge}
           onClick={() => {
             large.value = isMap ? 'picture' : 'map';
           }}
         />
-        <div class="overlay">
+        <div class={css['overlay']}>
           <Horizon />
           <KeyFigures />
         </div>
       </section>
-      <div class="side">
+      <div class={css['side']}>
         <Actions />
         <Card title={t.fly.instruments}>
           <Figures />

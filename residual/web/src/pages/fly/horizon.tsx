@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { fresh } from '../../api/telemetry.ts';
 import { number } from '../../parts/format.ts';
 import { t } from '../../strings.ts';
+import css from './fly.module.css';
 
 const DEGREE = 180 / Math.PI;
 const PITCH_PX = 1.3;
@@ -21,7 +22,7 @@ export function Horizon(): JSX.Element {
   const heading = fresh('position', ({ position }) => position.heading);
   return (
     <svg
-      class={attitude === null ? 'horizon stale' : 'horizon'}
+      class={`${css['horizon']} ${attitude === null ? 'stale' : ''}`}
       viewBox="-60 -60 120 120"
       role="img"
       aria-label={
@@ -31,16 +32,16 @@ export function Horizon(): JSX.Element {
       <clipPath id="horizon-round">
         <circle r={46} />
       </clipPath>
-      <circle class="dial" r={58} />
+      <circle class={css['dial']} r={58} />
       <g clip-path="url(#horizon-round)">
         {attitude === null ? (
-          <rect class="unknown" x={-60} y={-60} width={120} height={120} />
+          <rect class={css['unknown']} x={-60} y={-60} width={120} height={120} />
         ) : (
           <g transform={`rotate(${-attitude.roll}) translate(0 ${attitude.pitch * PITCH_PX})`}>
-            <rect class="sky" x={-120} y={-240} width={240} height={240} />
-            <rect class="earth" x={-120} y={0} width={240} height={240} />
+            <rect class={css['sky']} x={-120} y={-240} width={240} height={240} />
+            <rect class={css['earth']} x={-120} y={0} width={240} height={240} />
             <path
-              class="ladder"
+              class={css['ladder']}
               d={[-20, -10, 0, 10, 20]
                 .map((degree) => {
                   const half = degree === 0 ? 120 : degree % 20 === 0 ? 14 : 9;
@@ -51,7 +52,7 @@ export function Horizon(): JSX.Element {
           </g>
         )}
       </g>
-      <path class="wings" d="M-26 0H-9L0 6L9 0H26" />
+      <path class={css['wings']} d="M-26 0H-9L0 6L9 0H26" />
       {heading === null ? null : (
         <g transform={`rotate(${-heading})`}>
           {(['N', 'E', 'S', 'W'] as const).map((point, at) => (
@@ -61,7 +62,7 @@ export function Horizon(): JSX.Element {
           ))}
         </g>
       )}
-      <path class="nose" d="M0 -44L4 -37H-4Z" />
+      <path class={css['nose']} d="M0 -44L4 -37H-4Z" />
     </svg>
   );
 }

@@ -3,6 +3,7 @@ import { fresh, newest } from '../../api/telemetry.ts';
 import { moment, number, span } from '../../parts/format.ts';
 import { Card } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import css from './fly.module.css';
 
 const SHOWN = 30;
 
@@ -13,7 +14,7 @@ export function Messages(): JSX.Element {
     <Card title={t.fly.messages}>
       {messages.length === 0 ? <p class="hint">{t.fly.noMessages}</p> : null}
       {/* A person without a mouse scrolls it, too. */}
-      <div class="messages" role="log" aria-label={t.fly.messages} tabIndex={0}>
+      <div class={css['messages']} role="log" aria-label={t.fly.messages} tabIndex={0}>
         <ul>
           {messages.map(({ at, severity, text }) => (
             <li key={`${at ?? ''}${text ?? ''}`} class={toneOf(severity ?? 6)}>

@@ -11,6 +11,7 @@ import { t } from '../../strings.ts';
 import { Watching } from '../../video/watching.ts';
 import { VideoOverlays } from '../extensions/panels.tsx';
 import { Boxes } from './boxes.tsx';
+import css from './fly.module.css';
 
 // A phone's browser that shows no other element than a film over the whole screen.
 type PhoneVideo = HTMLVideoElement & { webkitEnterFullscreen?: () => void };
@@ -35,7 +36,7 @@ export function Picture({
   }, []);
   const still = watching?.still.value ?? null;
   return (
-    <div class="picture">
+    <div class={css['picture']}>
       {/* It has no sound and no text. */}
       <video
         ref={video}
@@ -66,7 +67,7 @@ function Words({ watching, large }: { readonly watching: Watching; readonly larg
   const isSmall = way.value === 'whep' && small !== null && small.width === size.value?.width;
   const age = still.value === null ? null : Math.max(0, now.value - still.value.at) / 1000;
   return (
-    <div class="picture-state">
+    <div class={css['picture-state']}>
       <span id="video-state" role="status" class={live.value ? 'live' : ''}>
         {words.value}
       </span>
@@ -133,7 +134,7 @@ function Tools({
   };
   const ended = watching.status.value?.recording_problem ?? null;
   return (
-    <div class="picture-tools">
+    <div class={css['picture-tools']}>
       {recording === null ? null : (
         <Badge tone="bad">
           {t.fly.video.recording(span(recording.duration_seconds), bytes(recording.size_bytes))}
@@ -171,7 +172,7 @@ function Tools({
           <Button onClick={full}>{t.fly.video.full}</Button>
         ) : null}
         {may('video.recordings.get') && typeof files?.free_bytes === 'number' ? (
-          <small class="free">{t.fly.video.free(bytes(files.free_bytes))}</small>
+          <small class={css['free']}>{t.fly.video.free(bytes(files.free_bytes))}</small>
         ) : null}
       </div>
     </div>

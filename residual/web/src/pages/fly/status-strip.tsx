@@ -6,6 +6,7 @@ import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { radioTone } from '../node/radio/radio-state.tsx';
 import { readiness } from './commands.ts';
+import css from './fly.module.css';
 import { heardAgo } from './vehicle-state.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'info';
@@ -14,7 +15,7 @@ const RADIO_MS = 2000;
 /** What a pilot looks at first, in words; mode and arming are in the bar above every page. */
 export function StatusStrip(): JSX.Element {
   return (
-    <div class="strip" role="group" aria-label={t.fly.state}>
+    <div class={css['strip']} role="group" aria-label={t.fly.state}>
       {heardAgo.value === null ? <Badge tone="warn">{t.fly.noVehicle}</Badge> : <OfVehicle />}
       <Radio />
     </div>

@@ -8,7 +8,9 @@ import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import nodeCss from '../node/node.module.css';
 import { type Radio, radioTone } from '../node/radio/radio-state.tsx';
+import css from './ground.module.css';
 
 type Drone = Answer<'ground-station.drones.get'>['drones'][number];
 
@@ -29,9 +31,9 @@ export function Drones(): JSX.Element {
       <ErrorNote error={error} onRetry={reload} />
       <GuardNote act={act} />
       {data?.drones.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="items">
+      <ul class={nodeCss['items']}>
         {data?.drones.map((drone) => (
-          <li key={drone.device_id} class={drone.device_id === data.active ? 'drone-active' : ''}>
+          <li key={drone.device_id} class={drone.device_id === data.active ? css['drone-active'] : ''}>
             <div>
               <strong>{drone.name || drone.device_id}</strong> <Link drone={drone} />{' '}
               {drone.device_id === data.active ? <Badge tone="good">{text.active}</Badge> : null}

@@ -6,6 +6,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { HotspotForm } from '../node/hotspot.tsx';
+import css from './ground.module.css';
 
 const EVERY_MS = 10_000;
 
@@ -77,7 +78,7 @@ function Priority({
   return (
     <>
       <h3>{text.priority}</h3>
-      <ol class="order">
+      <ol class={css['order']}>
         {order.map((name, at) => (
           <li key={name}>
             {name}{' '}

@@ -2,20 +2,19 @@ import type { JSX } from 'preact';
 import { isGround } from '../../api/node.ts';
 import { Note } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
+import nodeCss from '../node/node.module.css';
 import { RadioCards } from '../node/radio/radio-tab.tsx';
 import { Drones } from './drones.tsx';
 import { GroundNetwork } from './ground-network.tsx';
 import { Pilot } from './pilot.tsx';
 import { GroundRecording } from './recording.tsx';
 import { FactoryReset, Role } from './role.tsx';
-import '../node/node.css';
-import './ground.css';
 
 /** What only a ground station has: its drones, who flies, its radio, its network. */
 export default function Ground(): JSX.Element {
   if (!isGround.value) return <Note>{t.ground.notHere}</Note>;
   return (
-    <div class="page">
+    <div class={`page ${nodeCss['node-page']}`}>
       <Drones />
       <Pilot />
       <RadioCards />

@@ -5,6 +5,8 @@ import { bytes, moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import nodeCss from '../node/node.module.css';
+import css from './ground.module.css';
 
 const EVERY_MS = 5000;
 const SHOWN = 5;
@@ -40,7 +42,7 @@ export function GroundRecording(): JSX.Element {
           >
             {data.recording ? text.stop : text.start}
           </Button>
-          <ul class="items">
+          <ul class={nodeCss['items']}>
             {data.items.slice(0, SHOWN).map(({ name, size_bytes: size, modified_at: at }) => (
               <li key={name}>
                 <div>
@@ -52,7 +54,7 @@ export function GroundRecording(): JSX.Element {
               </li>
             ))}
           </ul>
-          <a class="onward" href={hrefOf('node', 'video')}>
+          <a class={css['onward']} href={hrefOf('node', 'video')}>
             {text.all}
           </a>
         </>

@@ -4,6 +4,7 @@ import { call } from '../../api/client.ts';
 import { lose } from '../../api/credential.ts';
 import { denied, info } from '../../api/node.ts';
 import type { Answer } from '../../api/rows.ts';
+import { Closed } from '../../parts/closed.tsx';
 import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Button, Card, ErrorNote, Field, HoldButton, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
@@ -91,7 +92,7 @@ export function FactoryReset(): JSX.Element {
           </HoldButton>
         </>
       ) : (
-        <Note>{t.denied[closed]}</Note>
+        <Closed why={closed} />
       )}
       <GuardNote act={act} />
       {done === null ? null : (

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { call } from '../../api/client.ts';
 import { denied, enter } from '../../api/node.ts';
+import { AddKey } from '../../parts/closed.tsx';
 import { Card, ErrorNote } from '../../parts/parts.tsx';
 import { mustRestart, Restarts } from '../../parts/restart.tsx';
 import { SchemaForm } from '../../parts/schema-form.tsx';
@@ -27,6 +28,7 @@ export function ConfigTab(): JSX.Element {
       <Card title={t.config.title} wide>
         <p class="hint">{t.config.hint}</p>
         <Restarts />
+        <AddKey />
         <ErrorNote error={schema.error ?? config.error} onRetry={config.reload} />
         {schema.data === null || config.data === null ? (
           <p class="first">{t.app.loading}</p>

@@ -7,6 +7,7 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Field } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type Entry = Answer<'logs.get'>['entries'][number];
 
@@ -52,7 +53,7 @@ export function LogTab(): JSX.Element {
           </div>
         }
       >
-        <div class="filters">
+        <div class={css['filters']}>
           <Field label={text.level}>
             {(ids) => (
               <select
@@ -95,7 +96,7 @@ export function LogTab(): JSX.Element {
           </Field>
         </div>
         <ErrorNote error={exporting.error ?? error} />
-        <div class="scroll log" tabIndex={0} role="log" aria-label={text.title} aria-live="off">
+        <div class={`scroll ${css['log']}`} tabIndex={0} role="log" aria-label={text.title} aria-live="off">
           <ol>
             {entries.map((entry) => (
               <li key={entry.seq}>

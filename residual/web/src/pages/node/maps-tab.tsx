@@ -10,6 +10,7 @@ import { say } from '../../parts/toast.tsx';
 import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 /** Map files for places without internet: PMTiles. */
 export function MapsTab(): JSX.Element {
@@ -26,7 +27,7 @@ export function MapsTab(): JSX.Element {
           <p class="hint">{data.free_bytes === null ? '' : text.free(bytes(data.free_bytes))}</p>
         )}
         {data?.maps.length === 0 ? <p>{text.none}</p> : null}
-        <ul class="items">
+        <ul class={css['items']}>
           {data?.maps.map((map) => (
             <li key={map.name}>
               <div>

@@ -5,6 +5,7 @@ import { Chart, type Line } from '../../parts/chart.tsx';
 import { Button, Card, ErrorNote } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type Bucket = Answer<'observability.aggregate.get'>['data'][number];
 
@@ -43,7 +44,7 @@ export function MetricsTab(): JSX.Element {
         ))}
       </div>
       <p class="hint">{t.node.metrics.hint}</p>
-      <div class="page charts">
+      <div class={`page ${css['charts']}`}>
         {CHARTS.map((chart) => (
           <MetricChart key={chart.id} chart={chart} range={range} />
         ))}

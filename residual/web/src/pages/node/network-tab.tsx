@@ -10,6 +10,7 @@ import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { HotspotForm } from './hotspot.tsx';
+import css from './node.module.css';
 import { Wifi } from './wifi.tsx';
 
 type State = Answer<'network.get'>;
@@ -164,7 +165,7 @@ function Adapters(): JSX.Element | null {
     <Card title={text.title}>
       <p class="hint">{text.hint}</p>
       <ErrorNote error={act.error} />
-      <ul class="items">
+      <ul class={css['items']}>
         {data.adapters.map(({ name, mac, pinned_mac: pinned, state }) => (
           <li key={name}>
             <div>

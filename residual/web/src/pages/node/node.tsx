@@ -10,11 +10,11 @@ import { LogTab } from './log-tab.tsx';
 import { MapsTab } from './maps-tab.tsx';
 import { MetricsTab } from './metrics-tab.tsx';
 import { NetworkTab } from './network-tab.tsx';
+import css from './node.module.css';
 import { OverviewTab } from './overview-tab.tsx';
 import { RadioTab } from './radio/radio-tab.tsx';
 import { UpdateTab } from './update-tab.tsx';
 import { VideoTab } from './video-tab.tsx';
-import './node.css';
 
 /** Each tab, with the row without which it has nothing to show. */
 const TABS = {
@@ -43,7 +43,7 @@ export default function Node(): JSX.Element {
       ?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [chosen]);
   return (
-    <div class="node-page" ref={box}>
+    <div class={css['node-page']} ref={box}>
       <Tabs
         label={t.node.tabs}
         tabs={IDS.map((id) => ({ id, name: t.node.tab[id] }))}

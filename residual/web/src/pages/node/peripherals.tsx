@@ -6,6 +6,7 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type List = Answer<'peripherals.get'>;
 type Peripheral = List['peripherals'][number];
@@ -43,7 +44,7 @@ export function Peripherals(): JSX.Element {
           </Note>
         ))}
       {data?.count === 0 ? <p>{text.nothing}</p> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {data?.peripherals
           .filter(({ connected }) => connected)
           .map((each) => (
@@ -84,7 +85,7 @@ function Gone({ items }: { items: readonly Peripheral[] }): JSX.Element {
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{text.unplugged(items.length)}</summary>
-      <ul class="items">
+      <ul class={css['items']}>
         {items.map(({ id, name, last_seen: seen }) => (
           <li key={id}>
             <div>

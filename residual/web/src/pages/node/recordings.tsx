@@ -7,6 +7,7 @@ import { bytes, moment } from '../../parts/format.ts';
 import { Button, Card, Dialog, ErrorNote, HoldButton } from '../../parts/parts.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 const EVERY_MS = 10_000;
 
@@ -26,7 +27,7 @@ export function Recordings(): JSX.Element {
       <ErrorNote error={error ?? act.error} onRetry={reload} />
       {data?.free_bytes == null ? null : <p class="hint">{text.free(bytes(data.free_bytes))}</p>}
       {data?.recordings.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {data?.recordings.map(({ name, kind, size_bytes: size, modified_at: at }) => (
           <li key={name}>
             <div>
@@ -84,9 +85,11 @@ export function Recordings(): JSX.Element {
         {shown?.kind === 'recording' ? (
           // A film of the camera has no words to write below it.
           // biome-ignore lint/a11y/useMediaCaption: no sound is recorded
-          <video class="shown" controls autoplay muted playsInline src={shown.address} />
+          <video class={css['shown']} controls autoplay muted playsInline src={shown.address} />
         ) : null}
-        {shown?.kind === 'snapshot' ? <img class="shown" alt={shown.name} src={shown.address} /> : null}
+        {shown?.kind === 'snapshot' ? (
+          <img class={css['shown']} alt={shown.name} src={shown.address} />
+        ) : null}
       </Dialog>
     </Card>
   );

@@ -7,6 +7,7 @@ import { forced, GuardNote, useGuarded } from '../../parts/guarded.tsx';
 import { Badge, Button, Card, ErrorNote, Note } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type Service = Answer<'services.get'>['services'][number];
 
@@ -56,7 +57,7 @@ export function Services(): JSX.Element {
             : text.restarted(asked.name, number(asked.before), number(after))}
         </Note>
       )}
-      <ul class="items">
+      <ul class={css['items']}>
         {data?.services.map((service) => (
           <li key={service.name}>
             <div>

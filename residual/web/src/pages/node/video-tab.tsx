@@ -8,6 +8,7 @@ import { Badge, Button, Card, ErrorNote, Note, Stat } from '../../parts/parts.ts
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 import { Recordings } from './recordings.tsx';
 import { Vision } from './vision.tsx';
 
@@ -90,7 +91,7 @@ export function VideoTab(): JSX.Element {
         <ErrorNote error={cameras.error} />
         {cameras.data?.problem == null ? null : <Note tone="warn">{cameras.data.problem}</Note>}
         {cameras.data?.cameras.length === 0 ? <p>{text.noCameras}</p> : null}
-        <ul class="items">
+        <ul class={css['items']}>
           {cameras.data?.cameras.map((camera) => (
             <li key={camera.device_path}>
               <div>

@@ -20,6 +20,7 @@ import { say } from '../../parts/toast.tsx';
 import { upload } from '../../parts/upload.ts';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type Models = Answer<'vision.models.get'>;
 
@@ -119,7 +120,7 @@ function Installed({
     <>
       <p class="hint">{text.space(bytes(cache.used_bytes), bytes(cache.max_bytes))}</p>
       {installed.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {installed.map(({ id, name, size_bytes: size, input_w: width, input_h: height, classes }) => (
           <li key={id}>
             <div>
@@ -186,7 +187,7 @@ function Offered({
       <h3>{text.offered}</h3>
       <ErrorNote error={act.error} />
       {act.busy ? <Progress label={step ?? text.checking} value={null} /> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {missing.map(({ id, name = id, url, sha256, metadata }) => (
           <li key={id}>
             <strong>{name}</strong>

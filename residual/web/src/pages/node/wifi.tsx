@@ -10,6 +10,7 @@ import { Badge, Button, Card, Dialog, ErrorNote, Field } from '../../parts/parts
 import { say } from '../../parts/toast.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './node.module.css';
 
 type Network = Answer<'network.client.scan.get'>['networks'][number];
 /** What is joined: one that was heard, or one that does not say its name. */
@@ -66,7 +67,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
       <ErrorNote error={scan.error} />
       <GuardNote act={act} />
       {heard?.length === 0 ? <p>{text.nothing}</p> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {heard
           ?.filter(({ ssid }) => ssid !== '')
           .map((network) => (
@@ -95,7 +96,7 @@ export function Wifi({ onChange }: { onChange: () => void }): JSX.Element {
       {saved.data === null || saved.data.connections.length === 0 ? null : (
         <>
           <h3>{text.saved}</h3>
-          <ul class="items">
+          <ul class={css['items']}>
             {saved.data.connections.map(({ name, device }) => (
               <li key={name}>
                 <span>

@@ -6,6 +6,7 @@ import { t } from '../../strings.ts';
 import { commandMeaning, commandName, OFFERED } from './commands.ts';
 import { commanded, edited, type Item, isSomewhere } from './list.ts';
 import { NumberInput } from './number-input.tsx';
+import css from './plan.module.css';
 import type { Sketch } from './sketch.ts';
 
 const FRAMES = [3, 10, 0] as const;
@@ -23,7 +24,7 @@ export function ItemEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX.
   const place = isInDegrees(frame, command);
   const middle = sketch.view.value ?? { lat: 0, lon: 0 };
   return (
-    <div class="fields">
+    <div class={css['fields']}>
       <Field label={t.plan.command}>
         {(ids) => (
           <select

@@ -8,6 +8,7 @@ import { commandName, OFFERED } from './commands.ts';
 import { ItemEditor } from './item-editor.tsx';
 import { edited, inserted, isEnd, moved, newItem, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
+import css from './plan.module.css';
 import { ShapeEditor } from './shape-editor.tsx';
 import { shapeAt, shapesOf, withoutCorner, withShape } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
@@ -27,13 +28,13 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
     <>
       {fault !== undefined && fault.index === null ? <p class="note bad">{fault.text}</p> : null}
       <div class="scroll" tabIndex={0} role="region" aria-label={t.plan.list(t.plan.parts[part])}>
-        <table class="items">
+        <table class={css['items']}>
           <thead>
             <tr>
               <th class="number">{t.plan.number}</th>
               <th>{t.plan.item}</th>
               <th class="number">{t.plan.heightColumn}</th>
-              {part === 'mission' ? <th class="number leg">{t.plan.legColumn}</th> : null}
+              {part === 'mission' ? <th class={`number ${css['leg']}`}>{t.plan.legColumn}</th> : null}
               <th>{t.plan.state}</th>
             </tr>
           </thead>
@@ -46,7 +47,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
               return (
                 <Fragment key={at}>
                   {head === undefined || head.kind !== 'polygon' ? null : (
-                    <tr class="shape-head">
+                    <tr class={css['shape-head']}>
                       <th colSpan={4} scope="rowgroup">
                         {t.plan.shapes.polygon(head.inside, head.count)}
                       </th>
@@ -57,7 +58,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                     <td>
                       <button
                         type="button"
-                        class="link"
+                        class={css['link']}
                         aria-expanded={chosen === at}
                         onClick={() => sketch.show(part, chosen === at ? null : at)}
                       >
@@ -70,7 +71,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                         : ''}
                     </td>
                     {part === 'mission' ? (
-                      <td class="number leg">
+                      <td class={`number ${css['leg']}`}>
                         {leg === null || leg === undefined ? '' : `${number(leg)} m`}
                       </td>
                     ) : null}
@@ -90,7 +91,7 @@ export function ItemTable({ sketch, totals }: { sketch: Sketch; totals: Totals }
                     </tr>
                   ) : null}
                   {chosen === at ? (
-                    <tr class="editor">
+                    <tr class={css['editor']}>
                       <td colSpan={5}>
                         <Editor sketch={sketch} at={at} />
                       </td>
@@ -147,7 +148,7 @@ function Editor({ sketch, at }: { sketch: Sketch; at: number }): JSX.Element | n
       ) : part === 'mission' ? (
         <ItemEditor sketch={sketch} at={at} />
       ) : (
-        <div class="fields">
+        <div class={css['fields']}>
           <NumberInput
             label={t.plan.latitude}
             value={item.x}
@@ -222,7 +223,7 @@ export function AddItem({ sketch }: { sketch: Sketch }): JSX.Element {
     }
   };
   return (
-    <div class="row add">
+    <div class={`row ${css['add']}`}>
       {options === null ? null : (
         <Field label={part === 'fence' ? t.plan.addShape : t.plan.addWhat}>
           {(ids) => (

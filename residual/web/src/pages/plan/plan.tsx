@@ -10,11 +10,11 @@ import { t } from '../../strings.ts';
 import { AddItem, ItemTable } from './item-table.tsx';
 import { isEnd, isSomewhere, type Part, placeOf } from './list.ts';
 import { NumberInput } from './number-input.tsx';
+import css from './plan.module.css';
 import { PlanMap } from './plan-map.tsx';
 import { read, type Sketch, sketchOf } from './sketch.ts';
 import { totalsOf } from './totals.ts';
 import { Transfer } from './transfer.tsx';
-import './plan.css';
 
 const TAKEOFFS: readonly number[] = [22, 84];
 // About the map's size; what it is exactly does not matter.
@@ -41,10 +41,10 @@ export default function Plan(): JSX.Element {
   }, [sketch.view.value === null, isPlaced]);
   const legs = part === 'mission' ? totals : { ...totals, legs: [] };
   return (
-    <div class="page plan">
-      <section class="plan-map" aria-label={t.app.page.plan}>
+    <div class={`page ${css['plan']}`}>
+      <section class={css['plan-map']} aria-label={t.app.page.plan}>
         <PlanMap sketch={sketch} home={home} adds={adds} />
-        <div class="row under-map">
+        <div class={`row ${css['under-map']}`}>
           <label class="check">
             <input
               type="checkbox"
@@ -56,7 +56,7 @@ export default function Plan(): JSX.Element {
           <Button onClick={fit}>{t.plan.showAll}</Button>
         </div>
       </section>
-      <div class="plan-side">
+      <div class={css['plan-side']}>
         <section class="card">
           <Tabs<Part>
             label={t.plan.partsLabel}

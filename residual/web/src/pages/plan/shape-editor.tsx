@@ -3,6 +3,7 @@ import { Button, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { edited, placeOf, removed } from './list.ts';
 import { NumberInput } from './number-input.tsx';
+import css from './plan.module.css';
 import { shapeAt, turned, withCorner } from './shapes.ts';
 import type { Sketch } from './sketch.ts';
 
@@ -20,7 +21,7 @@ export function ShapeEditor({ sketch, at }: { sketch: Sketch; at: number }): JSX
   };
   return (
     <>
-      <div class="fields">
+      <div class={css['fields']}>
         {shape.kind === 'return' ? null : (
           <Field label={t.plan.sense}>
             {(ids) => (

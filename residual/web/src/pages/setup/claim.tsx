@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
-import { hold } from '../../api/credential.ts';
 import { info } from '../../api/node.ts';
+import { holdNewKey } from '../../api/sign-in.ts';
 import { textIn } from '../../parts/form-text.ts';
 import { Button, Copyable, ErrorNote, Field, Note } from '../../parts/parts.tsx';
 import { Qr } from '../../parts/qr.tsx';
@@ -13,7 +13,7 @@ import { t } from '../../strings.ts';
 /** The key of a claim that nobody has stored yet: the node shows it this once. It survives that the page is drawn anew. */
 export const claimed = signal<string | null>(null);
 
-/** Claims an unpaired node. From then on this browser speaks with the key. */
+/** Claims an unpaired node. From then on this browser speaks with the key, and after a reload with its session. */
 export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
   const { busy, error, run } = useAct();
   const required = info.value?.code_required === true;
@@ -28,8 +28,9 @@ export function Claim({ onClaimed }: { onClaimed: () => void }): JSX.Element {
             body: { user_id: user, ...(code === '' ? {} : { code }) },
           });
           claimed.value = key;
+          const held = holdNewKey(key);
           onClaimed();
-          hold({ kind: 'key', value: key });
+          await held;
         });
       }}
     >

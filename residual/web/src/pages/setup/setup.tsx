@@ -6,7 +6,7 @@ import { Restarts } from '../../parts/restart.tsx';
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { claimed } from './claim.tsx';
-import './setup.css';
+import css from './setup.module.css';
 import { CONFIRMABLE, mark, type Step, type StepId, type StepProps } from './status.ts';
 import { CameraStep } from './steps/camera.tsx';
 import { FcStep } from './steps/fc.tsx';
@@ -40,7 +40,7 @@ export default function Setup(): JSX.Element {
   const [asked] = place.value.rest;
   if (data === null)
     return (
-      <div class="setup">
+      <div class={css['setup']}>
         <ErrorNote error={error} onRetry={reload} />
         {error === null ? <p class="first">{t.app.loading}</p> : null}
       </div>
@@ -50,7 +50,7 @@ export default function Setup(): JSX.Element {
   const wanted = claimed.value === null ? (asked ?? data.next) : 'pairing';
   const current = steps.find(({ id }) => id === wanted) ?? steps.at(-1);
   return (
-    <div class="setup">
+    <div class={css['setup']}>
       <Way steps={steps} current={current?.id ?? 'finish'} />
       <Restarts />
       {current === undefined ? null : (
@@ -66,7 +66,7 @@ function Way({ steps, current }: { steps: readonly Step[]; current: StepId }): J
   return (
     <nav aria-label={t.setup.steps}>
       <p class="hint">{t.setup.progress(done, steps.length)}</p>
-      <ol class="way">
+      <ol class={css['way']}>
         {steps.map(({ id, state }) => (
           <li key={id}>
             <a href={hrefOf('setup', id)} class={state} aria-current={id === current ? 'step' : undefined}>
@@ -107,7 +107,7 @@ function OneStep({
   useEffect(() => box.current?.focus({ preventScroll: true }), []);
   const Body = STEPS[id];
   return (
-    <div ref={box} tabIndex={-1} class="one-step">
+    <div ref={box} tabIndex={-1} class={css['one-step']}>
       <Card
         title={t.setup.step[id].title}
         actions={
@@ -120,7 +120,7 @@ function OneStep({
         {id === 'finish' ? null : <Note tone={state === 'complete' ? 'good' : 'info'}>{detail}</Note>}
         <Body step={step} reload={reload} complete={complete} />
         <ErrorNote error={error} />
-        <div class="row onward">
+        <div class={`row ${css['onward']}`}>
           {before === undefined ? null : (
             <Button why={held} onClick={() => go('setup', before.id)}>
               {t.setup.back}

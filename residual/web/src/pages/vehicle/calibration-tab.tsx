@@ -9,6 +9,7 @@ import { Badge, Button, Card, ErrorNote, Note, Progress } from '../../parts/part
 import { useAct, useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
 import { RebootAutopilot } from './reboot.tsx';
+import css from './vehicle.module.css';
 
 const LOOK_MS = 700;
 const TONE = { done: 'good', failed: 'bad', cancelled: 'warn' } as const;
@@ -33,7 +34,7 @@ export function CalibrationTab(): JSX.Element {
         <ErrorNote error={error} />
         <GuardNote act={act} />
         {running ? <Note>{t.vehicle.calibration.one}</Note> : null}
-        <ul class="sensors">
+        <ul class={css['sensors']}>
           {CALIBRATION_SENSORS.map((sensor) => (
             <li key={sensor}>
               <div>
@@ -85,7 +86,7 @@ function Running({
         </p>
       )}
       {text === null ? null : (
-        <p class="big" role="status">
+        <p class={css['big']} role="status">
           {text}
         </p>
       )}

@@ -3,6 +3,7 @@ import { bytes, number, span } from '../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../parts/parts.tsx';
 import { useAsk } from '../../parts/use-ask.ts';
 import { t } from '../../strings.ts';
+import css from './vehicle.module.css';
 
 const LOOK_MS = 2000;
 
@@ -34,7 +35,7 @@ export function LinkTab(): JSX.Element {
                       : t.vehicle.link.alive}
               </Badge>
             </p>
-            <dl class="stats wide-stats">
+            <dl class={`stats ${css['wide-stats']}`}>
               <Stat label={t.vehicle.link.configured} value={link.source} />
               <Stat
                 label={t.vehicle.link.port}
@@ -58,7 +59,7 @@ export function LinkTab(): JSX.Element {
       <Card title={t.vehicle.link.ports}>
         <ErrorNote error={ports.error} />
         {ports.data?.ports.length === 0 ? <p class="hint">{t.vehicle.link.noPorts}</p> : null}
-        <ul class="ports">
+        <ul class={css['ports']}>
           {ports.data?.ports.map(({ path, description, by_id: byId }) => (
             <li key={path}>
               <strong>{path}</strong> {description}
@@ -70,7 +71,7 @@ export function LinkTab(): JSX.Element {
       <Card wide title={t.vehicle.link.endpoints}>
         <p class="hint">{t.vehicle.link.endpointsHint}</p>
         {link?.endpoints.map(({ name, open, problem, peers, peers_turned_away: away }) => (
-          <section key={name} class="endpoint">
+          <section key={name} class={css['endpoint']}>
             <h3>
               {name}{' '}
               <Badge tone={open ? 'good' : 'bad'}>

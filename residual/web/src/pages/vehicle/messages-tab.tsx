@@ -4,6 +4,7 @@ import { moment } from '../../parts/format.ts';
 import { Badge, Card, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { messages } from './messages.ts';
+import css from './vehicle.module.css';
 
 const ALL = 7;
 const NOTICE = 5;
@@ -20,7 +21,7 @@ export function MessagesTab(): JSX.Element {
   return (
     <div class="page">
       <Card wide title={t.vehicle.messages.title}>
-        <div class="filters">
+        <div class={css['filters']}>
           <Field label={t.vehicle.messages.severity}>
             {(ids) => (
               <select {...ids} value={most} onChange={(event) => setMost(Number(event.currentTarget.value))}>
@@ -47,7 +48,7 @@ export function MessagesTab(): JSX.Element {
             {messages.value.length === 0 ? t.vehicle.messages.empty : t.vehicle.messages.none}
           </p>
         ) : (
-          <ul class="messages">
+          <ul class={css['messages']}>
             {found.toReversed().map(({ at, severity, text }) => (
               <li key={`${at} ${text}`}>
                 <span class="hint">{moment(at)}</span>{' '}

@@ -5,6 +5,7 @@ import { Badge, Button, Field } from '../../parts/parts.tsx';
 import { t } from '../../strings.ts';
 import { hasBit, isChanged, isOutside, isSame, meaning, type Param } from './param.ts';
 import { stage, staged } from './staged-values.ts';
+import css from './vehicle.module.css';
 
 const PAGE = 100;
 
@@ -19,7 +20,7 @@ export function ParamTable({ params, total }: { params: readonly Param[]; total:
         {t.vehicle.params.found(params.length, total)}
       </p>
       <div class="scroll" tabIndex={0} role="region" aria-label={t.vehicle.params.table}>
-        <table class="params">
+        <table class={css['params']}>
           <thead>
             <tr>
               <th>{t.vehicle.params.name}</th>
@@ -36,7 +37,7 @@ export function ParamTable({ params, total }: { params: readonly Param[]; total:
                   onOpen={() => setOpen(open === param.name ? null : param.name)}
                 />
                 {open === param.name ? (
-                  <tr class="editor">
+                  <tr class={css['editor']}>
                     <td colSpan={3}>
                       <Editor param={param} />
                     </td>
@@ -64,7 +65,7 @@ function Row({ param, isOpen, onOpen }: { param: Param; isOpen: boolean; onOpen:
   return (
     <tr class={next === undefined ? '' : 'staged'}>
       <td>
-        <button type="button" class="link" aria-expanded={isOpen} onClick={onOpen}>
+        <button type="button" class={css['link']} aria-expanded={isOpen} onClick={onOpen}>
           {name}
         </button>
         {label === null ? null : <div class="hint">{label}</div>}
@@ -103,7 +104,7 @@ function Editor({ param }: { param: Param }): JSX.Element {
     <>
       {about?.description == null ? null : <p>{about.description}</p>}
       {about === null ? <p class="hint">{t.vehicle.params.undescribed}</p> : null}
-      <div class="edit">
+      <div class={css['edit']}>
         {about?.values != null && about.values.some((each) => isSame(each.value, now)) ? (
           <Field label={t.vehicle.params.choose(name)}>
             {(ids) => (
@@ -130,7 +131,7 @@ function Editor({ param }: { param: Param }): JSX.Element {
         />
       </div>
       {about?.bitmask == null ? null : (
-        <fieldset class="bits">
+        <fieldset class={css['bits']}>
           <legend>{t.vehicle.params.bits}</legend>
           {about.bitmask.map(({ bit, text }) => (
             <label key={bit} class="check">

@@ -14,6 +14,7 @@ import { commaFile, type ParamFile, readParamFile, tabFile } from './param-file.
 import { ParamTable } from './param-table.tsx';
 import { RebootAutopilot } from './reboot.tsx';
 import { Staged } from './staged.tsx';
+import css from './vehicle.module.css';
 
 const PRIMING_MS = 1000;
 const MAX_BYTES = 1024 * 1024;
@@ -89,7 +90,7 @@ export function ParamsTab(): JSX.Element {
         {values.data?.priming_timeout === true ? (
           <Note tone="warn">{t.vehicle.params.incomplete}</Note>
         ) : null}
-        <div class="filters">
+        <div class={css['filters']}>
           <Field label={t.vehicle.params.search}>
             {(ids) => (
               <input

@@ -10,7 +10,7 @@ import { LogsTab } from './logs-tab.tsx';
 import { MessagesTab } from './messages-tab.tsx';
 import { ParamsTab } from './params-tab.tsx';
 import { SigningTab } from './signing-tab.tsx';
-import './vehicle.css';
+import css from './vehicle.module.css';
 
 const TABS = {
   parameters: ParamsTab,
@@ -33,7 +33,7 @@ export default function Vehicle(): JSX.Element {
   const own = IDS.find((id) => id === first) ?? 'parameters';
   const Shown = TABS[own];
   return (
-    <div class="vehicle-page">
+    <div class={css['vehicle-page']}>
       <Tabs
         label={t.app.page.vehicle}
         tabs={[

@@ -20,6 +20,7 @@ import {
 import { Qr } from '../../../parts/qr.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../node.module.css';
 
 const EVERY_MS = 5000;
 const HOLD_MS = 2000;
@@ -35,7 +36,7 @@ export function Pairs(): JSX.Element {
     <Card title={text.title}>
       <ErrorNote error={error} onRetry={reload} />
       {data?.pairs.length === 0 ? <p>{text.none}</p> : null}
-      <ul class="items">
+      <ul class={css['items']}>
         {data?.pairs.map(({ slot, device_id: id, name, fingerprint, paired_at: at, proved }) => (
           <li key={id}>
             <div>
@@ -44,7 +45,7 @@ export function Pairs(): JSX.Element {
               <p class="hint">
                 {text.item(id, slot)} · {moment(at)}
               </p>
-              <code class="fingerprint">{fingerprint}</code>
+              <code class={css['fingerprint']}>{fingerprint}</code>
             </div>
             <div class="row">
               <Button aria-label={text.qrOf(name || id)} onClick={() => setShown(fingerprint)}>
@@ -74,7 +75,7 @@ export function Pairs(): JSX.Element {
       {isGround.value ? <Bind onDone={reload} /> : <p class="hint">{text.fromGround}</p>}
       <Dialog title={text.fingerprint} open={shown !== null} onClose={() => setShown(null)}>
         <p>{text.compare}</p>
-        <code class="fingerprint">{shown}</code>
+        <code class={css['fingerprint']}>{shown}</code>
         {shown === null ? null : <Qr text={shown} label={text.fingerprint} />}
       </Dialog>
     </Card>
@@ -123,7 +124,7 @@ function Bind({ onDone }: { onDone: () => void }): JSX.Element | null {
       {bound === null ? null : (
         <Note tone={bound.proved ? 'good' : 'info'}>
           <p>{text.bound(bound.device_id)}</p>
-          <code class="fingerprint">{bound.fingerprint}</code>
+          <code class={css['fingerprint']}>{bound.fingerprint}</code>
           {bound.drone_key === undefined ? null : (
             <>
               <p>{text.droneKey}</p>

@@ -5,6 +5,7 @@ import { number, span } from '../../../parts/format.ts';
 import { Badge, Card, ErrorNote, Note, Stat } from '../../../parts/parts.tsx';
 import type { Asked } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../node.module.css';
 
 export type Radio = Answer<'wfb.get'>;
 
@@ -84,7 +85,7 @@ function Antennas({ radio }: { radio: Radio }): JSX.Element | null {
   return (
     <>
       <h3>{text.antennas}</h3>
-      <ul class="antennas">
+      <ul class={css['antennas']}>
         {antennas.map(({ id, card, antenna, host, rssi_dbm: rssi, snr_db: snr, packets }) => (
           <li key={id}>
             <span>{text.antenna(card, antenna, host ?? null)}</span>
@@ -97,7 +98,7 @@ function Antennas({ radio }: { radio: Radio }): JSX.Element | null {
               value={rssi}
               aria-label={text.antenna(card, antenna, host ?? null)}
             />
-            <span class="figures">
+            <span class={css['figures']}>
               {number(rssi)} dBm · {number(snr)} dB · {text.packets(number(packets))}
             </span>
           </li>

@@ -5,6 +5,7 @@ import { may } from '../../../api/node.ts';
 import { Note } from '../../../parts/parts.tsx';
 import { useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
 import { SourceForm } from './source-form.tsx';
 
@@ -74,8 +75,8 @@ function Picture(): JSX.Element {
     };
   }, []);
   return shown.url === null ? (
-    <p class="no-picture">{shown.why ?? t.app.loading}</p>
+    <p class={css['no-picture']}>{shown.why ?? t.app.loading}</p>
   ) : (
-    <img class="picture" src={shown.url} alt={t.setup.camera.picture} />
+    <img class={css['picture']} src={shown.url} alt={t.setup.camera.picture} />
   );
 }

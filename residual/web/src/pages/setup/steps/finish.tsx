@@ -5,6 +5,7 @@ import { Button, ErrorNote, HoldButton } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
 
 export function FinishStep({ step, reload }: StepProps): JSX.Element {
@@ -12,7 +13,7 @@ export function FinishStep({ step, reload }: StepProps): JSX.Element {
   const { busy, error, run } = useAct();
   return (
     <>
-      <ul class="facts">
+      <ul class={css['facts']}>
         {(data?.steps ?? [])
           .filter(({ id, state }) => id !== 'finish' && state !== 'not_applicable')
           .map(({ id, state, detail }) => (

@@ -7,6 +7,7 @@ import { Badge, Button, ErrorNote, Field, Progress } from '../../../parts/parts.
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
 
 const LOOK_MS = 5000;
@@ -21,7 +22,7 @@ export function NetworkStep({ reload }: StepProps): JSX.Element {
   return (
     <>
       <ErrorNote error={error} onRetry={again} />
-      <ul class="facts">
+      <ul class={css['facts']}>
         {(data?.interfaces ?? [])
           .filter(({ kind, radio }) => kind !== 'loopback' && radio !== true)
           .map(({ name, kind, state, addresses }) => (
@@ -67,7 +68,7 @@ function Join({ hotspot, onJoined }: { hotspot: boolean; onJoined: () => void })
       {found === null ? null : found.length === 0 ? (
         <p>{t.setup.network.nothing}</p>
       ) : (
-        <ul class="facts">
+        <ul class={css['facts']}>
           {found.map(({ ssid, signal, security, in_use: joined }) => (
             <li key={ssid}>
               <Button onClick={() => setChosen(ssid)} aria-pressed={chosen === ssid}>

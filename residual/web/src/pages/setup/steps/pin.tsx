@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { call, Refused } from '../../../api/client.ts';
-import { credential, hold } from '../../../api/credential.ts';
+import { holdSession } from '../../../api/sign-in.ts';
 import { textIn } from '../../../parts/form-text.ts';
 import { Button, ErrorNote, Field } from '../../../parts/parts.tsx';
 import { say } from '../../../parts/toast.tsx';
@@ -13,11 +13,10 @@ export function PinStep({ step, complete }: StepProps): JSX.Element {
   const isSet = step.state === 'complete';
   const set = async (pin: string, again: string): Promise<void> => {
     if (pin !== again) throw new Refused(0, 'E_INVALID_VALUE', t.setup.pin.differ);
-    const { session, expires_at: expiresAt } = await call('dashboard.pin.set.post', { body: { pin } });
+    const opened = await call('dashboard.pin.set.post', { body: { pin } });
     say(t.setup.pin.done, 'good');
     await complete();
-    // A key is worth more than a session.
-    if (credential.value?.kind !== 'key') hold({ kind: 'session', value: session, expiresAt });
+    holdSession(opened);
   };
   return (
     <form

@@ -6,6 +6,7 @@ import { Button, ErrorNote, Field, Note, Progress } from '../../../parts/parts.t
 import { restart } from '../../../parts/restart.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
 
 const PROFILES = ['drone', 'ground-station'] as const;
@@ -39,10 +40,10 @@ export function ProfileStep({ complete }: StepProps): JSX.Element {
   };
   return (
     <>
-      <fieldset class="choices">
+      <fieldset class={css['choices']}>
         <legend class="visually-hidden">{t.setup.step.profile.title}</legend>
         {PROFILES.map((each) => (
-          <label key={each} class="check choice">
+          <label key={each} class={`check ${css['choice']}`}>
             <input type="radio" name="profile" checked={profile === each} onChange={() => setProfile(each)} />
             <strong>{t.setup.profile[each].name}</strong>
             <span class="hint">{t.setup.profile[each].hint}</span>

@@ -7,6 +7,7 @@ import { Badge, Button, Copyable, ErrorNote, Field, Note } from '../../../parts/
 import { say } from '../../../parts/toast.tsx';
 import { useAct, useAsk } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
+import css from '../setup.module.css';
 import type { StepProps } from '../status.ts';
 import { setConfig, useConfig } from '../use-config.ts';
 
@@ -34,7 +35,7 @@ export function RadioStep({ reload }: StepProps): JSX.Element {
         </>
       ) : null}
       <ErrorNote error={failed ?? error} />
-      <ul class="facts">
+      <ul class={css['facts']}>
         {(data?.pairs ?? []).map(({ slot, device_id: id, name, fingerprint, proved }) => (
           <li key={slot}>
             <strong>{name === '' ? id : name}</strong>{' '}

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { NeedsKey } from '../../../parts/closed.tsx';
 import { Button, Field } from '../../../parts/parts.tsx';
 import { useAct } from '../../../parts/use-ask.ts';
 import { t } from '../../../strings.ts';
@@ -62,6 +63,7 @@ export function SourceForm({
           )
         }
       </Field>
+      <NeedsKey error={error} />
       {draft === null || draft === stored ? null : (
         <Button
           kind="primary"
