@@ -89,13 +89,19 @@ function coming(doing: string, before: string | null, back: (seen: Seen) => bool
   const modes = new Modes(before);
   const isDisarmed = disarmed();
   let groundAt: number | null = null;
+  let stoppedAt: number | null = null;
   return {
     doing,
     judge: (seen, ms) => {
-      const lies = seen.landed === 'on_ground' && !ON_SURFACE.has(seen.type);
+      const onGround = seen.landed === 'on_ground';
+      const lies = onGround && !ON_SURFACE.has(seen.type);
       groundAt = lies ? (groundAt ?? ms) : null;
       const rests = groundAt !== null && ms - groundAt >= ON_GROUND_MS;
-      if (isDisarmed(seen, ms) || rests || (ms >= SETTLED_MS && back(seen))) return 'reached';
+      stoppedAt = isDisarmed(seen, ms) ? (stoppedAt ?? ms) : null;
+      // The two come in messages of their own, and the last line is not to say "disarmed, in air".
+      const stopped =
+        stoppedAt !== null && (onGround || seen.landed === null || ms - stoppedAt >= SETTLED_MS);
+      if (stopped || rests || (ms >= SETTLED_MS && back(seen))) return 'reached';
       return modes.isForeign(seen.mode, ms) ? 'mode_changed' : null;
     },
   };

@@ -35,6 +35,38 @@ describe('when a flight has done what it was sent for', () => {
       null,
     ],
     [
+      'one whose motors have stopped while it still says that it flies',
+      'rtl',
+      [],
+      [
+        [copter, 0],
+        [{ ...copter, armed: false }, 9000],
+      ],
+      null,
+    ],
+    [
+      'one that has said both',
+      'rtl',
+      [],
+      [
+        [copter, 0],
+        [{ ...copter, armed: false }, 9000],
+        [{ ...copter, armed: false, landed: 'on_ground' }, 9400],
+      ],
+      'reached',
+    ],
+    [
+      'one that never says that it has landed',
+      'rtl',
+      [],
+      [
+        [copter, 0],
+        [{ ...copter, armed: false }, 9000],
+        [{ ...copter, armed: false }, 12_000],
+      ],
+      'reached',
+    ],
+    [
       'a rover far from home, which is on the ground',
       'rtl',
       [],
