@@ -38,7 +38,7 @@ export async function portIsOurs(port: number, identity: unknown): Promise<Check
     const address = { host: '127.0.0.1', port, key: null };
     const signal = AbortSignal.timeout(ANSWER_MS);
     const there = await callNode(address, 'GET', '/api/pairing/info', undefined, signal);
-    if (isDeepStrictEqual(there, identity)) return ok(NAME, `The node answers on ${port}.`);
+    if (isDeepStrictEqual(nodeOf(there), nodeOf(identity))) return ok(NAME, `The node answers on ${port}.`);
     problem = 'another program answers.';
   } catch (error) {
     problem = messageOf(error);
@@ -48,4 +48,9 @@ export async function portIsOurs(port: number, identity: unknown): Promise<Check
     `${port}: ${problem}`,
     `If api.port was changed: svc services restart svc-control. Else find who listens: \`sudo ss -ltnp sport = :${port}\`.`,
   );
+}
+
+/** The answer without `entry`, which is of the caller and not of the node. */
+function nodeOf(info: unknown): unknown {
+  return typeof info === 'object' && info !== null ? { ...info, entry: null } : info;
 }

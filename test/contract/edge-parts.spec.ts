@@ -39,6 +39,7 @@ describe('the headers of a request', () => {
       hosts: 0,
       origin: null,
       key: null,
+      showsKey: false,
       session: null,
       token: null,
       ticket: null,
