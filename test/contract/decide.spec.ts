@@ -200,6 +200,14 @@ describe('decide: the order of docs/contract.md 4', () => {
         code: 'E_UNAUTHENTICATED',
         failedCredential: true,
       });
+      const beside = [
+        ['x-svc-dashboard-session', 's'],
+        ['X-SVC-Key', `${KEY}x`],
+      ] as const;
+      expect(
+        verdict({ ...signIn, headers: beside }, edgeState({ credentials: trusting() })),
+        'no session helps',
+      ).to.equal('E_UNAUTHENTICATED');
       expect(verdict({ ...signIn, headers: [withKey, withKey] }), 'twice is none').to.equal(
         'E_UNAUTHENTICATED',
       );

@@ -11,7 +11,8 @@ import { hasRoutable } from '../../front/control/edge/interfaces.ts';
 import { createOnBoxRule, uidOfPeer } from '../../front/control/edge/on-box.ts';
 import { OwnNames, oneSpelling } from '../../front/control/edge/own-names.ts';
 import { groundOf } from '../../front/control/edge/relay.ts';
-import { hostName, isOwnHost } from '../../front/control/edge/unpaired.ts';
+import { entryOf, gateCaller, hostName, isOwnHost } from '../../front/control/edge/unpaired.ts';
+import { ANONYMOUS, PAIRING_KEY } from '../../shared/auth/principal.ts';
 import { SCOPES } from '../../shared/auth/scopes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
@@ -29,6 +30,20 @@ const rowOf = (id: string): Row => {
   if (row === undefined) throw new Error(`no row ${id}`);
   return row;
 };
+
+describe('how a caller is let in, told without a try', () => {
+  const cases = [
+    ['anybody, of a paired node', ANONYMOUS, true, 'credential'],
+    ['from outside, of a node without a key', ANONYMOUS, false, 'nearer'],
+    ['this machine itself, before there is a key', gateCaller('loopback'), false, 'open'],
+    ['the hotspot of the set-up', gateCaller('hotspot'), false, 'open'],
+    ['the LAN, before there is a key', gateCaller('lan'), false, 'credential'],
+    ['whoever shows the key', PAIRING_KEY, true, 'open'],
+    ['a session', { kind: 'session', id: 'lan', scopes: null }, true, 'open'],
+  ] as const;
+  for (const [who, principal, paired, entry] of cases)
+    it(`${who}: ${entry}`, () => expect(entryOf(principal, paired)).to.equal(entry));
+});
 
 describe('the headers of a request', () => {
   const scan = (...headers: readonly (readonly [string, string])[]) => scanHeaders(headers.flat());
