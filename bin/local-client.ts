@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
+import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../shared/errors.ts';
 import { readEvents } from '../shared/http/event-reader.ts';
 import { type NodePlace, openAnswer, requestNode, type Upload } from '../shared/http/node-request.ts';
+import type { JsonObject } from '../shared/member.ts';
 import { pathsFrom } from '../shared/paths.ts';
 import type { OnProgress, Progress } from '../shared/routes/handler.ts';
 import { demoDirectories, GROUND } from './places.ts';
@@ -105,7 +106,7 @@ export async function workNode(address: NodeAddress, work: Work): Promise<unknow
 }
 
 function failure(status: number, body: unknown): ApiError {
-  const refusal = (body ?? {}) as Readonly<Record<string, unknown>>;
+  const refusal = (body ?? {}) as JsonObject;
   const { code: _code, error: _error, detail, ...extras } = refusal;
   const word = errorWord(refusal);
   return new ApiError(
@@ -146,7 +147,7 @@ function failedCall(error: unknown, address: NodeAddress, signal: AbortSignal | 
 }
 
 function unreachable(error: unknown, address: NodeAddress): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = codeOf(error);
   if (!('socketPath' in address)) {
     if (error instanceof ApiError) return error;
     return new ApiError(

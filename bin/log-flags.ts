@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import type { JsonObject } from '../shared/member.ts';
 
 /** Conditions on log records, as the query API names them. */
 export const windowFlags = {
@@ -22,7 +23,7 @@ export const recordFlags = {
 const GLOBAL_FLAGS: ReadonlySet<string> = new Set(['json', 'host', 'key', 'node', 'via']);
 
 /** The query of a request, from a command's flags without the global ones: lists are joined by commas, absent flags left out. */
-export function queryOf(flags: Readonly<Record<string, unknown>>): string {
+export function queryOf(flags: JsonObject): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(flags)) {
     if (value === undefined || value === false || GLOBAL_FLAGS.has(name)) continue;

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../shared/member.ts';
 import { LineSplitter } from '../shared/rpc/lines.ts';
 
 const MAX_LINE_CHARS = 1024 * 1024;
 
 /** An entry of the log, or a notice that some were skipped. */
-export type LogLine = Readonly<Record<string, unknown>>;
+export type LogLine = JsonObject;
 
 /**
  * Reads the events of GET /api/logs/stream.

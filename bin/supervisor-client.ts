@@ -1,4 +1,4 @@
-import { ApiError } from '../shared/errors.ts';
+import { ApiError, codeOf } from '../shared/errors.ts';
 import { clientOf } from '../shared/rpc/contract.ts';
 import { type Restarted, SUPERVISOR } from '../shared/rpc/supervisor.ts';
 
@@ -11,7 +11,7 @@ export async function restartService(socketPath: string, name: string): Promise<
   try {
     await client.connectOnce();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
     throw new ApiError(
       'E_UPSTREAM_DOWN',

@@ -2,6 +2,7 @@
  * Why a call was refused or failed, with a number for programs (`data.svcCode`, which stays the same). Each sentence tells what
  * to do.
  */
+import type { JsonObject } from '../shared/member.ts';
 export const DENIALS = {
   unauthorized: [
     4010,
@@ -54,16 +55,11 @@ export type Reason = keyof typeof DENIALS;
 export class Denial extends Error {
   readonly reason: Reason;
   readonly svcCode: number;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: JsonObject;
   /** Whether the node may have carried it out all the same: a write was sent, and its outcome is not known. */
   readonly maybeDone: boolean;
 
-  constructor(
-    reason: Reason,
-    message?: string,
-    detail: Readonly<Record<string, unknown>> = {},
-    maybeDone = false,
-  ) {
+  constructor(reason: Reason, message?: string, detail: JsonObject = {}, maybeDone = false) {
     super(message ?? DENIALS[reason][1]);
     this.maybeDone = maybeDone;
     this.name = 'Denial';

@@ -1,4 +1,5 @@
 import { isScope, SCOPES, type Scope } from '../shared/auth/scopes.ts';
+import type { JsonObject } from '../shared/member.ts';
 import { Denial } from './denial.ts';
 
 /**
@@ -73,12 +74,12 @@ export function readToken(token: string, now: number): Principal {
   return { kind: 'token', id: tokenId, operatorId, scopes, token, deviceId };
 }
 
-function parse(token: string): Readonly<Record<string, unknown>> {
+function parse(token: string): JsonObject {
   const dot = token.lastIndexOf('.');
   if (dot < 1 || token.length > MAX_TOKEN_CHARS) throw new Denial('token_invalid');
   try {
     const value: unknown = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+    if (typeof value === 'object' && value !== null) return value as JsonObject;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

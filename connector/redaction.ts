@@ -1,3 +1,4 @@
+import type { JsonObject } from '../shared/member.ts';
 import { redact as redactText } from '../shared/process/logger.ts';
 
 /** Removes secrets from answers and records: by the name of a member, and by the pattern of a text. */
@@ -24,7 +25,7 @@ export function redactValue(value: unknown): unknown {
 }
 
 /** Arguments of a call: a config write names its key beside the value. */
-export function redactArguments(args: Readonly<Record<string, unknown>>): unknown {
+export function redactArguments(args: JsonObject): unknown {
   const { key, value, confirm_id: code } = args;
   const named = typeof key === 'string' && NAMES.test(key) && value !== undefined;
   return redactValue({

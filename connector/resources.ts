@@ -5,6 +5,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import { every } from '../shared/async/every.ts';
 import { messageOf } from '../shared/errors.ts';
+import type { JsonObject } from '../shared/member.ts';
 import type { Logger } from '../shared/process/logger.ts';
 import type { ConnectorAudit } from './audit/audit.ts';
 import type { Caller } from './calls.ts';
@@ -258,13 +259,7 @@ export class Resources {
     return { node, path: FIXED[kind as keyof typeof FIXED][1], pick };
   }
 
-  #record(
-    caller: Caller,
-    tool: string,
-    args: Readonly<Record<string, unknown>>,
-    node: string,
-    result: string | Denial,
-  ): void {
+  #record(caller: Caller, tool: string, args: JsonObject, node: string, result: string | Denial): void {
     const { principal, session, transport } = caller;
     this.#options.audit.write({
       tokenId: principal.id,

@@ -9,6 +9,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import type { JsonObject } from '../shared/member.ts';
 import { VERSION } from '../shared/version.ts';
 import { type Caller, type CallRequest, type Calls, newSession } from './calls.ts';
 import { completeValue } from './completion.ts';
@@ -265,7 +266,7 @@ function answerTo(
 
 /** Whether the client can show its user a form. `elicitation: {}` means forms, from before there was anything else. */
 function canAsk(server: Server, ctx: ServerContext): boolean {
-  const envelope = ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const envelope = ctx.mcpReq.envelope as JsonObject | undefined;
   const declared = envelope?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
   const { elicitation } = asRecord(declared);
   if (typeof elicitation !== 'object' || elicitation === null) return false;

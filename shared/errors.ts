@@ -3,6 +3,7 @@
  * Handlers throw `ApiError(code)`; one place (`front/control/server.ts`, `residual/app/server.ts`) turns it into the
  * one body `{detail, code, ...extras}` (docs/contract.md 3). Nobody sets a status by number.
  */
+import type { JsonObject } from './member.ts';
 
 export const ERRORS = {
   E_BAD_REQUEST: [400, 'The request could not be read. Send well-formed JSON as application/json.'],
@@ -104,14 +105,14 @@ export interface ErrorBody {
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
-  readonly extras: Readonly<Record<string, unknown>>;
+  readonly extras: JsonObject;
   /** Response headers that belong to the error, lower case (`retry-after`, `allow`). */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     detail?: string,
-    extras: Readonly<Record<string, unknown>> = {},
+    extras: JsonObject = {},
     headers: Readonly<Record<string, string>> = {},
   ) {
     super(detail ?? ERRORS[code][1]);
@@ -135,7 +136,7 @@ export function isErrorCode(value: unknown): value is ErrorCode {
  * The word of a refusal in either of its two shapes (shared/http/answer.ts): `code`, or `error` where `code` is the number of a
  * lifecycle route. Null if it has none; another version of the node may have one that is not in the catalogue.
  */
-export function errorWord(body: Readonly<Record<string, unknown>>): string | null {
+export function errorWord(body: JsonObject): string | null {
   const word = typeof body['code'] === 'number' ? body['error'] : body['code'];
   return typeof word === 'string' ? word : null;
 }
@@ -173,6 +174,12 @@ interface SystemError extends Error {
   readonly hostname?: unknown;
   readonly address?: unknown;
   readonly port?: unknown;
+}
+
+/** The system's own code of an error, for example ENOENT; null for any other. */
+export function codeOf(error: unknown): string | null {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  return typeof code === 'string' ? code : null;
 }
 
 /** The message of any thrown value; of an error of the system in words, with its code: `/x does not exist (ENOENT)`. */

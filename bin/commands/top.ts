@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Errors, Flags } from '@oclif/core';
 import { messageOf } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { EXIT } from '../exit-codes.ts';
 import { NodeCommand } from '../node-command.ts';
-import { drawFrame, type Json, type Snapshot } from '../top/frame.ts';
+import { drawFrame, type Snapshot } from '../top/frame.ts';
 
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
@@ -117,10 +118,10 @@ export default class TopCommand extends NodeCommand {
         this.api('GET', '/api/v1/diagnostics', undefined, signal).catch(() => null), // shown as absent
         this.api('GET', `/api/logs?level=warn&limit=${WARNINGS}`, undefined, signal).catch(() => null), // no store: no lines
       ]);
-      const entries = (warnings as { readonly entries?: readonly Json[] } | null)?.entries ?? [];
+      const entries = (warnings as { readonly entries?: readonly JsonObject[] } | null)?.entries ?? [];
       return {
-        status: status as Json,
-        diagnostics: diagnostics as Json | null,
+        status: status as JsonObject,
+        diagnostics: diagnostics as JsonObject | null,
         warnings: entries,
         problem: null,
         at,

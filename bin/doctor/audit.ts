@@ -1,7 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { verifyAudit } from '../../front/control/stores/audit.ts';
+import { codeOf } from '../../shared/errors.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { type Check, codeOf, fail, ok, skip } from './check.ts';
+import { type Check, fail, ok, skip } from './check.ts';
 import type { Api } from './node.ts';
 
 const NAME = 'audit';

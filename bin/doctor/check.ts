@@ -1,4 +1,4 @@
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 
 /** One check of `svc doctor`. */
 export interface Check {
@@ -34,10 +34,4 @@ export async function guarded(name: string, look: () => Promise<Check> | Check):
     if (codeOf(error) === 'EACCES') return skip(name, `No permission: ${messageOf(error)}. Use sudo.`);
     return fail(name, `The check failed: ${messageOf(error)}`, 'Repair that, then run svc doctor again.');
   }
-}
-
-/** The system's own code of an error, for example ENOENT. */
-export function codeOf(error: unknown): string | null {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
-  return typeof code === 'string' ? code : null;
 }

@@ -1,11 +1,11 @@
 import { access, constants, lstat, readFile, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { loadConfig } from '../../shared/config/load.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 import { distrust } from '../../shared/files/private-file.ts';
 import { readFirstBoot } from '../../shared/first-boot/record.ts';
 import type { Paths } from '../../shared/paths.ts';
-import { type Check, codeOf, fail, guarded, ok, skip, warn } from './check.ts';
+import { type Check, fail, guarded, ok, skip, warn } from './check.ts';
 
 /** Checks of the files, whether the node runs or not. */
 

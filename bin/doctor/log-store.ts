@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { type Check, codeOf, fail, ok, skip } from './check.ts';
+import { codeOf } from '../../shared/errors.ts';
+import { type Check, fail, ok, skip } from './check.ts';
 
 const HEADER = Buffer.from('SQLite format 3\0');
 

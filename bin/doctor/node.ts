@@ -1,14 +1,13 @@
 import { access, constants } from 'node:fs/promises';
-import { ApiError, messageOf } from '../../shared/errors.ts';
-import { type Check, codeOf, fail, ok, skip, warn } from './check.ts';
+import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
+import { type Check, fail, ok, skip, warn } from './check.ts';
 
 /** Checks by the status of the running node. */
 
 export type Api = (method: string, path: string) => Promise<unknown>;
-type Json = Readonly<Record<string, unknown>>;
-
 export type Answer =
-  | { readonly status: Json }
+  | { readonly status: JsonObject }
   | { readonly status: null; readonly problem: string; readonly why: 'down' | 'ill' | 'closed to you' };
 
 /**
@@ -17,7 +16,7 @@ export type Answer =
  */
 export async function askNode(api: Api, socket: string | null): Promise<Answer> {
   try {
-    return { status: (await api('GET', '/api/status/full')) as Json };
+    return { status: (await api('GET', '/api/status/full')) as JsonObject };
   } catch (error) {
     const problem = messageOf(error);
     if (socket !== null && (await isClosed(socket))) return { status: null, problem, why: 'closed to you' };
@@ -66,7 +65,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 function linkProblems(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly Json[]) : [];
+  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
   return found.map(({ code, detail }) => {
     const name = String(code).replaceAll('_', ' ');
     return warn(name, String(detail), REMEDIES[String(code)] ?? 'See `svc logs query --source svc-link`.');
@@ -96,7 +95,7 @@ export async function checkPage(api: Api): Promise<Check> {
 }
 
 function processes(list: unknown): readonly Check[] {
-  const found = Array.isArray(list) ? (list as readonly Json[]) : [];
+  const found = Array.isArray(list) ? (list as readonly JsonObject[]) : [];
   return found.flatMap((each): readonly Check[] => {
     const { name, state, restarts, last_exit: exit, last_words: words } = each;
     const last = Array.isArray(words) ? String(words.at(-1) ?? 'no last words') : 'no last words';
@@ -132,7 +131,7 @@ function processes(list: unknown): readonly Check[] {
   });
 }
 
-function flightController(status: Json): Check {
+function flightController(status: JsonObject): Check {
   const name = 'flight controller';
   if (status['fc_connected'] === true)
     return ok(name, `Firmware ${String(status['fc_firmware'])} speaks on ${String(status['fc_port'])}.`);

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 import { callNode } from '../local-client.ts';
-import { type Check, codeOf, fail, ok } from './check.ts';
+import { type Check, fail, ok } from './check.ts';
 
 const NAME = 'API port';
 const ANSWER_MS = 3000;

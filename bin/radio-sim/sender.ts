@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { JsonObject } from '../../shared/member.ts';
 import { type AirFrame, airBytes, MAX_PAYLOAD, type Session, type StreamName } from './air-frame.ts';
 import { Counters } from './counters.ts';
 
@@ -85,7 +86,7 @@ export class Sender {
   }
 
   /** The record of this stream; begins a new interval. @param timestamp seconds, wall clock */
-  report(timestamp: number): Readonly<Record<string, unknown>> {
+  report(timestamp: number): JsonObject {
     const latencies = this.#latencies;
     const antenna = {
       ant: ANT,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../shared/member.ts';
 import type { RadioSimOptions } from './options.ts';
 
 const TX = {
@@ -12,7 +13,7 @@ const SERVICE = {
 } as const;
 
 /** The first line of the JSON API: the part of wfb-ng's settings that means something here. */
-export function settingsReport(options: RadioSimOptions): Readonly<Record<string, unknown>> {
+export function settingsReport(options: RadioSimOptions): JsonObject {
   const { end, api, channel, bandwidth, mcs, fecK, fecN, video, mavlink, tunnel } = options;
   const streams = (of: 'drone' | 'gs') =>
     (['video', 'mavlink', 'tunnel'] as const).map((name) => ({

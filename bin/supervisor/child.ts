@@ -3,6 +3,7 @@ import { Backoff } from '../../shared/async/backoff.ts';
 import { every } from '../../shared/async/every.ts';
 import type { KeyValues } from '../../shared/config/in-force.ts';
 import { ApiError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { FromChild, Init, ReportedConfig, ToChild } from '../../shared/process/child.ts';
 import { redact } from '../../shared/process/logger.ts';
 import { memoryOf } from '../../shared/process/memory.ts';
@@ -81,7 +82,7 @@ export class SupervisedChild {
   readonly #limits: WatchLimits;
   readonly #backoff = new Backoff(LIMITS.firstBackoffMs, LIMITS.longestBackoffMs);
   #state: ChildState = 'stopped';
-  #info: Readonly<Record<string, unknown>> = {};
+  #info: JsonObject = {};
   #config: ReportedConfig | null = null;
   /** What the process keeps over its own end; null before it said anything. */
   #kept: { readonly armed: boolean; readonly at: number } | null = null;
@@ -113,7 +114,7 @@ export class SupervisedChild {
   }
 
   /** The message of the process when it became ready. */
-  get info(): Readonly<Record<string, unknown>> {
+  get info(): JsonObject {
     return this.#info;
   }
 

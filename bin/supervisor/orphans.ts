@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 
 /**
  * The processes of a killed supervisor end by themselves, because their channel to it closes. But a process whose loop hangs
@@ -31,7 +31,7 @@ function bornOf(pid: number): string | null {
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19] ?? ''}`;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ESRCH') return null;
     throw error;
   }
@@ -119,8 +119,7 @@ export class ChildRecord {
       const value: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
       return Array.isArray(value) ? value.filter(isKnown) : [];
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#onProblem(`cannot read ${this.#path}: ${messageOf(error)}`);
+      if (codeOf(error) !== 'ENOENT') this.#onProblem(`cannot read ${this.#path}: ${messageOf(error)}`);
       return [];
     }
   }

@@ -1,18 +1,17 @@
 import { styleText } from 'node:util';
+import type { JsonObject } from '../../shared/member.ts';
 import { clip } from './cells.ts';
 
 /** The lines of `svc top`, from the answers of the API. Pure: the same snapshot gives the same lines. */
 
-/** Any answer of the API; an absent or null member is shown as a dash. */
-export type Json = Readonly<Record<string, unknown>>;
-
+/** Answers of the API; an absent or null member is shown as a dash. */
 export interface Snapshot {
   /** `GET /api/status/full`; null while the node does not answer. */
-  readonly status: Json | null;
+  readonly status: JsonObject | null;
   /** `GET /api/v1/diagnostics`. */
-  readonly diagnostics: Json | null;
+  readonly diagnostics: JsonObject | null;
   /** Newest first: entries of `GET /api/logs?level=warn`. */
-  readonly warnings: readonly Json[];
+  readonly warnings: readonly JsonObject[];
   /** Why there is no status. */
   readonly problem: string | null;
   /** Unix time, ms. */
@@ -92,7 +91,7 @@ export function drawFrame(snapshot: Snapshot, options: FrameOptions): readonly s
   return lines.slice(0, rows);
 }
 
-function vehicle(status: Json, put: (text: string, style?: 'bold' | 'red') => void): void {
+function vehicle(status: JsonObject, put: (text: string, style?: 'bold' | 'red') => void): void {
   const telemetry = record(status, 'telemetry');
   const armed = at(status, 'armed');
   const simulated = at(status, 'fc_simulated') === true ? '  SIMULATED' : '';
@@ -115,7 +114,7 @@ function vehicle(status: Json, put: (text: string, style?: 'bold' | 'red') => vo
   );
 }
 
-function endpoints(diagnostics: Json | null): readonly string[] {
+function endpoints(diagnostics: JsonObject | null): readonly string[] {
   const mavlink = record(diagnostics, 'mavlink');
   if (Object.keys(mavlink).length === 0) return [];
   const counters = record(mavlink, 'counters');
@@ -130,19 +129,19 @@ function endpoints(diagnostics: Json | null): readonly string[] {
   return [source, ...others];
 }
 
-function at(value: Json | null, name: string): unknown {
+function at(value: JsonObject | null, name: string): unknown {
   return value !== null && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-function record(value: Json | null, name: string): Json {
+function record(value: JsonObject | null, name: string): JsonObject {
   const member = at(value, name);
-  return typeof member === 'object' && member !== null ? (member as Json) : {};
+  return typeof member === 'object' && member !== null ? (member as JsonObject) : {};
 }
 
-function list(value: Json, name: string): readonly Json[] {
+function list(value: JsonObject, name: string): readonly JsonObject[] {
   const member = at(value, name);
   const members: readonly unknown[] = Array.isArray(member) ? member : [];
-  return members.filter((each): each is Json => typeof each === 'object' && each !== null);
+  return members.filter((each): each is JsonObject => typeof each === 'object' && each !== null);
 }
 
 function show(value: unknown): string {
@@ -151,16 +150,16 @@ function show(value: unknown): string {
     : NONE;
 }
 
-function text(value: Json, name: string): string {
+function text(value: JsonObject, name: string): string {
   return show(at(value, name));
 }
 
-function number(value: Json, name: string, digits: number): string {
+function number(value: JsonObject, name: string, digits: number): string {
   const member = at(value, name);
   return typeof member === 'number' ? member.toFixed(digits) : NONE;
 }
 
-function loads(host: Json): string {
+function loads(host: JsonObject): string {
   const load = at(host, 'load_avg');
   return Array.isArray(load) && typeof load[0] === 'number' ? load[0].toFixed(2) : NONE;
 }

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ChainedLog } from '../../shared/audit/chained-log.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 import { takePidLock } from '../../shared/files/pid-lock.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { redactArguments, redactValue, withoutCodes } from '../redaction.ts';
@@ -18,7 +19,7 @@ export interface AuditEvent {
   readonly tokenId: string;
   readonly operatorId: string;
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: JsonObject;
   /** `*` if it is not about a single node. */
   readonly node: string;
   readonly decision: Decision;
@@ -221,7 +222,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../shared/member.ts';
 
 /** Binds a confirmation to one tool, one node and one set of arguments. */
 export interface BoundCall {
@@ -11,7 +12,7 @@ export interface BoundCall {
 /** The confirmation itself is not part of the hash. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['confirm', 'confirm_id', 'node']);
 
-export function bind(tool: string, node: string, args: Readonly<Record<string, unknown>>): BoundCall {
+export function bind(tool: string, node: string, args: JsonObject): BoundCall {
   const counted = Object.fromEntries(Object.entries(args).filter(([name]) => !NOT_HASHED.has(name)));
   return { tool, node, argsHash: createHash('sha256').update(canonical(counted)).digest('hex') };
 }

@@ -1,5 +1,6 @@
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import { ownPrincipal, type Principal } from '../principal.ts';
@@ -19,9 +20,9 @@ export interface Offered {
   readonly node: NodeClient;
   /** Id of the extension. */
   readonly id: string;
-  readonly tools: readonly Readonly<Record<string, unknown>>[];
-  readonly resources: readonly Readonly<Record<string, unknown>>[];
-  readonly prompts: readonly Readonly<Record<string, unknown>>[];
+  readonly tools: readonly JsonObject[];
+  readonly resources: readonly JsonObject[];
+  readonly prompts: readonly JsonObject[];
 }
 
 export interface ContributionsOptions {
@@ -79,7 +80,7 @@ export class Contributions {
   async #lookAt(node: NodeClient): Promise<void> {
     const { launched, log } = this.#options;
     const principal = ownPrincipal(node.target.key, launched);
-    const get = async (path: string): Promise<Readonly<Record<string, unknown>>> =>
+    const get = async (path: string): Promise<JsonObject> =>
       asRecord(await node.json({ method: 'GET', path, timeoutMs: ASK_MS }, principal));
     try {
       const { installs } = await get(pathOf('plugins.get'));
@@ -112,6 +113,6 @@ export class Contributions {
 }
 
 /** Granted by a person on the node, and not switched off. */
-function isExposed({ permissions, status }: Readonly<Record<string, unknown>>): boolean {
+function isExposed({ permissions, status }: JsonObject): boolean {
   return asRecord(asRecord(permissions)['mcp.expose'])['granted'] === true && status !== 'disabled';
 }

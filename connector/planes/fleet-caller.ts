@@ -9,6 +9,7 @@ import { NotBelieved, signStatement, verifyStatement } from '../../shared/fleet/
 import type { CallStatement, PublicJwk, Reply } from '../../shared/fleet/statements.ts';
 import { MAX_CALL_BYTES, MAX_REPLY_BYTES } from '../../shared/fleet/told.ts';
 import { replierOf, topics } from '../../shared/fleet/topics.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import type { HubSession } from './hub-session.ts';
 
@@ -304,7 +305,7 @@ export class FleetCaller {
 function member(reply: Reply, name: string): string | null {
   const { body } = reply;
   if (typeof body !== 'object' || body === null) return null;
-  const value = (body as Readonly<Record<string, unknown>>)[name];
+  const value = (body as JsonObject)[name];
   return typeof value === 'string' ? value : null;
 }
 

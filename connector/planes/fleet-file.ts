@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { writeAtomic } from '../../shared/files/atomic-write.ts';
 import { readPrivateSync } from '../../shared/files/private-file.ts';
+import { recordOf } from '../../shared/member.ts';
 import type { HttpTarget } from './http-node.ts';
 import { baseUrlOf } from './node-client.ts';
 
@@ -21,7 +22,7 @@ const KEY = /^[\x21-\x7e]{1,512}$/;
 
 /** One node of the list, to be read or to be written. @throws Error naming the problem, never with a key in it */
 export function fleetEntry(value: unknown): HttpTarget {
-  const { id, deviceId, host, key, name } = asRecord(value);
+  const { id, deviceId, host, key, name } = recordOf(value);
   const named = id ?? deviceId;
   if (typeof named !== 'string' || !/^[A-Za-z0-9._-]{1,128}$/.test(named)) throw new Error('it has no id');
   if (typeof host !== 'string') throw new Error(`${named} has no host`);
@@ -54,7 +55,7 @@ function entriesOf(text: string, source: string): readonly unknown[] {
   } catch {
     throw new Error(`${source} is not JSON`); // the parser's message would quote the file
   }
-  const list: unknown = Array.isArray(value) ? value : asRecord(value)['nodes'];
+  const list: unknown = Array.isArray(value) ? value : recordOf(value)['nodes'];
   if (!Array.isArray(list)) throw new Error(`${source}: it is {"nodes":[…]}`);
   return list;
 }
@@ -81,8 +82,4 @@ export async function addToFleet(path: string, added: readonly HttpTarget[]): Pr
   const nodes = [...(text === null ? [] : entriesOf(text, path)), ...entries];
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeAtomic(path, `${JSON.stringify({ nodes }, null, 2)}\n`, 0o600);
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

@@ -1,6 +1,7 @@
-import { ApiError, messageOf } from '../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../shared/errors.ts';
 import { CLIENT_ID_HEADER } from '../../shared/flight/pilot.ts';
 import { requestNode } from '../../shared/http/node-request.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 import {
@@ -122,10 +123,10 @@ export class HttpNode implements NodeClient {
   }
 }
 
-function bodyOf(bytes: Buffer): Readonly<Record<string, unknown>> {
+function bodyOf(bytes: Buffer): JsonObject {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
   } catch {
     return {}; // not a body of the node; the status is enough
   }
@@ -133,6 +134,6 @@ function bodyOf(bytes: Buffer): Readonly<Record<string, unknown>> {
 
 function causeOf(error: unknown, timeoutMs: number): string {
   if (error instanceof ApiError && error.code === 'E_TIMEOUT') return `no answer within ${timeoutMs} ms`;
-  const { code } = error as NodeJS.ErrnoException;
-  return error instanceof ApiError || code === undefined ? messageOf(error) : code;
+  const code = codeOf(error);
+  return error instanceof ApiError || code === null ? messageOf(error) : code;
 }

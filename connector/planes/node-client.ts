@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
 import { errorWord } from '../../shared/errors.ts';
 import { howToAllow } from '../../shared/fleet/local-scopes.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { DENIALS, Denial, type Reason } from '../denial.ts';
 import type { Principal } from '../principal.ts';
 
@@ -61,7 +62,7 @@ export interface Presence {
   /** Wall clock, ms; null if the hub never heard of it. */
   readonly seenAt: number | null;
   /** Its newest status, as the hub has it; null if it never told one. */
-  readonly status: Readonly<Record<string, unknown>> | null;
+  readonly status: JsonObject | null;
   /** What a person must look at. */
   readonly alarm: string | null;
 }
@@ -85,7 +86,7 @@ export interface NodeClient {
 /** An answer of a node, as far as its meaning goes. */
 export interface Refused {
   readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: JsonObject;
   readonly retryAfterMs: number;
 }
 
@@ -111,7 +112,7 @@ export function denialOf(
     ...(cause === undefined ? {} : { cause }),
     ...(said === null ? {} : { said }),
   };
-  const denial = (reason: Reason, more: Readonly<Record<string, unknown>> = {}): Denial =>
+  const denial = (reason: Reason, more: JsonObject = {}): Denial =>
     new Denial(reason, said === null ? undefined : `${DENIALS[reason][1]} ${SAID}`, { ...detail, ...more });
   switch (status) {
     case 401: {
@@ -168,7 +169,7 @@ export function denialOf(
 /** The credential has the scope; the node does not let its fleet use it. */
 function cappedBy(
   { required, missing, granted, capped, fleet_scopes: local }: Refused['body'],
-  detail: Readonly<Record<string, unknown>>,
+  detail: JsonObject,
 ): Denial {
   const scopes = scopesIn(capped);
   return new Denial(

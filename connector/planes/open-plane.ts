@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { within } from '../../shared/async/within.ts';
-import { messageOf } from '../../shared/errors.ts';
+import { codeOf, messageOf } from '../../shared/errors.ts';
 import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -86,7 +86,7 @@ function pairingKey(path: string, log: Logger): string | null {
     const { paired, api_key: key } = asRecord(JSON.parse(readFileSync(path, 'utf8')));
     return paired === true && typeof key === 'string' ? key : null;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code !== 'ENOENT' && code !== 'EACCES') log.warn(`${path} cannot be read`);
     return null;
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isScope, type Scope } from '../../shared/auth/scopes.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import type { Offered } from '../planes/contributions.ts';
 import { plainWords } from '../words.ts';
@@ -46,7 +47,7 @@ export function contributedTools(all: readonly Offered[]): ReadonlyMap<string, T
 }
 
 /** Null for one that cannot be offered: a broken name or schema, or an argument that is the connector's own. */
-function toolOf(id: string, entry: Readonly<Record<string, unknown>>): Tool | null {
+function toolOf(id: string, entry: JsonObject): Tool | null {
   const { name, title, description, inputSchema, class: given } = entry;
   if (typeof name !== 'string' || !NODE_NAME.test(name)) return null;
   const schema = asRecord(inputSchema ?? {});

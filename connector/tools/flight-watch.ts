@@ -1,5 +1,6 @@
 import { readinessOf } from '../../shared/flight/readiness.ts';
 import { metresBetween, type Place, type Seen, seenIn, stateLine } from '../../shared/flight/seen.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { type Arguments, asRecord, type Tool } from './tool.ts';
 import { TIMEOUT, waitFor } from './waiting.ts';
@@ -141,7 +142,7 @@ export const watchTools: readonly Tool[] = [
 ];
 
 /** What the vehicle has said lately, by the node's own clock. */
-function told(telemetry: Readonly<Record<string, unknown>>, wanted: RegExp): readonly string[] {
+function told(telemetry: JsonObject, wanted: RegExp): readonly string[] {
   const lines = Array.isArray(telemetry['statustext']) ? telemetry['statustext'].map(asRecord) : [];
   const now = Date.parse(String(telemetry['last_heartbeat']));
   const texts = lines

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject } from '../../shared/member.ts';
 import { METRICS } from '../../shared/metrics.ts';
 import { aggregateQuery } from '../../shared/schemas/logs.ts';
 import type { StoredEvent } from '../audit/audit.ts';
@@ -207,7 +208,7 @@ function recordOf({
   latencyMs,
   mcpSession,
   ...event
-}: StoredEvent): Readonly<Record<string, unknown>> {
+}: StoredEvent): JsonObject {
   return {
     ...event,
     token_id: tokenId,
@@ -219,7 +220,7 @@ function recordOf({
 }
 
 /** A record of the log, without what is empty. */
-function entryOf(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function entryOf(record: JsonObject): JsonObject {
   const { ts_us: at, level: severity, source, msg, fields } = record;
   return {
     timestamp: new Date(Number(at) / 1000).toISOString(),

@@ -1,4 +1,5 @@
 import { ApiError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { warningsOf } from '../../shared/mission/check.ts';
 import { itemsIn, type Reading } from '../../shared/mission/document.ts';
 import {
@@ -186,10 +187,7 @@ export const missionTools: readonly Tool[] = [
   }),
 ];
 
-async function clear(
-  ask: Ask,
-  route: string,
-): Promise<{ readonly value: Readonly<Record<string, unknown>> }> {
+async function clear(ask: Ask, route: string): Promise<{ readonly value: JsonObject }> {
   const timeoutMs = rowOf(route).limits.timeoutMs + 2000;
   const { count } = asRecord(await ask({ method: 'DELETE', path: pathOf(route), timeoutMs }));
   return { value: { count } };

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject } from '../../shared/member.ts';
 import { Denial } from '../denial.ts';
 import { cursor, name, reading, writing } from './parts.ts';
 import { asRecord, pathOf, type Tool, type ToolContext } from './tool.ts';
@@ -45,7 +46,7 @@ const NO_METADATA =
 const MAX_LOOKED_AT = 100;
 
 /** The text of a value, or of its bits; null if none is known. */
-function inWords(value: number, metadata: Readonly<Record<string, unknown>>): string | null {
+function inWords(value: number, metadata: JsonObject): string | null {
   const { values, bitmask } = metadata;
   if (Array.isArray(values)) {
     const found = (values as readonly { value: number; text: string }[]).find((each) => each.value === value);
@@ -59,7 +60,7 @@ function inWords(value: number, metadata: Readonly<Record<string, unknown>>): st
 }
 
 /** A sentence if the value is outside its documented range. */
-function outside(value: number, { min, max }: Readonly<Record<string, unknown>>): string | null {
+function outside(value: number, { min, max }: JsonObject): string | null {
   // The vehicle keeps 32-bit floats: what rounds to the limit is the limit.
   if (typeof min === 'number' && Math.fround(value) < Math.fround(min)) return `below its minimum of ${min}`;
   return typeof max === 'number' && Math.fround(value) > Math.fround(max)

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { answerOf, asRecord, pathOf, rowOf, type Tool, type ToolContext } from './tool.ts';
 
@@ -74,7 +75,7 @@ export function writing(head: Head, route: string, what: Writing, options: Parti
 }
 
 /** A query string of the given arguments. */
-export function queryOf(values: Readonly<Record<string, unknown>>): string {
+export function queryOf(values: JsonObject): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {
     if (typeof value === 'string' || typeof value === 'number') query.append(key, `${value}`);

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../shared/member.ts';
 import type { JsonSchema } from '../../shared/schemas/json-schema.ts';
 import { Denial } from '../denial.ts';
 import type { NodeClient, Presence } from '../planes/node-client.ts';
@@ -220,11 +221,7 @@ function someOf(
 }
 
 /** As the node says now; else why it does not, and in a fleet what it told last. */
-async function askedStatus(
-  node: NodeClient,
-  principal: Principal,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
+async function askedStatus(node: NodeClient, principal: Principal, signal: AbortSignal): Promise<JsonObject> {
   const { id, name } = node.target;
   try {
     const status = asRecord(
@@ -249,7 +246,7 @@ async function askedStatus(
 function toldStatus(
   { target: { id, name } }: NodeClient,
   { online, seenAt, status, alarm }: Presence,
-): Readonly<Record<string, unknown>> {
+): JsonObject {
   const seenAgoS = seenAt === null ? null : Math.max(0, Math.round((Date.now() - seenAt) / 1000));
   return {
     id,
@@ -262,7 +259,7 @@ function toldStatus(
   };
 }
 
-function stateOf(status: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function stateOf(status: JsonObject): JsonObject {
   const {
     version = null,
     profile = null,

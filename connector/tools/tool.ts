@@ -1,4 +1,5 @@
 import { higher, isScope, type Scope } from '../../shared/auth/scopes.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import { type Raised, raisedByRequest } from '../../shared/routes/classes.ts';
 import type { Row } from '../../shared/routes/row.ts';
 import { ROWS } from '../../shared/routes/table.ts';
@@ -9,7 +10,7 @@ import type { NodeClient, NodeRequest } from '../planes/node-client.ts';
 import type { Plane } from '../planes/plane.ts';
 import type { Principal } from '../principal.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
+export type Arguments = JsonObject;
 
 /** Asks the node. @throws Denial */
 export type Ask = (request: NodeRequest) => Promise<unknown>;
@@ -48,7 +49,7 @@ export interface ToolImage {
 
 export interface ToolAnswer {
   /** An object; it is both the structured content and, as JSON, the text. */
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: JsonObject;
   readonly image?: ToolImage;
   readonly link?: ToolLink;
   /** It was carried out and went wrong: what the model must read as a failure. */
@@ -188,8 +189,8 @@ export function addressOf({ target }: NodeClient): string {
 }
 
 /** The value if it is an object, else an empty one. */
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+export function asRecord(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
+    ? (value as JsonObject)
     : { value };
 }

@@ -14,6 +14,7 @@ import {
 import { isLegacyRequest, type Server } from '@modelcontextprotocol/server';
 import { every } from '../../shared/async/every.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Principal } from '../principal.ts';
@@ -36,7 +37,7 @@ export interface HttpOptions {
   readonly authenticate: (req: IncomingMessage) => Promise<Principal>;
   /** Allowed host names; null on a Unix socket, which browsers cannot reach. */
   readonly hosts: ReadonlySet<string> | null;
-  readonly health: () => Promise<Readonly<Record<string, unknown>> & { readonly ok: boolean }>;
+  readonly health: () => Promise<JsonObject & { readonly ok: boolean }>;
   readonly onRefused: (req: IncomingMessage, denial: Denial) => void;
   /** Steady, ms. */
   readonly now: () => number;

@@ -6,6 +6,7 @@ import { within } from '../../shared/async/within.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { FleetEvent, Presence } from '../../shared/fleet/told.ts';
 import { callerOf, topics } from '../../shared/fleet/topics.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { Calls } from '../../shared/rpc/contract.ts';
 import type { FLEET, FleetLinkState, FleetPlace } from '../../shared/rpc/fleet.ts';
 import { BrokerConnection, type ConnectionLimits, type Said } from './broker-connection.ts';
@@ -367,7 +368,7 @@ export class FleetClient {
   }
 
   /** Null: there is none at the moment. */
-  async #picked(): Promise<Readonly<Record<string, unknown>> | null> {
+  async #picked(): Promise<JsonObject | null> {
     try {
       const body = await this.#options.control.telemetry({});
       const fields = this.#options.telemetryFields.filter((field) => Object.hasOwn(body, field));

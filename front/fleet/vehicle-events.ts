@@ -1,4 +1,5 @@
 import { TokenBucket } from '../../shared/async/token-bucket.ts';
+import type { JsonObject } from '../../shared/member.ts';
 import type { LinkState } from '../../shared/rpc/link.ts';
 import type { NewEvent } from './event-queue.ts';
 
@@ -159,7 +160,7 @@ export class VehicleEvents {
     return events;
   }
 
-  #event(kind: string, detail: Readonly<Record<string, unknown>>): NewEvent {
+  #event(kind: string, detail: JsonObject): NewEvent {
     return { at: this.#options.wall(), kind, detail };
   }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { JsonObject } from '../member.ts';
 import type { Head } from './head.ts';
 
 /**
@@ -146,7 +147,7 @@ export function parse(line: string): ChainedRecord | null {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null) return null;
-    const { seq, prev } = value as Readonly<Record<string, unknown>>;
+    const { seq, prev } = value as JsonObject;
     return typeof seq === 'number' && typeof prev === 'string' ? (value as ChainedRecord) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../errors.ts';
 import { redact } from '../process/logger.ts';
 import { type ChainedRecord, GENESIS, lineHash, parse } from './chain.ts';
 import { agreedHead, auditKey, type Head, headFile, headText, type ReadHead, readHead } from './head.ts';
@@ -395,7 +395,7 @@ function withFile<T>(path: string, read: (fd: number) => T): T | null {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
   try {
@@ -409,6 +409,6 @@ function renameIfThere(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }

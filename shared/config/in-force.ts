@@ -4,6 +4,7 @@ import { messageOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { withLock } from '../files/lock.ts';
 import { readPrivate } from '../files/private-file.ts';
+import type { JsonObject } from '../member.ts';
 import type { Paths } from '../paths.ts';
 import type { Logger } from '../process/logger.ts';
 import { faultOf } from '../schemas/fault.ts';
@@ -19,7 +20,7 @@ import type { Config } from './schema.ts';
  */
 
 /** Dotted key -> value, null for a key without one. */
-export type KeyValues = Readonly<Record<string, unknown>>;
+export type KeyValues = JsonObject;
 
 /** The config with which a process starts. */
 export interface ConfigInForce {

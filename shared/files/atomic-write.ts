@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../errors.ts';
 
 /** With a link at this path, another user could choose the file that we write, or keep a second name for it. */
 async function refuseLinks(path: string): Promise<void> {
@@ -99,7 +99,7 @@ export async function sweepTemporary(
           await unlink(path);
       }
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code !== 'ENOENT') onProblem(`cannot sweep ${directory}: ${messageOf(error)}`);
     }
   }
@@ -112,6 +112,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }

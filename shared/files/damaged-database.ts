@@ -1,5 +1,6 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../errors.ts';
 
 /** Primary result codes of SQLite. */
 const SQLITE = { error: 1, corrupt: 11, notADatabase: 26 } as const;
@@ -36,6 +37,6 @@ function moveIfThere(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
   }
 }

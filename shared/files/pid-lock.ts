@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 import { bootTime } from '../operator/boot-clock.ts';
 
 /**
@@ -57,7 +59,7 @@ function taken(make: () => void): boolean {
     make();
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -78,7 +80,7 @@ function isHeld(path: string): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+    return codeOf(error) !== 'ESRCH';
   }
 }
 
@@ -88,20 +90,20 @@ function beganAt(pid: number): string | null {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_AT] ?? null;
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error) ?? '';
     if (['ENOENT', 'ESRCH', 'EACCES'].includes(code)) return null;
     throw error;
   }
 }
 
 /** Null for a file without an owner, which only a power cut leaves. */
-function ownerOf(path: string): Readonly<Record<string, unknown>> | 'gone' | null {
+function ownerOf(path: string): JsonObject | 'gone' | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'gone';
     throw error;
   }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from '../errors.ts';
 
 const MAX_BYTES = 64 * 1024;
 // NONBLOCK: if the path is a pipe, opening it must not wait for a writer.
@@ -75,7 +76,7 @@ export function readPrivateSync(file: string, maxBytes = MAX_BYTES): string | nu
 }
 
 function absent(file: string, error: unknown): null {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (code === 'ENOENT') return null;
   if (code === 'ELOOP') throw new Error(`${file} is a symbolic link`, { cause: error });
   throw error;

@@ -1,4 +1,5 @@
 import type { Armed } from '../flight/armed.ts';
+import type { JsonObject } from '../member.ts';
 import type { Profile } from '../profile.ts';
 
 /** What a node tells the fleet, as JSON in UTF-8. `at` is its wall clock, ms since 1970, which may be wrong. */
@@ -49,7 +50,7 @@ export interface FleetEvent {
   readonly at: number;
   /** `vehicle.armed`, `vehicle.disarmed`, `vehicle.mode`, `vehicle.connected`, `vehicle.lost`, `vehicle.message`, `node.started`, `telemetry` (kept while offline), … */
   readonly kind: string;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly detail: JsonObject;
 }
 
 /** The longest reply that a node sends, bytes of the JWS; more is answered with 413. */

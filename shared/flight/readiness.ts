@@ -1,3 +1,4 @@
+import { recordOf } from '../member.ts';
 import { seenIn } from './seen.ts';
 
 /** A body of POST /api/command. */
@@ -21,21 +22,21 @@ export interface Readiness {
  * @returns null: a node that does not say, an old one
  */
 export function readinessOf(telemetry: unknown): Readiness | null {
-  const body = asRecord(telemetry);
+  const body = recordOf(telemetry);
   if (body['prearm'] === undefined) return null;
   const { alive, armed } = seenIn(body);
-  const { can_arm: canArm, reasons } = asRecord(body['prearm']);
+  const { can_arm: canArm, reasons } = recordOf(body['prearm']);
   if (!alive || armed === true || typeof canArm !== 'boolean') return { canArm: null, reasons: [], help: [] };
-  const given = listOf(reasons).map(asRecord);
+  const given = listOf(reasons).map(recordOf);
   return {
     canArm,
     reasons: given.map(({ text, help }) => {
-      const { text: sentence } = asRecord(help);
+      const { text: sentence } = recordOf(help);
       return typeof sentence === 'string' ? `${String(text)}. ${sentence}` : String(text);
     }),
     help: given.flatMap(({ help }) =>
-      listOf(asRecord(help)['commands']).flatMap((order) => {
-        const { cmd, args } = asRecord(order);
+      listOf(recordOf(help)['commands']).flatMap((order) => {
+        const { cmd, args } = recordOf(order);
         return cmd === 'mode' ? [{ cmd, args: listOf(args).map(String) }] : [];
       }),
     ),
@@ -44,8 +45,4 @@ export function readinessOf(telemetry: unknown): Readiness | null {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

@@ -1,4 +1,5 @@
 /** What `GET /api/telemetry` says of the vehicle, as far as a wait needs it. Null: never received. */
+import { type JsonObject, recordOf } from '../member.ts';
 
 export interface Place {
   /** Degrees, WGS 84. */
@@ -26,18 +27,18 @@ export interface Seen {
 }
 
 export function seenIn(telemetry: unknown): Seen {
-  const body = asRecord(telemetry);
-  const position = asRecord(body['position']);
+  const body = recordOf(telemetry);
+  const position = recordOf(body['position']);
   return {
     alive: body['mavlink_alive'] === true,
     armed: typeof body['armed'] === 'boolean' ? body['armed'] : null,
     mode: textOf(body['mode']),
     place: placeOf(position),
-    home: placeOf(asRecord(body['home'])),
+    home: placeOf(recordOf(body['home'])),
     altitude: numberOf(position['alt_rel']),
     landed: textOf(body['landed_state']),
-    speed: numberOf(asRecord(body['velocity'])['groundspeed']),
-    battery: numberOf(asRecord(body['battery'])['remaining']),
+    speed: numberOf(recordOf(body['velocity'])['groundspeed']),
+    battery: numberOf(recordOf(body['battery'])['remaining']),
     type: numberOf(body['mav_type']),
   };
 }
@@ -71,16 +72,12 @@ export function metresBetween(a: Place, b: Place): number {
   return 2 * EARTH_M * Math.asin(Math.min(1, Math.sqrt(half)));
 }
 
-function placeOf({ lat, lon }: Readonly<Record<string, unknown>>): Place | null {
+function placeOf({ lat, lon }: JsonObject): Place | null {
   return typeof lat === 'number' && typeof lon === 'number' ? { lat, lon } : null;
 }
 
 function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 function textOf(value: unknown): string | null {

@@ -1,5 +1,6 @@
 import { readdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { codeOf } from '../errors.ts';
 
 /** A serial port that a flight controller may be on. */
 export interface SerialPortEntry {
@@ -67,6 +68,6 @@ async function textOf(path: string): Promise<string> {
 }
 
 function isGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

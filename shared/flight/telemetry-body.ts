@@ -1,7 +1,8 @@
+import type { JsonObject } from '../member.ts';
 import type { LinkState } from '../rpc/link.ts';
 
 /** The body of GET /api/telemetry, of each message on its WebSocket, and of what extensions get. */
-export function telemetryOf(state: LinkState): Readonly<Record<string, unknown>> {
+export function telemetryOf(state: LinkState): JsonObject {
   const { params } = state;
   return {
     mavlink_alive: state.mavlink_alive,

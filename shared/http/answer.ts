@@ -2,6 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import send from 'send';
 import { ApiError, ERRORS, type ErrorCode, messageOf } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 import { numbered } from '../plugins/refusal.ts';
 import { FileReply, Reply } from '../routes/handler.ts';
 import type { Refusals } from '../routes/row.ts';
@@ -109,7 +110,7 @@ function sendStream(
 export interface Failure {
   readonly code: ErrorCode;
   readonly detail: string;
-  readonly extras: Readonly<Record<string, unknown>>;
+  readonly extras: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   /** The shape of the body, which is the row's. */
   readonly refusals: Refusals;
@@ -132,7 +133,7 @@ export function failureStatus({ code }: Failure): number {
 }
 
 /** The error body: `{detail, code}`, or `{ok: false, code, kind, detail, error}` of a lifecycle route, each with its extras. */
-export function failureBody(failure: Failure): Readonly<Record<string, unknown>> {
+export function failureBody(failure: Failure): JsonObject {
   const { detail, code: word, extras, refusals } = failure;
   if (refusals === 'plain') return { detail, code: word, ...extras };
   const envelope = numbered(word, failureStatus(failure), extras['kind']);

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 import { CMD, FRAME_MISSION, ITEM_COMMANDS, isInDegrees, isPlace } from './commands.ts';
 import { type FirstItem, ITEM_PARAMS, MAX_ITEMS, type MissionItem, type MissionPart } from './item.ts';
 import { numberedFrom } from './numbered.ts';
@@ -46,7 +47,7 @@ export function inNumbers<T>(first: number | null, read: () => T): T {
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type Members = JsonObject;
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...ITEM_PARAMS,

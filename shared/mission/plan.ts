@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts';
+import { isRecord, type JsonObject } from '../member.ts';
 import { faultOf } from '../schemas/fault.ts';
 import { itemError } from './check.ts';
 import { CMD, isPlace } from './commands.ts';
@@ -11,10 +12,8 @@ import type { Home } from './wpl.ts';
  * Items that are read are not checked yet.
  */
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** A plan with the members that we do not know. */
-export type Plan = Json & { readonly fileType: 'Plan' };
+export type Plan = JsonObject & { readonly fileType: 'Plan' };
 
 const FENCE_FRAME = 0;
 const RELATIVE = 3;
@@ -23,16 +22,16 @@ const PX4 = 12;
 const QUADROTOR = 2;
 
 export function isPlan(value: unknown): value is Plan {
-  return isObject(value) && value['fileType'] === 'Plan';
+  return isRecord(value) && value['fileType'] === 'Plan';
 }
 
 /** What QGroundControl wrote before its plan files (`.mission`): the mission alone, at the top. */
-export function isOldPlan(value: unknown): value is Json {
-  return isObject(value) && typeof value['groundStation'] === 'string' && Array.isArray(value['items']);
+export function isOldPlan(value: unknown): value is JsonObject {
+  return isRecord(value) && typeof value['groundStation'] === 'string' && Array.isArray(value['items']);
 }
 
 /** Numbered from 0. @throws itemError; ApiError E_INVALID_VALUE */
-export function readOldPlan(plan: Json): readonly unknown[] {
+export function readOldPlan(plan: JsonObject): readonly unknown[] {
   const surveys = plan['complexItems'];
   if (Array.isArray(surveys) && surveys.length > 0)
     throw itemError(0, 'the file does not say which items its survey stands for; replace it by single items');
@@ -54,11 +53,11 @@ export function readPlan(plan: Plan, part: MissionPart): readonly unknown[] | un
   }
 }
 
-function missionItems(mission: Json): readonly unknown[] {
-  const simple: Json[] = [];
+function missionItems(mission: JsonObject): readonly unknown[] {
+  const simple: JsonObject[] = [];
   for (const value of listAt(mission, 'items')) {
     const index = simple.length;
-    if (!isObject(value)) throw itemError(index, 'is not an object');
+    if (!isRecord(value)) throw itemError(index, 'is not an object');
     if (value['type'] === 'ComplexItem') simple.push(...expanded(value, index));
     else simple.push(value);
   }
@@ -68,10 +67,10 @@ function missionItems(mission: Json): readonly unknown[] {
 }
 
 /** A survey, corridor or structure scan: QGroundControl writes the items that it makes of it. */
-function expanded(item: Json, index: number): readonly Json[] {
+function expanded(item: JsonObject, index: number): readonly JsonObject[] {
   const transect = item['TransectStyleComplexItem'];
-  const items = isObject(transect) ? transect['Items'] : item['Items'];
-  if (Array.isArray(items) && items.every(isObject)) return items;
+  const items = isRecord(transect) ? transect['Items'] : item['Items'];
+  if (Array.isArray(items) && items.every(isRecord)) return items;
   const kind = typeof item['complexItemType'] === 'string' ? item['complexItemType'] : 'complex item';
   throw itemError(
     index,
@@ -79,7 +78,7 @@ function expanded(item: Json, index: number): readonly Json[] {
   );
 }
 
-function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, number>): unknown {
+function simpleItem(item: JsonObject, index: number, byJumpId: ReadonlyMap<unknown, number>): unknown {
   const { command, frame, autoContinue } = item;
   const [param1, param2, param3, param4, x, y, z] = paramsOf(item, index);
   const place = typeof command === 'number' && isPlace(command);
@@ -103,31 +102,31 @@ function simpleItem(item: Json, index: number, byJumpId: ReadonlyMap<unknown, nu
 }
 
 /** Seven; older files have the last three as `coordinate`, and the oldest the others one by one. */
-function paramsOf({ params, coordinate, ...item }: Json, index: number): readonly unknown[] {
+function paramsOf({ params, coordinate, ...item }: JsonObject, index: number): readonly unknown[] {
   const four = params ?? [item['param1'], item['param2'], item['param3'], item['param4']];
   const all: unknown = Array.isArray(coordinate) && Array.isArray(four) ? [...four, ...coordinate] : params;
   if (!Array.isArray(all) || all.length !== 7) throw itemError(index, 'params must be a list of 7');
   return all;
 }
 
-function fenceItems(fence: Json): readonly unknown[] {
-  const items: Json[] = [];
+function fenceItems(fence: JsonObject): readonly unknown[] {
+  const items: JsonObject[] = [];
   // Read as nothing, it would clear the fence of the vehicle.
   if (listAt(fence, 'polygon').length > 0)
     throw invalid('/geoFence/polygon', 'is of an old version; save the plan with a newer QGroundControl');
   for (const polygon of listAt(fence, 'polygons')) {
-    const points = isObject(polygon) && Array.isArray(polygon['polygon']) ? polygon['polygon'] : [];
-    const inclusion = isObject(polygon) && polygon['inclusion'] === true;
+    const points = isRecord(polygon) && Array.isArray(polygon['polygon']) ? polygon['polygon'] : [];
+    const inclusion = isRecord(polygon) && polygon['inclusion'] === true;
     const command = inclusion ? CMD.polygonInclusion : CMD.polygonExclusion;
     if (points.length < 3) throw itemError(items.length, 'a polygon of the fence has fewer than 3 points');
     for (const point of points)
       items.push({ command, param1: points.length, ...placeOf(point, items.length) });
   }
   for (const value of listAt(fence, 'circles')) {
-    const circle = isObject(value) ? value['circle'] : undefined;
-    const inclusion = isObject(value) && value['inclusion'] === true;
+    const circle = isRecord(value) ? value['circle'] : undefined;
+    const inclusion = isRecord(value) && value['inclusion'] === true;
     const command = inclusion ? CMD.circleInclusion : CMD.circleExclusion;
-    if (!isObject(circle)) throw itemError(items.length, 'a circle of the fence has no circle member');
+    if (!isRecord(circle)) throw itemError(items.length, 'a circle of the fence has no circle member');
     items.push({ command, param1: circle['radius'], ...placeOf(circle['center'], items.length) });
   }
   const home = fence['breachReturn'];
@@ -135,32 +134,28 @@ function fenceItems(fence: Json): readonly unknown[] {
   return items;
 }
 
-function rallyItems(rally: Json): readonly unknown[] {
+function rallyItems(rally: JsonObject): readonly unknown[] {
   return listAt(rally, 'points').map((point, index) => ({
     command: CMD.rallyPoint,
     ...placeOf(point, index, RELATIVE),
   }));
 }
 
-function placeOf(value: unknown, index: number, frame: number = FENCE_FRAME): Json {
+function placeOf(value: unknown, index: number, frame: number = FENCE_FRAME): JsonObject {
   if (!Array.isArray(value) || value.length < 2)
     throw itemError(index, 'a place must be a list of latitude and longitude');
   const [x, y, z = 0] = value as readonly unknown[];
   return { frame, x, y, z };
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function objectAt(plan: Json, name: string): Json {
+function objectAt(plan: JsonObject, name: string): JsonObject {
   const value = plan[name];
-  if (isObject(value)) return value;
+  if (isRecord(value)) return value;
   throw invalid(`/${name}`, 'must be an object');
 }
 
 /** Absent: empty. */
-function listAt(object: Json, name: string): readonly unknown[] {
+function listAt(object: JsonObject, name: string): readonly unknown[] {
   const value = object[name] ?? [];
   if (Array.isArray(value)) return value;
   throw invalid(`/${name}`, 'must be a list');
@@ -209,9 +204,9 @@ export function makePlan({ mission, fence, rally, home, firmware }: PlanSource):
   };
 }
 
-function geoFence(items: readonly MissionItem[]): Json {
-  const polygons: Json[] = [];
-  const circles: Json[] = [];
+function geoFence(items: readonly MissionItem[]): JsonObject {
+  const polygons: JsonObject[] = [];
+  const circles: JsonObject[] = [];
   let breachReturn: readonly number[] | undefined;
   for (let at = 0; at < items.length; ) {
     const { command, param1, x, y, z } = items[at] as MissionItem;

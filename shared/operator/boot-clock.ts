@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { codeOf } from '../errors.ts';
 
 /** A time that is the same for every process of this machine, that cannot be set, and that is void after a reboot. */
 export interface BootTime {
@@ -25,7 +26,7 @@ function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'unknown'; // not Linux: the operator's laptop
+    if (codeOf(error) === 'ENOENT') return 'unknown'; // not Linux: the operator's laptop
     throw error;
   }
 }

@@ -1,6 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 
 /** The files with an operator's signals to the connector: of the same user on the same machine. */
 export interface OperatorFiles {
@@ -50,7 +52,7 @@ export function readOwnFile(path: string): string | null {
   try {
     found = lstatSync(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
   const uid = process.getuid?.();
@@ -61,10 +63,10 @@ export function readOwnFile(path: string): string | null {
   return readFileSync(path, 'utf8');
 }
 
-export function readOwnJson(path: string): Readonly<Record<string, unknown>> | null {
+export function readOwnJson(path: string): JsonObject | null {
   const text = readOwnFile(path);
   if (text === null) return null;
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null) throw new Error(`${path} is not a JSON object`);
-  return value as Readonly<Record<string, unknown>>;
+  return value as JsonObject;
 }

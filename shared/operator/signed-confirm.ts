@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { writeAtomic } from '../files/atomic-write.ts';
 import { validatorOf } from '../schemas/validator.ts';
 import { ageOf, type BootTime } from './boot-clock.ts';
@@ -137,7 +138,7 @@ function moveIfThere(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if (codeOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { decode, encode } from '@msgpack/msgpack';
+import type { JsonObject } from '../member.ts';
 import { checkMsgpack } from './msgpack-check.ts';
 
 /** What goes over an extension's socket, in either direction: 4 bytes of length, big-endian, then this as a MessagePack map. */
@@ -80,7 +81,7 @@ function messageIn(frame: Buffer): IpcMessage {
 
 function isMessage(value: unknown): value is IpcMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const fields = value as Readonly<Record<string, unknown>>;
+  const fields = value as JsonObject;
   if (fields['v'] !== 1 || !['request', 'response', 'event'].includes(String(fields['t']))) return false;
   const id = fields['id'];
   const isId =

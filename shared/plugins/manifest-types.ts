@@ -1,3 +1,4 @@
+import type { JsonObject } from '../member.ts';
 import type { Violation } from '../schemas/validator.ts';
 import type { Risk } from './capabilities.ts';
 import type { ComponentKind } from './mavlink-kinds.ts';
@@ -26,7 +27,7 @@ export interface Manifest {
   readonly features: readonly string[];
   readonly telemetry_fields: readonly string[];
   /** What only informs: hardware_requirements, resource_impact, required_fc_parameters, screenshots, extra. */
-  readonly info: Readonly<Record<string, unknown>>;
+  readonly info: JsonObject;
   /** JSON Schema of its settings, an object; for the form in the page. */
   readonly settings: SettingsSchema | null;
   readonly agent: AgentHalf | null;
@@ -34,7 +35,7 @@ export interface Manifest {
 }
 
 export interface SettingsSchema {
-  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly properties: Readonly<Record<string, JsonObject>>;
 }
 
 export interface Permission {
@@ -46,15 +47,15 @@ export interface Permission {
 
 export interface McpContributions {
   readonly tools: readonly McpTool[];
-  readonly resources: readonly Readonly<Record<string, unknown>>[];
-  readonly prompts: readonly (Readonly<Record<string, unknown>> & { readonly name: string })[];
+  readonly resources: readonly JsonObject[];
+  readonly prompts: readonly (JsonObject & { readonly name: string })[];
 }
 
 export interface McpTool {
   readonly name: string;
   readonly title: string | null;
   readonly description: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly inputSchema: JsonObject;
   /** As declared; `toolClass` decides. */
   readonly safety_class: unknown;
 }
@@ -92,7 +93,7 @@ export interface GcsHalf {
   readonly locales: readonly string[];
   readonly contributes: McpContributions & {
     /** Panels, overlays, settings and the like, as written. */
-    readonly ui: Readonly<Record<string, unknown>>;
+    readonly ui: JsonObject;
   };
 }
 

@@ -1,4 +1,5 @@
 import { ApiError, type ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 
 /** Every kind of refusal of an extension: its number in the envelope `{ok: false, code, kind, detail}`, and its word. */
 export const REFUSALS = {
@@ -29,12 +30,7 @@ export type RefusalKind = keyof typeof REFUSALS;
 export class PluginRefusal extends ApiError {
   readonly kind: RefusalKind;
 
-  constructor(
-    kind: RefusalKind,
-    detail: string,
-    extras: Readonly<Record<string, unknown>> = {},
-    options?: ErrorOptions,
-  ) {
+  constructor(kind: RefusalKind, detail: string, extras: JsonObject = {}, options?: ErrorOptions) {
     super(REFUSALS[kind][1], detail, { ...extras, kind });
     this.name = 'PluginRefusal';
     this.kind = kind;

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isWeakJwk } from '../auth/weak-key.ts';
-import { messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../errors.ts';
 import { readOwn } from '../files/private-file.ts';
 import { PluginRefusal } from './refusal.ts';
 
@@ -120,7 +120,7 @@ export async function readRevocations(file: string): Promise<ReadonlySet<string>
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Set();
+    if (codeOf(error) === 'ENOENT') return new Set();
     throw new Error(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }
   let list: unknown;

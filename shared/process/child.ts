@@ -9,6 +9,7 @@
 import { uptime } from 'node:os';
 import type { ConfigInForce } from '../config/in-force.ts';
 import { messageOf } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 import type { Logger } from './logger.ts';
 import { runServices, type Service } from './services.ts';
 
@@ -26,7 +27,7 @@ export type ToChild = ({ readonly type: 'init' } & Init) | { readonly type: 'pin
 export type FromChild =
   | {
       readonly type: 'ready';
-      readonly info: Readonly<Record<string, unknown>>;
+      readonly info: JsonObject;
       readonly config: ReportedConfig | null;
     }
   | { readonly type: 'pong'; readonly seq: number }
@@ -40,7 +41,7 @@ export interface Program {
   readonly services: readonly Service[];
   /** The config with which it started. */
   readonly config?: ReportedConfig;
-  readonly info?: () => Readonly<Record<string, unknown>>;
+  readonly info?: () => JsonObject;
 }
 
 const INIT_TIMEOUT_MS = 5000;

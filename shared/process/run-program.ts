@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
-import { ApiError } from '../errors.ts';
+import { ApiError, codeOf } from '../errors.ts';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
@@ -30,7 +30,7 @@ export async function runProgram(
   return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else if ((error as NodeJS.ErrnoException).code === 'ENOENT') reject(missing(name));
+      else if (codeOf(error) === 'ENOENT') reject(missing(name));
       else if (error.killed === true) reject(new ApiError('E_TIMEOUT', `${name} took longer than ${ms} ms.`));
       else {
         // After its error, nmcli has a hint on where to read more.

@@ -1,7 +1,7 @@
-type Json = Readonly<Record<string, unknown>>;
-
 /** What members of these names hold in an example, where their schema says no more than a type. */
-const BY_NAME: Json = {
+import type { JsonObject } from '../member.ts';
+
+const BY_NAME: JsonObject = {
   name: 'drone-1',
   device_id: 'svc-a1b2c3',
   version: '1.0.0',
@@ -33,21 +33,21 @@ const BY_NAME: Json = {
  */
 export function exampleOf(schema: unknown, name = ''): unknown {
   if (typeof schema !== 'object' || schema === null) return {};
-  const { examples, const: only, enum: values, default: preset, anyOf, oneOf, type } = schema as Json;
+  const { examples, const: only, enum: values, default: preset, anyOf, oneOf, type } = schema as JsonObject;
   if (Array.isArray(examples)) return examples[0];
   if (only !== undefined) return only;
   if (Array.isArray(values)) return values[0];
   if (preset !== undefined && typeof preset !== 'object') return preset;
   const choices = anyOf ?? oneOf;
   if (type === undefined && Array.isArray(choices)) return exampleOf(choices.find(isNotNull), name);
-  return ofType(Array.isArray(type) ? type.find((one) => one !== 'null') : type, schema as Json, name);
+  return ofType(Array.isArray(type) ? type.find((one) => one !== 'null') : type, schema as JsonObject, name);
 }
 
 function isNotNull(schema: unknown): boolean {
-  return (schema as Json)['type'] !== 'null';
+  return (schema as JsonObject)['type'] !== 'null';
 }
 
-function ofType(type: unknown, schema: Json, name: string): unknown {
+function ofType(type: unknown, schema: JsonObject, name: string): unknown {
   const hint = Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined;
   switch (type) {
     case 'object':
@@ -72,15 +72,15 @@ function ofType(type: unknown, schema: Json, name: string): unknown {
   }
 }
 
-function objectOf({ properties, additionalProperties, minProperties }: Json): Json {
-  const members = Object.entries((properties ?? {}) as Json).filter(([, schema]) => schema !== false);
+function objectOf({ properties, additionalProperties, minProperties }: JsonObject): JsonObject {
+  const members = Object.entries((properties ?? {}) as JsonObject).filter(([, schema]) => schema !== false);
   const made = Object.fromEntries(members.map(([name, schema]) => [name, exampleOf(schema, name)]));
   const free =
     typeof additionalProperties === 'object' && (members.length === 0 || minProperties !== undefined);
   return free ? { ...made, name: exampleOf(additionalProperties, 'name') } : made;
 }
 
-function numberOf({ minimum, maximum }: Json, wanted: number): number {
+function numberOf({ minimum, maximum }: JsonObject, wanted: number): number {
   const least = typeof minimum === 'number' ? minimum : -Infinity;
   const most = typeof maximum === 'number' ? maximum : Infinity;
   return Math.min(Math.max(wanted, least), most);

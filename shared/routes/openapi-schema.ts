@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../member.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const NOTHING: Json = { not: {} };
+const NOTHING: JsonObject = { not: {} };
 /** What a use of a named schema may say of its own, beside the reference. */
 const OWN = ['description'] as const;
 const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
@@ -14,24 +13,24 @@ const SCHEMAS = ['items', 'contains', 'propertyNames', 'not', 'if', 'then', 'els
  * only binds the members of an object to each other (`anyOf` beside `properties`) does not look like a choice of types.
  */
 export class Components {
-  readonly #named = new Map<string, Json>();
+  readonly #named = new Map<string, JsonObject>();
   /** What was made of each schema: most stand in many rows. */
-  readonly #made = new Map<object, Json>();
+  readonly #made = new Map<object, JsonObject>();
 
   /** All that were referred to, by name. */
-  get schemas(): Json {
+  get schemas(): JsonObject {
     return Object.fromEntries([...this.#named].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** The schema, or the reference to it. @throws Error for two schemas of one name */
-  of(schema: unknown): Json {
+  of(schema: unknown): JsonObject {
     if (typeof schema !== 'object' || schema === null) return schema === false ? NOTHING : {};
-    const made = this.#made.get(schema) ?? this.#use(schema as Json);
+    const made = this.#made.get(schema) ?? this.#use(schema as JsonObject);
     this.#made.set(schema, made);
     return made;
   }
 
-  #use({ title, ...rest }: Json): Json {
+  #use({ title, ...rest }: JsonObject): JsonObject {
     if (typeof title !== 'string') return this.#plain(rest);
     const own = Object.fromEntries(
       OWN.flatMap((name) => (rest[name] === undefined ? [] : [[name, rest[name]]])),
@@ -44,7 +43,7 @@ export class Components {
     return nullable ? { ...own, anyOf: [ref, { type: 'null' }] } : { ...ref, ...own };
   }
 
-  #add(name: string, { default: _default, ...schema }: Json): void {
+  #add(name: string, { default: _default, ...schema }: JsonObject): void {
     const { description, ...made } = this.#plain(schema);
     const known = this.#named.get(name);
     if (known === undefined) {
@@ -55,7 +54,7 @@ export class Components {
     if (!isDeepStrictEqual(before, made)) throw new Error(`two schemas have the title ${name}`);
   }
 
-  #plain(schema: Json): Json {
+  #plain(schema: JsonObject): JsonObject {
     const made: Record<string, unknown> = { ...schema };
     // Of an object it is what is missing in each member, so it need not fit by itself.
     if (typeof schema['default'] === 'object') delete made['default'];
@@ -78,12 +77,12 @@ export class Components {
   }
 }
 
-function isJson(value: unknown): value is Json {
+function isJson(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `anyOf` and the like beside `properties` as a condition, which says the same. */
-function bound(schema: Json): Json {
+function bound(schema: JsonObject): JsonObject {
   const conditions = COMBINED.filter((word) => word in schema);
   if (conditions.length === 0) return schema;
   const rest = Object.entries(schema).filter(([word]) => !COMBINED.some((one) => one === word));
@@ -92,7 +91,7 @@ function bound(schema: Json): Json {
 }
 
 /** With the type of a list of values, or of one. */
-function typed(schema: Json): Json {
+function typed(schema: JsonObject): JsonObject {
   const values: unknown = 'const' in schema ? [schema['const']] : schema['enum'];
   if (!Array.isArray(values)) return schema;
   const types = [...new Set(values.map(typeOf))];
@@ -102,7 +101,11 @@ function typed(schema: Json): Json {
 }
 
 /** `true`, `false` or `unknown` is a choice of a boolean and a word. */
-function ofSeveralTypes(schema: Json, values: readonly unknown[], types: readonly string[]): Json {
+function ofSeveralTypes(
+  schema: JsonObject,
+  values: readonly unknown[],
+  types: readonly string[],
+): JsonObject {
   const { enum: _values, type: _type, ...rest } = schema;
   const anyOf = types.map((type) =>
     type === 'boolean' || type === 'null'

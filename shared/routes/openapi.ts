@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { JsonObject } from '../member.ts';
 import { REFUSALS } from '../plugins/refusal.ts';
 import { FEATURES } from '../profile.ts';
 import type { JsonSchema } from '../schemas/json-schema.ts';
@@ -11,8 +12,6 @@ import type { Refusals, ResponseSpec, Row, RowMethod } from './row.ts';
 import { BYTES } from './row-parts.ts';
 
 /** OpenAPI 3.1, generated from the rows and their schemas (docs/contract.md 12). */
-
-type Json = Readonly<Record<string, unknown>>;
 
 const VERBS: Readonly<Record<RowMethod, readonly string[]>> = {
   GET: ['get'],
@@ -43,8 +42,8 @@ const DESCRIPTION = `The API of a node, a drone or a ground station. Made from t
 its id, what a token needs (\`scope\`), whether the armed guard refuses it, whether it works through a relay.`;
 
 /** @throws Error naming two schemas of one title */
-export function openApiDocument(rows: readonly Row[], version: string): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+export function openApiDocument(rows: readonly Row[], version: string): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {};
   const components = new Components();
   for (const row of rows) {
     const path = row.path.replaceAll('{*', '{'); // OpenAPI has no rest parameters
@@ -108,17 +107,17 @@ export function operationId({ id }: Pick<Row, 'id'>, verb: string): string {
 }
 
 /** A GET and a WebSocket row on one path are one operation with two classifications. */
-function merge(a: Json, b: Json): Json {
+function merge(a: JsonObject, b: JsonObject): JsonObject {
   const [http, socket] = isSocket(a) ? [b, a] : [a, b];
   return { ...http, 'x-svc': [http['x-svc'], socket['x-svc']] };
 }
 
-function isSocket(op: Json): boolean {
+function isSocket(op: JsonObject): boolean {
   const x = op['x-svc'];
   return typeof x === 'object' && x !== null && 'websocket' in x;
 }
 
-function operation(row: Row, id: string, components: Components): Json {
+function operation(row: Row, id: string, components: Components): JsonObject {
   const { lane, feature, access, scope, relay, armed } = row;
   const websocket = row.method === 'WS' ? { websocket: true, ticket: row.ticket } : {};
   const parameters = parametersOf(row).map(({ schema, ...parameter }) => ({
@@ -153,7 +152,7 @@ function operation(row: Row, id: string, components: Components): Json {
   };
 }
 
-function requestBody(row: Row, components: Components): Json {
+function requestBody(row: Row, components: Components): JsonObject {
   const { bodyMedia, bodyKind, streamed } = row;
   const text = bodyMedia === null ? {} : { [bodyMedia]: { schema: { type: 'string' } } };
   const schema = bodySchema(row);
@@ -169,17 +168,17 @@ function requestBody(row: Row, components: Components): Json {
   return { requestBody: { required, content: { ...Object.fromEntries(content), ...text } } };
 }
 
-function security(row: Row): readonly Json[] {
+function security(row: Row): readonly JsonObject[] {
   if (row.access === 'public') return row.orKey ? [{}, { key: [] }] : [];
   // A process of a trusted user on the node itself needs none.
-  const onBox: readonly Json[] = row.onBox ? [{}] : [];
+  const onBox: readonly JsonObject[] = row.onBox ? [{}] : [];
   if (row.access === 'keyonly') return [{ key: [] }, ...onBox];
-  const token: readonly Json[] = row.scope === 'none' ? [] : [{ token: [row.scope] }];
-  const ticket: readonly Json[] = row.readTicket === 'query' ? [{ readTicket: [] }] : [];
+  const token: readonly JsonObject[] = row.scope === 'none' ? [] : [{ token: [row.scope] }];
+  const ticket: readonly JsonObject[] = row.readTicket === 'query' ? [{ readTicket: [] }] : [];
   return [{ key: [] }, { session: [] }, ...token, ...ticket, ...onBox];
 }
 
-function successes(row: Row, components: Components): Json {
+function successes(row: Row, components: Components): JsonObject {
   if (row.method === 'WS') return { 101: { description: 'the WebSocket is open' } };
   return Object.fromEntries(
     Object.entries(row.responses).map(([status, spec]) => [status, response(status, spec, components)]),
@@ -190,13 +189,13 @@ function response(
   status: string,
   { description, mediaType, schema }: ResponseSpec,
   components: Components,
-): Json {
+): JsonObject {
   if (status === '204') return { description };
   const content = mediaType.split(',').map((type) => [type, answerIn(type, schema, components)]);
   return { description, content: Object.fromEntries(content) };
 }
 
-function answerIn(type: string, schema: JsonSchema | null, components: Components): Json {
+function answerIn(type: string, schema: JsonSchema | null, components: Components): JsonObject {
   if (schema !== null && type === 'application/json')
     return { schema: components.of(schema), example: exampleOf(schema) };
   if (type === 'application/json') return { schema: { type: 'object' } };
@@ -204,7 +203,7 @@ function answerIn(type: string, schema: JsonSchema | null, components: Component
   return { schema: text ? { type: 'string' } : BYTES };
 }
 
-function failures(row: Row, components: Components): Json {
+function failures(row: Row, components: Components): JsonObject {
   const codes: ErrorCode[] = ['E_BAD_PATH', 'E_NOT_IMPLEMENTED', 'E_RATE_LIMITED', ...row.fails];
   if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE');
   if (row.nearOnly) codes.push('E_REMOTE');

@@ -1,4 +1,5 @@
 import type { NodeStatus } from '../fleet/told.ts';
+import type { JsonObject } from '../member.ts';
 import type { Profile } from '../profile.ts';
 import { type Contract, method, shape } from './contract.ts';
 
@@ -48,7 +49,7 @@ export const FLEET = {
     /** The body of GET /api/status with what a list shows, and a nonce; svc-fleet adds `events_behind`. */
     status: method(NOTHING, shape<Omit<NodeStatus, 'events_behind'>>(), 5000),
     /** The body of GET /api/telemetry. E_UPSTREAM_DOWN while svc-link is away. */
-    telemetry: method(NOTHING, shape<Readonly<Record<string, unknown>>>(), 2000),
+    telemetry: method(NOTHING, shape<JsonObject>(), 2000),
     /**
      * Carries out a call. @param caller from the topic, which the broker answers for
      * `reply` null: nothing can be answered, since it does not even say which call it is.

@@ -5,6 +5,7 @@
  *   shipper -> store  `n <line>`            n counts up by one; the line as a process wrote it to stderr
  * A line without an acknowledgement is sent again on the next connection; a line that is already stored is not stored twice.
  */
+import type { JsonObject } from '../member.ts';
 
 /** A log line of our processes, with the members that the store knows. */
 export interface LogRecord {
@@ -15,7 +16,7 @@ export interface LogRecord {
   readonly level: LogLevel;
   readonly message: string;
   /** All other members. */
-  readonly fields: Readonly<Record<string, unknown>> | null;
+  readonly fields: JsonObject | null;
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -55,12 +56,12 @@ export function readLogLine(line: string, source: string, nowMs: number): LogRec
   };
 }
 
-function parse(line: string): Readonly<Record<string, unknown>> | null {
+function parse(line: string): JsonObject | null {
   if (!line.startsWith('{')) return null;
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
+      ? (value as JsonObject)
       : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;

@@ -1,6 +1,7 @@
 import { Ajv2020, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { FORMATS } from '../config/addresses.ts';
+import type { JsonObject } from '../member.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { wordsOf, worthSaying } from './violation-words.ts';
 
@@ -89,7 +90,7 @@ function violationsOf(errors: readonly ErrorObject[]): readonly Violation[] {
 }
 
 /** The end of the pointer to a member that the schema does not have: Ajv names only the object that it is in. */
-function unknownMember(keyword: string, params: Readonly<Record<string, unknown>>): string {
+function unknownMember(keyword: string, params: JsonObject): string {
   if (keyword !== 'additionalProperties') return '';
   return `/${String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import { FORMATS } from '../config/addresses.ts';
-import { memberOf } from '../member.ts';
+import { type JsonObject, memberOf } from '../member.ts';
 
 /** What a person reads of a value that does not fit its schema, in place of Ajv's words. */
 
-type Params = Readonly<Record<string, unknown>>;
+type Params = JsonObject;
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../errors.ts';
 
 /** One V4L2 device that captures, as the kernel shows it in sysfs. */
 export interface Camera {
@@ -31,7 +31,7 @@ export function findCameras(sys = '/sys', dev = '/dev'): CameraList {
   try {
     names = readdirSync(folder);
   } catch (error) {
-    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT'; // a kernel without any camera driver loaded
+    const absent = codeOf(error) === 'ENOENT'; // a kernel without any camera driver loaded
     return { cameras: [], problem: absent ? null : messageOf(error) };
   }
   const number = (name: string): number => Number(name.slice('video'.length));
@@ -66,7 +66,7 @@ function read(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }

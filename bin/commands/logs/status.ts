@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core';
+import type { JsonObject } from '../../../shared/member.ts';
 import { NodeCommand } from '../../node-command.ts';
 
 export default class LogsStatusCommand extends NodeCommand {
@@ -14,7 +15,7 @@ export default class LogsStatusCommand extends NodeCommand {
       this.log(JSON.stringify(document, null, 2));
       return document;
     }
-    const stats = (await this.api('GET', '/api/logs/stats')) as Readonly<Record<string, unknown>>;
+    const stats = (await this.api('GET', '/api/logs/stats')) as JsonObject;
     const time = (us: unknown): string => (us === null ? 'none' : new Date(Number(us) / 1000).toISOString());
     const mb = (bytes: unknown): string => `${(Number(bytes) / 1048576).toFixed(1)} MB`;
     this.log(`size     ${mb(stats['db_size_bytes'])}, write-ahead log ${mb(stats['wal_size_bytes'])}`);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { memberOf } from '../../../shared/member.ts';
+import { type JsonObject, memberOf } from '../../../shared/member.ts';
 import { openApiDocument } from '../../../shared/routes/openapi.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { must } from '../answers.ts';
@@ -19,7 +19,7 @@ const POLICY = [
   'read_ticket',
 ] as const;
 
-type Operations = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type Operations = Readonly<Record<string, JsonObject>>;
 
 /** The node's OpenAPI document has each route of the table, with the same policy, and no other. */
 export async function checkDocument(report: Report, document: unknown): Promise<void> {

@@ -1,16 +1,15 @@
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { CALLER_CSR_HEADER, CALLER_KEY_HEADER } from '../../../shared/fleet/hub-api.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { HubRow } from './row.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const ERROR = { $ref: '#/components/schemas/Error' };
 /** The form of every `{id}`. */
 export const ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
 /** OpenAPI 3.1 of the hub, from its table. */
-export function hubOpenApi(rows: readonly HubRow[], version: string): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+export function hubOpenApi(rows: readonly HubRow[], version: string): JsonObject {
+  const paths: Record<string, Record<string, JsonObject>> = {};
   for (const row of rows) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row);
   return {
     openapi: '3.1.0',
@@ -34,7 +33,7 @@ export function hubOpenApi(rows: readonly HubRow[], version: string): Json {
   };
 }
 
-function operation(row: HubRow): Json {
+function operation(row: HubRow): JsonObject {
   const parameters = [...pathParameters(row), ...queryParameters(row), ...headerParameters(row)];
   const content = row.answer === null ? {} : { schema: row.answer };
   return {
@@ -53,13 +52,13 @@ function operation(row: HubRow): Json {
   };
 }
 
-function pathParameters({ path }: HubRow): readonly Json[] {
+function pathParameters({ path }: HubRow): readonly JsonObject[] {
   return path.includes('{id}')
     ? [{ name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: ID_PATTERN } }]
     : [];
 }
 
-function queryParameters({ query }: HubRow): readonly Json[] {
+function queryParameters({ query }: HubRow): readonly JsonObject[] {
   return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -68,8 +67,8 @@ function queryParameters({ query }: HubRow): readonly Json[] {
   }));
 }
 
-function headerParameters({ access }: HubRow): readonly Json[] {
-  const header = (name: string, description: string): Json => ({
+function headerParameters({ access }: HubRow): readonly JsonObject[] {
+  const header = (name: string, description: string): JsonObject => ({
     name,
     in: 'header',
     required: true,
@@ -84,7 +83,7 @@ function headerParameters({ access }: HubRow): readonly Json[] {
     : [];
 }
 
-function security({ access }: HubRow): readonly Json[] {
+function security({ access }: HubRow): readonly JsonObject[] {
   const both = [{ operator: [] }, { machine: [] }];
   switch (access) {
     case 'public':
@@ -98,7 +97,7 @@ function security({ access }: HubRow): readonly Json[] {
   }
 }
 
-function failures(row: HubRow): Json {
+function failures(row: HubRow): JsonObject {
   const codes: ErrorCode[] = ['E_RATE_LIMITED', ...row.fails];
   if (row.access !== 'public') codes.push('E_UNAUTHENTICATED', 'E_SCOPE');
   if (row.path.includes('{id}')) codes.push('E_NOT_FOUND');

@@ -3,9 +3,8 @@ import { inTransaction } from '../../../shared/files/transaction.ts';
 import type { EnrollRequest, NodeEntry } from '../../../shared/fleet/hub-api.ts';
 import type { PublicJwk } from '../../../shared/fleet/statements.ts';
 import type { NodeStatus, Presence } from '../../../shared/fleet/told.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { type DbRow, number, numberOrNull, text, textOrNull } from '../stores/grant-columns.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const TWIN =
   'Two machines are connected with the key of this node, in turns. One is a copy: enrol the right one again, and look for the other.';
@@ -24,9 +23,9 @@ interface Known {
   readonly signing_key: PublicJwk;
   online: boolean;
   seen_at: number | null;
-  status: Json | null;
+  status: JsonObject | null;
   status_at: number | null;
-  telemetry: Json | null;
+  telemetry: JsonObject | null;
   telemetry_at: number | null;
   alarm: string | null;
   /** Of its connections. */
@@ -153,7 +152,7 @@ export class Fleet {
   }
 
   /** @returns what is wrong since just now: a boot of the machine that was replaced by another is back, or its audit went back */
-  status(id: string, said: Json, kept: boolean): 'twin' | 'audit' | null {
+  status(id: string, said: JsonObject, kept: boolean): 'twin' | 'audit' | null {
     const node = this.#nodes.get(id);
     if (node === undefined) return null;
     // The broker may have kept it for a week: it must not look new.
@@ -176,7 +175,7 @@ export class Fleet {
   }
 
   /** No change for lists: it comes every second. */
-  telemetry(id: string, said: Json): void {
+  telemetry(id: string, said: JsonObject): void {
     const node = this.#nodes.get(id);
     if (node === undefined) return;
     node.telemetry = said;
@@ -245,7 +244,7 @@ export class Fleet {
 
 type AuditHead = NonNullable<NodeStatus['audit_head']>;
 
-function auditHead(status: Json | null): AuditHead | null {
+function auditHead(status: JsonObject | null): AuditHead | null {
   const { seq, hash } = (status?.['audit_head'] ?? {}) as Partial<Record<keyof AuditHead, unknown>>;
   return typeof seq === 'number' && typeof hash === 'string' ? { seq, hash } : null;
 }
@@ -265,7 +264,7 @@ function known(row: DbRow): Known {
     signing_key: { kty: 'OKP', crv: 'Ed25519', x: text(row, 'key') },
     online: false,
     seen_at: numberOrNull(row, 'seen_at'),
-    status: status === null ? null : (JSON.parse(status) as Json),
+    status: status === null ? null : (JSON.parse(status) as JsonObject),
     // When it came is not stored: what is retained at the broker comes again.
     status_at: null,
     telemetry: null,

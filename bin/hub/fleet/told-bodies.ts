@@ -1,5 +1,6 @@
 import type { FleetEvent, Presence } from '../../../shared/fleet/told.ts';
 import type { NodeTopic } from '../../../shared/fleet/topics.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { JsonSchema } from '../../../shared/schemas/json-schema.ts';
 import { validatorOf } from '../../../shared/schemas/validator.ts';
 
@@ -41,8 +42,8 @@ const SCHEMAS = {
 
 export interface ToldBodies {
   readonly presence: Presence;
-  readonly status: Readonly<Record<string, unknown>>;
-  readonly telemetry: Readonly<Record<string, unknown>>;
+  readonly status: JsonObject;
+  readonly telemetry: JsonObject;
   readonly event: FleetEvent;
 }
 

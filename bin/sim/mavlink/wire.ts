@@ -3,6 +3,7 @@
  * `test/sim/wire.spec.ts` holds this one byte for byte against `node-mavlink`'s encoder.
  */
 import { MSG_ID_MAGIC_NUMBER } from 'mavlink-mappings/dist/lib/magic-numbers.js';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Field, MessageType } from './messages.ts';
 
 /** A received frame whose checksum is right; `payload` has lost the zeros that MAVLink 2 cuts off. */
@@ -74,7 +75,7 @@ export function frame(
 /** The full payload of a message. A field that `values` lacks is zero; a bigint in a float field is its bits. */
 export function encode<T extends object>(type: MessageType<T>, values: Partial<T>): Buffer {
   const payload = Buffer.alloc(type.PAYLOAD_LENGTH);
-  const record = values as Readonly<Record<string, unknown>>;
+  const record = values as JsonObject;
   for (const field of type.FIELDS) {
     const value = record[field.name];
     if (value === undefined) continue;

@@ -13,7 +13,7 @@ import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/errors.ts';
 import { howToAllow } from '../../../shared/fleet/local-scopes.ts';
 import { endsFlight, isClientId } from '../../../shared/flight/pilot.ts';
-import { memberOf } from '../../../shared/member.ts';
+import { type JsonObject, memberOf } from '../../../shared/member.ts';
 import type { Feature, Profile } from '../../../shared/profile.ts';
 import { type Raised, raisedByRequest } from '../../../shared/routes/classes.ts';
 import { fleetRule } from '../../../shared/routes/fleet-rule.ts';
@@ -130,7 +130,7 @@ export interface Refusal {
   readonly row: Row | null;
   readonly code: ErrorCode;
   readonly detail: string;
-  readonly extras: Readonly<Record<string, unknown>>;
+  readonly extras: JsonObject;
   readonly headers: Readonly<Record<string, string>>;
   /** The origin to name in Access-Control-Allow-Origin, null for none. */
   readonly cors: string | null;

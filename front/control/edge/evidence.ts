@@ -1,4 +1,5 @@
 import { endsFlight } from '../../../shared/flight/pilot.ts';
+import { recordOf } from '../../../shared/member.ts';
 import { raisedByRequest } from '../../../shared/routes/classes.ts';
 import type { Pass } from './decide.ts';
 
@@ -28,19 +29,19 @@ const HELD: ReadonlySet<string> = new Set(['flight', 'destructive', 'admin', 'se
 
 /** The config key, parameter, service or command that a request names; empty where it names none. */
 export function changedBy({ params }: Pass, body: unknown): string {
-  const record = asRecord(body);
+  const record = recordOf(body);
   const named = NAMING.flatMap((member) => {
     const value = record[member];
     return typeof value === 'string' ? [value] : [];
   });
-  const many = Object.keys(asRecord(record['params'])).slice(0, MAX_NAMES);
+  const many = Object.keys(recordOf(record['params'])).slice(0, MAX_NAMES);
   return [...Object.values(params), ...named, ...many].join(' ').slice(0, MAX_CHARS);
 }
 
 /** Whether this request is refused while the audit cannot be written (docs/contract.md 4). */
 export function needsAudit({ policy, policyParams, row, forced }: Pass, body: unknown): boolean {
   if (row.access === 'public') return false; // sign-in and pairing: they depend on files of their own
-  const command = asRecord(body)['cmd'];
+  const command = recordOf(body)['cmd'];
   if (
     policy.id === 'command.post' &&
     typeof command === 'string' &&
@@ -50,8 +51,4 @@ export function needsAudit({ policy, policyParams, row, forced }: Pass, body: un
   // Whatever an item adds is at least `flight`, or closed to tokens.
   const raises = raisedByRequest(policy.names, policyParams, body).length > 0;
   return forced || raises || HELD.has(policy.scope) || policy.blast === 'aircraft';
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

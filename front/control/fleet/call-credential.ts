@@ -3,6 +3,7 @@ import { isScope, type Scope } from '../../../shared/auth/scopes.ts';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import { bodySha256, NotBelieved, thumbprint, verifyStatement } from '../../../shared/fleet/signed.ts';
 import type { CallStatement, Confirm, MachineToken, PublicJwk } from '../../../shared/fleet/statements.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Nonces } from './nonces.ts';
 import type { PolicyStore } from './policy-store.ts';
 
@@ -13,7 +14,7 @@ export type FleetCredential =
       readonly kind: 'refused';
       readonly code: Extract<ErrorCode, 'E_UNAUTHENTICATED' | 'E_STALE' | 'E_OUTCOME_UNKNOWN' | 'E_CONFIRM'>;
       readonly detail: string;
-      readonly extras: Readonly<Record<string, unknown>>;
+      readonly extras: JsonObject;
     };
 
 export interface CallVerifierOptions {
@@ -170,7 +171,7 @@ function unfresh(age: 'old' | 'other', nonce: string): FleetCredential {
 function refused(
   code: Extract<FleetCredential, { kind: 'refused' }>['code'],
   detail: string,
-  extras: Readonly<Record<string, unknown>> = {},
+  extras: JsonObject = {},
 ): FleetCredential {
   return { kind: 'refused', code, detail, extras };
 }

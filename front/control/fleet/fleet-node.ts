@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../shared/errors.ts';
 import { NotBelieved, verifyStatement } from '../../../shared/fleet/signed.ts';
 import type { NodeStatus } from '../../../shared/fleet/told.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { type Handlers, type Server, serverOf } from '../../../shared/rpc/contract.ts';
 import { FLEET, type FleetLinkState, type FleetPlace } from '../../../shared/rpc/fleet.ts';
@@ -26,7 +27,7 @@ export interface FleetNodeOptions {
   /** The body of GET /api/status, with what a list of nodes shows. */
   readonly status: () => Omit<NodeStatus, 'nonce' | 'events_behind'>;
   /** The body of GET /api/telemetry; null while svc-link is away. */
-  readonly telemetry: () => Readonly<Record<string, unknown>> | null;
+  readonly telemetry: () => JsonObject | null;
   /** A connection to the front for one call. */
   readonly connection: (caller: string, credential: FleetCredential) => Duplex;
   /** Wall clock, ms. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { caHashOf, type EnrolmentCode } from '../../../shared/fleet/code.ts';
 import { type Enrolled, type EnrollRequest, enrolled } from '../../../shared/fleet/hub-api.ts';
 import { type NodeAnswer, type NodePlace, requestNode } from '../../../shared/http/node-request.ts';
@@ -134,7 +134,7 @@ function failed(error: unknown, url: string): ApiError {
     return error.code === 'E_TIMEOUT'
       ? new ApiError('E_TIMEOUT', `The hub at ${url} did not answer in time.`)
       : upstream(url, 'sent too much.');
-  const code = String((error as NodeJS.ErrnoException).code);
+  const code = String(codeOf(error));
   if (code === 'CERT_NOT_YET_VALID')
     return new ApiError(
       'E_CLOCK',

@@ -10,8 +10,9 @@ import {
   PRINCIPAL_HEADER,
   PROOF_HEADER,
 } from '../../../shared/auth/principal-mark.ts';
-import { ApiError, errorWord, isErrorCode, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, errorWord, isErrorCode, messageOf } from '../../../shared/errors.ts';
 import { readBytes } from '../../../shared/http/body.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Row } from '../../../shared/routes/row.ts';
 import type { Pass } from '../edge/decide.ts';
@@ -216,7 +217,7 @@ export class ResidualProxy {
   }
 
   #apiError(error: Error): ApiError {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const code = codeOf(error) ?? '';
     if (['ENOENT', 'ECONNREFUSED', 'EACCES'].includes(code)) {
       return new ApiError(
         'E_UPSTREAM_DOWN',
@@ -234,7 +235,7 @@ export class ResidualProxy {
 function failureIn({ statusCode = 0, headers }: IncomingMessage, text: string): ApiError {
   const unknown = new ApiError('E_UPSTREAM', `The residual answered ${statusCode}.`);
   try {
-    const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const body = JSON.parse(text) as JsonObject;
     const { code: _code, error: _error, detail, ...extras } = body;
     const code = errorWord(body);
     if (!isErrorCode(code) || typeof detail !== 'string') return unknown;

@@ -5,6 +5,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { withLock } from '../../../shared/files/lock.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Paths } from '../../../shared/paths.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 
@@ -81,7 +82,7 @@ export class FactoryReset {
    * @param confirm the node's own id
    * @throws ApiError E_INVALID_VALUE for another id; E_STORE if something could not be removed: the next start tries again
    */
-  async begin(confirm: string): Promise<Readonly<Record<string, unknown>>> {
+  async begin(confirm: string): Promise<JsonObject> {
     const { deviceId, log } = this.#options;
     if (confirm !== deviceId()) {
       const message = 'is not the device id of this ground station; GET /api/pairing/info tells it';

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { memoryOf } from '../../../shared/process/memory.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
@@ -33,9 +34,7 @@ type ServiceHandlers = Pick<
 >;
 
 /** Our own processes, as the supervisor has them, and the allow-listed units of systemd where it runs. */
-export async function serviceList(
-  supervisor: Calls<typeof SUPERVISOR>,
-): Promise<Readonly<Record<string, unknown>>> {
+export async function serviceList(supervisor: Calls<typeof SUPERVISOR>): Promise<JsonObject> {
   const [{ services }, units] = await Promise.all([supervisor.status({}), listUnits()]);
   const own = services.map(async (process) => ({
     ...process,

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { coreRows } from '../../../shared/routes/core.ts';
@@ -92,7 +92,7 @@ async function store(body: Readable, file: string, length: number): Promise<void
     await fillAtomic(file, async (handle) => handle.writeFile(counted()), 0o660);
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw full();
+    if (codeOf(error) === 'ENOSPC') throw full();
     throw new ApiError('E_STORE', `The bundle could not be stored: ${messageOf(error)}.`);
   }
 }

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { missing, runProgram } from '../../../shared/process/run-program.ts';
 import type { MeshConfig, NetworkStore } from './network-store.ts';
 
@@ -11,7 +12,7 @@ const CLASS_KBPS = 100;
 
 /** batctl's JSON output for each, see batctl(8): mesh information, neighbours, originators, gateways, clients. */
 type Query = 'mj' | 'nj' | 'oj' | 'gwj' | 'tgj';
-type Item = Readonly<Record<string, unknown>>;
+type Item = JsonObject;
 
 export interface MeshDeps {
   readonly store: NetworkStore;
@@ -116,7 +117,7 @@ function without(program: string): ApiError {
   });
 }
 
-function heard(item: Item): Readonly<Record<string, unknown>> {
+function heard(item: Item): JsonObject {
   return {
     iface: text(item['hard_ifname']),
     tq: integer(item['tq']),

@@ -1,6 +1,7 @@
 import { networkInterfaces, uptime } from 'node:os';
 import type { Board } from '../../../shared/board.ts';
 import { messageOf } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Client } from '../../../shared/rpc/contract.ts';
 import type { EndpointStatus } from '../../../shared/rpc/link.ts';
 import type { SUPERVISOR } from '../../../shared/rpc/supervisor.ts';
@@ -24,7 +25,7 @@ export interface DiagnosticsDeps {
 }
 
 /** The facts to see first when something is wrong. A part that is not available is null. */
-export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Record<string, unknown>>> {
+export async function diagnostics(deps: DiagnosticsDeps): Promise<JsonObject> {
   const { board, monitor, vehicle, supervisor } = deps;
   const problems: string[] = deps.configProblem === null ? [] : [deps.configProblem];
   const ask = async <T>(what: string, answer: Promise<T>): Promise<T | null> =>
@@ -58,7 +59,7 @@ export async function diagnostics(deps: DiagnosticsDeps): Promise<Readonly<Recor
   };
 }
 
-function systemPart(facts: SystemFacts): Readonly<Record<string, unknown>> {
+function systemPart(facts: SystemFacts): JsonObject {
   const temperatures = Object.values(facts.temperatures);
   const { memory_total_mb: total, memory_available_mb: available } = facts;
   return {
@@ -73,7 +74,7 @@ function systemPart(facts: SystemFacts): Readonly<Record<string, unknown>> {
 }
 
 /** Every interface that is up, with its addresses. */
-function networkPart(): Readonly<Record<string, unknown>> {
+function networkPart(): JsonObject {
   return Object.fromEntries(
     Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
       name,
@@ -82,10 +83,7 @@ function networkPart(): Readonly<Record<string, unknown>> {
   );
 }
 
-function mavlinkPart(
-  vehicle: VehicleView,
-  endpoints: readonly EndpointStatus[] | null,
-): Readonly<Record<string, unknown>> | null {
+function mavlinkPart(vehicle: VehicleView, endpoints: readonly EndpointStatus[] | null): JsonObject | null {
   const { state } = vehicle;
   if (state === null) return null;
   const { source, fc_port, fc_baud, transport_open, mavlink_alive, heartbeat_age_s, counters } = state;

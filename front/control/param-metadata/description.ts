@@ -1,4 +1,5 @@
 /** What is known of a parameter besides its value; null where it is not said. */
+import type { JsonObject } from '../../../shared/member.ts';
 export interface ParamDescription {
   readonly group: string | null;
   readonly label: string | null;
@@ -59,8 +60,6 @@ export function bitsOf(choices: ReturnType<typeof choicesOf>): ParamDescription[
   return bits.length === 0 ? null : bits.map(([bit, text]) => ({ bit, text }));
 }
 
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
+export function recordOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../../shared/errors.ts';
+import { codeOf, messageOf } from '../../../shared/errors.ts';
 import { unxz } from '../../../shared/files/xz.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { ardupilotParams } from './ardupilot-file.ts';
@@ -73,7 +73,7 @@ export class ParamMetadata {
     try {
       file = await open(path, 'r');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#warn(path, error);
+      if (codeOf(error) !== 'ENOENT') this.#warn(path, error);
       return null;
     }
     try {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../shared/member.ts';
 import { BAD_PERCENT } from '../../../shared/radio/quality.ts';
 import type { Figures } from './figures.ts';
 import type { RadioState } from './link-state.ts';
@@ -16,7 +17,7 @@ export interface Diagnosis {
   /** What is wrong, and what to do. */
   readonly sentence: string;
   /** What shows it. */
-  readonly figures: Readonly<Record<string, unknown>>;
+  readonly figures: JsonObject;
 }
 
 export interface Evidence {

@@ -4,6 +4,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_SLOTS } from '../../../shared/rpc/radio-unit.ts';
 import type { BoundRadio, BoundRadios } from './bound-radios.ts';
@@ -171,7 +172,7 @@ function parseOne(value: unknown): Omit<StoredRadio, 'previous'> {
   };
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+function asRecord(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null) throw new Error('it is not a JSON object');
-  return value as Readonly<Record<string, unknown>>;
+  return value as JsonObject;
 }

@@ -2,6 +2,7 @@
  * What wfb-ng's JSON API says, one JSON object a line. Every value in `packets` is `[this interval, total since its start]`, a
  * count. Observed on wfb-ng 25.01; members that are not read here are ignored.
  */
+import { isRecord, type JsonObject } from '../../../shared/member.ts';
 
 type Counts = Readonly<Record<string, readonly [interval: number, total: number] | undefined>>;
 
@@ -39,23 +40,22 @@ export interface SettingsReport {
 
 export type Report = StreamReport | SettingsReport;
 
-type Json = Readonly<Record<string, unknown>>;
 const DEFAULT_INTERVAL_MS = 1000;
 const MAX_ANTENNAS = 64;
 
 /** @returns null for a line that is none of the API's reports */
 export function parseReport(line: string): Report | null {
   const value = parseLossless(line);
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   if (value['type'] === 'settings') return settingsOf(value);
   const { type, id, packets } = value;
-  if ((type !== 'rx' && type !== 'tx') || typeof id !== 'string' || !isObject(packets)) return null;
+  if ((type !== 'rx' && type !== 'tx') || typeof id !== 'string' || !isRecord(packets)) return null;
   const { session, tx_wlan: card, rx_ant_stats: antennas } = value;
   return {
     type,
     id,
     packets: countsOf(packets),
-    session: isObject(session) ? fecOf(session) : null,
+    session: isRecord(session) ? fecOf(session) : null,
     tx_wlan: cardOf(card),
     antennas: Array.isArray(antennas) ? antennas.slice(0, MAX_ANTENNAS).filter(isAntenna) : [],
   };
@@ -81,9 +81,9 @@ function parseLossless(text: string): unknown {
   }
 }
 
-function settingsOf(value: Json): SettingsReport {
+function settingsOf(value: JsonObject): SettingsReport {
   const { settings, wlans } = value;
-  const common = isObject(settings) && isObject(settings['common']) ? settings['common'] : {};
+  const common = isRecord(settings) && isRecord(settings['common']) ? settings['common'] : {};
   const interval = common['log_interval'];
   return {
     type: 'settings',
@@ -92,7 +92,7 @@ function settingsOf(value: Json): SettingsReport {
   };
 }
 
-function countsOf(packets: Json): Counts {
+function countsOf(packets: JsonObject): Counts {
   return Object.fromEntries(
     Object.entries(packets).flatMap(([name, pair]) => {
       if (!Array.isArray(pair)) return [];
@@ -107,21 +107,17 @@ function countsOf(packets: Json): Counts {
   );
 }
 
-function fecOf({ fec_k, fec_n }: Json): StreamReport['session'] {
+function fecOf({ fec_k, fec_n }: JsonObject): StreamReport['session'] {
   return typeof fec_k === 'number' && typeof fec_n === 'number' ? { fec_k, fec_n } : null;
 }
 
 const ANTENNA_NUMBERS = ['freq', 'mcs', 'bw', 'pkt_recv', 'rssi_avg', 'snr_avg'] as const;
 
 function isAntenna(value: unknown): value is AntennaReport {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   const { ant } = value;
   return (
     (typeof ant === 'bigint' || Number.isSafeInteger(ant)) &&
     ANTENNA_NUMBERS.every((name) => Number.isFinite(value[name]))
   );
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

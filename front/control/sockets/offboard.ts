@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { offboardStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import type { SetPoint } from '../../../shared/rpc/link.ts';
@@ -32,7 +33,7 @@ export function offboardSocket(
     let sent = false;
     let told = '';
 
-    const say = (message: Readonly<Record<string, unknown>>): void => {
+    const say = (message: JsonObject): void => {
       if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BEHIND_BYTES)
         socket.send(JSON.stringify(message));
     };

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import { telemetryOf } from '../../../shared/flight/telemetry-body.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { telemetryStream } from '../../../shared/routes/flight.ts';
 import type { SocketHandler } from '../../../shared/routes/handler.ts';
 import { parseQuery } from '../../../shared/routes/query.ts';
@@ -35,10 +36,7 @@ export function telemetrySocket(vehicle: VehicleView): SocketHandler<typeof tele
   };
 }
 
-function select(
-  snapshot: Readonly<Record<string, unknown>>,
-  fields: readonly string[],
-): Readonly<Record<string, unknown>> {
+function select(snapshot: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(
     fields.filter((field) => Object.hasOwn(snapshot, field)).map((field) => [field, snapshot[field]]),
   );

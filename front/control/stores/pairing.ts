@@ -8,6 +8,7 @@ import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
 import { isTransient } from '../../../shared/files/transient.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { matchesHash, secretHash } from '../edge/credentials.ts';
 
@@ -176,7 +177,7 @@ export class PairingStore {
     });
   }
 
-  async #write(content: Readonly<Record<string, unknown>>): Promise<void> {
+  async #write(content: JsonObject): Promise<void> {
     const { file, log } = this.#options;
     const text = `${JSON.stringify(content, null, 2)}\n`;
     try {
@@ -257,7 +258,7 @@ function parsePairing(file: string, text: string): Pairing {
   }
   if (typeof value !== 'object' || value === null)
     return { kind: 'broken', problem: `${file} is not a JSON object` };
-  const record = value as Readonly<Record<string, unknown>>;
+  const record = value as JsonObject;
   if (record['paired'] === false) return { kind: 'unpaired' };
   const { api_key: key, owner_id: owner, paired_at: at } = record;
   if (record['paired'] !== true || typeof key !== 'string' || !/^svc_[A-Za-z0-9_-]{4,}$/.test(key)) {

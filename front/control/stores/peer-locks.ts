@@ -2,6 +2,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Lock } from '../edge/rate.ts';
 
@@ -94,7 +95,7 @@ function parse(value: unknown, now: number): readonly Lock[] {
   });
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+function asRecord(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
-  return value as Readonly<Record<string, unknown>>;
+  return value as JsonObject;
 }

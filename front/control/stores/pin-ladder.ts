@@ -4,6 +4,7 @@
  * entered the right PIN before. The right PIN forgives the peer that entered it, and takes what that peer counted off the node's
  * ladder; what others guessed still counts, until nobody guesses wrong for a day.
  */
+import type { JsonObject } from '../../../shared/member.ts';
 
 /** From `failures` in a row on, every further failure locks for `lockS`. The highest matching step applies. */
 const PEER_LADDER = [
@@ -164,14 +165,13 @@ function storedRung({ failures, lockedUntil, lockS }: Rung): StoredRung {
 }
 
 /** @returns null if it is invalid */
-export function parseLadder(record: Readonly<Record<string, unknown>>): StoredLadder | null {
+export function parseLadder(record: JsonObject): StoredLadder | null {
   const node = parseRung(record);
   const { peers: given = {} } = record;
   if (node === null || typeof given !== 'object' || given === null) return null;
   const peers: Record<string, StoredRung & { known: boolean }> = {};
-  for (const [peer, value] of Object.entries(given as Readonly<Record<string, unknown>>)) {
-    const member =
-      typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  for (const [peer, value] of Object.entries(given as JsonObject)) {
+    const member = typeof value === 'object' && value !== null ? (value as JsonObject) : {};
     const rung = parseRung(member);
     if (rung === null) return null;
     peers[peer] = { ...rung, known: member['known'] === true };
@@ -179,7 +179,7 @@ export function parseLadder(record: Readonly<Record<string, unknown>>): StoredLa
   return { ...node, peers };
 }
 
-function parseRung(record: Readonly<Record<string, unknown>>): StoredRung | null {
+function parseRung(record: JsonObject): StoredRung | null {
   const { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS } = record;
   return isCount(failures) && isCount(lockedUntil) && isCount(lockS)
     ? { failed_attempts: failures, locked_until: lockedUntil, lock_seconds: lockS }

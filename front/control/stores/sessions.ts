@@ -6,6 +6,7 @@ import type { Principal } from '../../../shared/auth/principal.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readPrivate } from '../../../shared/files/private-file.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { secretHash } from '../edge/credentials.ts';
 import type { EndedCredentials } from './ended.ts';
@@ -244,7 +245,7 @@ export function sessionId(id: string): string {
   return `${ID_OF}${id}`;
 }
 
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+function asRecord(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
-  return value as Readonly<Record<string, unknown>>;
+  return value as JsonObject;
 }

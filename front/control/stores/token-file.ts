@@ -4,6 +4,7 @@ import { isTokenId, type TokenId } from '../../../shared/auth/token.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import { readPrivateSync } from '../../../shared/files/private-file.ts';
 import { isTransient } from '../../../shared/files/transient.ts';
+import { isRecord } from '../../../shared/member.ts';
 
 export const MAX_STORE_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 10_000;
@@ -169,8 +170,4 @@ function isEntry(value: unknown): value is TokenEntry {
 
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 /** Bounds against a hostile or broken vehicle. */
+import { type JsonObject, recordOf } from '../../../shared/member.ts';
+
 const MAX_EVENTS = 4096;
 const MAX_TEXT = 200;
-
-type Json = Readonly<Record<string, unknown>>;
 
 interface ArgumentType {
   readonly bytes: number;
@@ -91,7 +91,7 @@ export class EventDefinitions {
     return { name, group, summary, text: plain(event.message, this.#values(event, args)).slice(0, MAX_TEXT) };
   }
 
-  #addEnum(name: string, { type, is_bitfield: bits, entries }: Json): void {
+  #addEnum(name: string, { type, is_bitfield: bits, entries }: JsonObject): void {
     if (typeof type !== 'string' || this.#enums.size >= MAX_EVENTS) return;
     const words = new Map<string, string>();
     for (const [value, entry] of entriesOf(entries)) {
@@ -105,7 +105,7 @@ export class EventDefinitions {
     id: number,
     group: string,
     namespace: string,
-    { name, message, arguments: args, type }: Json,
+    { name, message, arguments: args, type }: JsonObject,
   ): void {
     if (!Number.isInteger(id) || typeof name !== 'string' || typeof message !== 'string') return;
     if (this.#events.size >= MAX_EVENTS) return;
@@ -162,10 +162,6 @@ function plain(message: string, values: readonly Value[]): string {
 }
 
 const UNITS: Readonly<Record<string, string>> = { m: ' m', m_v: ' m', 'm^2': ' m²', 'm/s': ' m/s', C: ' °C' };
-
-function recordOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null ? (value as Json) : {};
-}
 
 function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   return Object.entries(recordOf(value));

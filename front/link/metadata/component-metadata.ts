@@ -1,5 +1,6 @@
 import { messageOf } from '../../../shared/errors.ts';
 import { MSG } from '../../../shared/mavlink/messages.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { Clock } from '../clock.ts';
 import type { Encoder } from '../encode.ts';
@@ -204,7 +205,7 @@ function entriesOf(content: unknown): readonly Entry[] {
   if (!Array.isArray(list)) throw new Error('it is no table of contents');
   return (list as readonly unknown[]).flatMap((each) => {
     if (typeof each !== 'object' || each === null) return [];
-    const { type, uri, fileCrc } = each as Readonly<Record<string, unknown>>;
+    const { type, uri, fileCrc } = each as JsonObject;
     if (typeof type !== 'number' || typeof uri !== 'string') return [];
     const crc = typeof fileCrc === 'number' && Number.isSafeInteger(fileCrc) ? fileCrc : 0;
     return [{ type, uri, crc: crc >>> 0 }];

@@ -1,5 +1,6 @@
 import { mkdir, readdir, stat, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 
 /** Files kept: firmwares that the node has seen lately. A file is at most 1 MiB, the limit of a transfer. */
@@ -22,7 +23,7 @@ export class MetadataStore {
       await utimes(path, now, now);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      if (codeOf(error) === 'ENOENT') return false;
       throw error;
     }
   }

@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
-import { messageOf } from '../../../shared/errors.ts';
+import { codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { MAX_PARAMS, type ParamEntry } from './param-table.ts';
 
@@ -35,8 +36,7 @@ export class ParamStore {
       if ((await stat(path)).size > MAX_FILE_BYTES) return null;
       return parse(JSON.parse(await readFile(path, 'utf8')));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#log.warn(`parameter cache ${path}: ${messageOf(error)}`);
+      if (codeOf(error) !== 'ENOENT') this.#log.warn(`parameter cache ${path}: ${messageOf(error)}`);
       return null;
     }
   }
@@ -78,7 +78,7 @@ export class ParamStore {
 
 function parse(value: unknown): StoredParams | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { version, hash, entries } = value as Readonly<Record<string, unknown>>;
+  const { version, hash, entries } = value as JsonObject;
   if (version !== VERSION || (hash !== null && typeof hash !== 'number')) return null;
   if (!Array.isArray(entries) || entries.length > MAX_PARAMS) return null;
   const read: [string, ParamEntry][] = [];

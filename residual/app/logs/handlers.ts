@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
 import type { logsRows } from '../../../shared/routes/logs.ts';
 import { openApiDocument } from '../../../shared/routes/openapi.ts';
@@ -116,11 +117,7 @@ export function logHandlers({
   };
 }
 
-function envelope(
-  data: readonly unknown[],
-  next: string | null,
-  nowMs: number,
-): Readonly<Record<string, unknown>> {
+function envelope(data: readonly unknown[], next: string | null, nowMs: number): JsonObject {
   return {
     data,
     page: { next_cursor: next, count: data.length },

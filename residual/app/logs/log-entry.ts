@@ -1,5 +1,6 @@
 /** A row of the store as GET /api/logs shows it. */
-export function entryOf(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+import type { JsonObject } from '../../../shared/member.ts';
+export function entryOf(row: JsonObject): JsonObject {
   return {
     seq: row['id'],
     timestamp: new Date(Number(row['ts_us']) / 1000).toISOString(),

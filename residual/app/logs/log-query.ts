@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
 
@@ -14,7 +15,7 @@ export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'co
 export type Aggregate = (typeof AGGREGATES)[number];
 
 export interface Page {
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly JsonObject[];
   readonly next: string | null;
 }
 
@@ -58,7 +59,7 @@ export class LogQuery {
   }
 
   /** Every record, newest first, one at a time. */
-  *all(filter: LogFilter, limit: number): Generator<Readonly<Record<string, unknown>>> {
+  *all(filter: LogFilter, limit: number): Generator<JsonObject> {
     yield* this.#rows(filter, limit, null, 0);
   }
 
@@ -117,7 +118,7 @@ export class LogQuery {
     kind: string | null,
     open: boolean,
     limit: number,
-  ): readonly Readonly<Record<string, unknown>>[] {
+  ): readonly JsonObject[] {
     const conditions = ['1 = 1'];
     const values: SQLInputValue[] = [];
     const add = (condition: string, value: SQLInputValue): void => {
@@ -146,12 +147,7 @@ export class LogQuery {
     }));
   }
 
-  *#rows(
-    filter: LogFilter,
-    limit: number,
-    cursor: string | null,
-    offset: number,
-  ): Generator<Readonly<Record<string, unknown>>> {
+  *#rows(filter: LogFilter, limit: number, cursor: string | null, offset: number): Generator<JsonObject> {
     const { sql, values } = whereOf(filter, cursor);
     const statement = this.#db.prepare(
       `SELECT ${COLUMNS[filter.kind]} FROM ${tableOf(filter.kind)} ${sql} ORDER BY ${ORDER[filter.kind]} LIMIT ? OFFSET ?`,
@@ -218,7 +214,7 @@ function readCursor(cursor: string, filter: LogFilter): { readonly ts: number; r
   return { ts: Number(ts), id: Number(id) };
 }
 
-function shape(kind: RecordKind, row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function shape(kind: RecordKind, row: JsonObject): JsonObject {
   const head = { id: row['id'], ts_us: row['ts_us'], session: row['session'] };
   switch (kind) {
     case 'logs':

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { inTransaction } from '../../../shared/files/transaction.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
 import { Retention, type StoreLimits, sizeOf } from './retention.ts';
 
@@ -88,12 +89,7 @@ export class LogStore {
     this.accepted += records.length;
   }
 
-  event(
-    kind: string,
-    source: string,
-    severity: number,
-    detail: Readonly<Record<string, unknown>> = {},
-  ): void {
+  event(kind: string, source: string, severity: number, detail: JsonObject = {}): void {
     this.#insertEvent.run(this.#nowUs(), this.#session, kind, source, severity, JSON.stringify(detail));
   }
 
@@ -116,7 +112,7 @@ export class LogStore {
   }
 
   /** Opens a session. An open session of the same kind that was never closed (power cut) ends at its newest record. */
-  beginSession(kind: SessionKind, reason: string, meta: Readonly<Record<string, unknown>> = {}): void {
+  beginSession(kind: SessionKind, reason: string, meta: JsonObject = {}): void {
     inTransaction(this.#db, () => {
       // A new boot also ends an open flight.
       const open = this.#db

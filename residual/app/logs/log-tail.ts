@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { every } from '../../../shared/async/every.ts';
 import type { Principal } from '../../../shared/auth/principal.ts';
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS, type LogRecord } from '../../../shared/rpc/logs.ts';
 import { entryOf } from './log-entry.ts';
 import type { LogFilter } from './log-filter.ts';
@@ -42,11 +43,7 @@ export class LogTail {
    * @param owner the principal of the reader
    * @throws ApiError E_RATE_LIMITED if there are 16 readers already, or 4 of this token
    */
-  open(
-    filter: LogFilter,
-    replay: readonly Readonly<Record<string, unknown>>[],
-    { kind, id }: Principal,
-  ): PassThrough {
+  open(filter: LogFilter, replay: readonly JsonObject[], { kind, id }: Principal): PassThrough {
     const byTokens = [...this.#readers].filter(({ owner }) => owner.kind === 'token');
     const own = byTokens.filter(({ owner }) => owner.id === id).length;
     if (kind === 'token' && (own >= MAX_PER_TOKEN || byTokens.length >= MAX_BY_TOKENS))

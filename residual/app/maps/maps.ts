@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FromSchema } from 'json-schema-to-ts';
 import { TileType } from 'pmtiles';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { fillAtomic } from '../../../shared/files/atomic-write.ts';
 import type { mapFile, mapList } from '../../../shared/schemas/maps.ts';
 import { checkWhole, HEADER_BYTES, mapHeader, nameOfMap } from './map-header.ts';
@@ -84,7 +84,7 @@ export class Maps {
       await fillAtomic(path, async (handle) => handle.writeFile(this.#checked(body, handle)), 0o640);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') throw this.#full();
+      if (codeOf(error) === 'ENOSPC') throw this.#full();
       throw new ApiError('E_STORE', `The map could not be stored: ${messageOf(error)}.`);
     }
     return this.#describe(name);

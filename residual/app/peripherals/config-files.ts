@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 
 /** Configurations of peripherals, a file each: `<id>.config.json`, which the program that serves the peripheral reads. */
@@ -20,7 +20,7 @@ export class ConfigFiles {
     try {
       return JSON.parse(await readFile(this.pathOf(id), 'utf8')) as unknown;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      if (codeOf(error) === 'ENOENT') return null;
       throw new ApiError('E_STORE', `The configuration cannot be read: ${messageOf(error)}.`);
     }
   }

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { HandlersOf } from '../../../shared/routes/handler.ts';
 import type { peripheralsRows } from '../../../shared/routes/peripherals.ts';
 import { type ActionParts, isAvailable, runAction } from './actions.ts';
@@ -15,8 +16,6 @@ export interface PeripheralHandlerParts extends ActionParts {
   readonly wall: () => number;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 export function peripheralHandlers(
   parts: PeripheralHandlerParts,
 ): HandlersOf<typeof peripheralsRows, 'residual'> {
@@ -26,7 +25,7 @@ export function peripheralHandlers(
     if (entry !== null) return entry;
     throw new ApiError('E_NOT_FOUND', `There is no peripheral ${id}. GET /api/peripherals lists them.`);
   };
-  const view = async (entry: Entry): Promise<Json> => {
+  const view = async (entry: Entry): Promise<JsonObject> => {
     const { id, found, connected, partOf, firstSeen, lastSeen } = entry;
     const { identity: _identity, where: _where, usbPath: _usbPath, ...shown } = found;
     const manifest = manifests.of(found);
@@ -42,7 +41,7 @@ export function peripheralHandlers(
       manifest: manifest === null ? null : shortOf(manifest, entry),
     };
   };
-  const list = async (): Promise<Json> => {
+  const list = async (): Promise<JsonObject> => {
     await peripherals.scan();
     const { all, sources } = peripherals;
     return {
@@ -113,7 +112,7 @@ function devicesOf({ id, found }: Entry, all: readonly Entry[]): readonly string
   return [found, ...parts.map((part) => part.found)].flatMap(({ device_paths: paths }) => paths);
 }
 
-function shortOf(manifest: Manifest, entry: Entry): Json {
+function shortOf(manifest: Manifest, entry: Entry): JsonObject {
   const { id, display_name, capabilities, actions, check } = manifest;
   return {
     id,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { codeOf } from '../../../shared/errors.ts';
 import { plainText } from '../../../shared/plain-text.ts';
 
 export interface User {
@@ -138,6 +139,6 @@ function commOf(folder: string): string {
 
 /** A process may end at any moment; ESRCH is what the kernel then says of its files. */
 function isGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === 'ENOENT' || code === 'ESRCH';
 }

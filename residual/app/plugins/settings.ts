@@ -1,14 +1,15 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 
 const MAX_KEYS = 256;
 const MAX_CHARS = 256 * 1024;
 
 export type Scope = 'drone' | 'global';
-type Values = Readonly<Record<string, unknown>>;
+type Values = JsonObject;
 type File = Readonly<Record<Scope, Values>>;
 
 /** The settings of one extension, in a file: those of this node (`drone`) before those of all nodes (`global`). */
@@ -60,7 +61,7 @@ export class PluginSettings {
       // No prototype of ours: a key such as `constructor` is a key.
       return { drone: { ...drone }, global: { ...global } };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { drone: {}, global: {} };
+      if (codeOf(error) === 'ENOENT') return { drone: {}, global: {} };
       throw new ApiError('E_STORE', `The settings cannot be read: ${messageOf(error)}.`);
     }
   }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { MASK } from '../../../shared/config/mask.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import { toolClass } from '../../../shared/plugins/capabilities.ts';
 import {
   type Manifest,
@@ -19,7 +20,7 @@ export function halvesOf({ agent, gcs }: Manifest): readonly string[] {
 }
 
 /** The part of a manifest that people and programs need. */
-export function manifestView(manifest: Manifest, record: InstallRecord): Readonly<Record<string, unknown>> {
+export function manifestView(manifest: Manifest, record: InstallRecord): JsonObject {
   const { id, version, name, description, author, risk, license, agent, gcs } = manifest;
   return {
     id,
@@ -42,10 +43,7 @@ export function manifestView(manifest: Manifest, record: InstallRecord): Readonl
 }
 
 /** The settings that the manifest names, as far as they are set; those that are `writeOnly` masked. */
-export function settingsView(
-  { settings }: Manifest,
-  values: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
+export function settingsView({ settings }: Manifest, values: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(settings?.properties ?? {}).flatMap(([key, schema]) =>
       Object.hasOwn(values, key) ? [[key, schema['writeOnly'] === true ? MASK : values[key]]] : [],
@@ -54,10 +52,7 @@ export function settingsView(
 }
 
 /** Tools with their class here and now: whoever calls one calls with everything that the extension was granted. */
-function contributionsOf(
-  { agent, gcs }: Manifest,
-  granted: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
+function contributionsOf({ agent, gcs }: Manifest, granted: ReadonlySet<string>): JsonObject {
   const halves: readonly (readonly [string, McpContributions | undefined])[] = [
     ['agent', agent?.contributes],
     ['gcs', gcs?.contributes],

@@ -3,6 +3,7 @@ import { Serial } from '../../../shared/async/serial.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import { readOwn } from '../../../shared/files/private-file.ts';
+import type { JsonObject } from '../../../shared/member.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import { STEP_IDS, type StepId } from '../../../shared/schemas/setup.ts';
 
@@ -70,11 +71,11 @@ export class SetupMarks {
 
 /** @throws Error for what is not a file of version 1 */
 function parse(text: string): Marks {
-  const { version, finished_at: finished, steps } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const { version, finished_at: finished, steps } = JSON.parse(text) as JsonObject;
   if (version !== 1 || typeof steps !== 'object' || steps === null) throw new Error('it is not of version 1');
   if (finished !== null && typeof finished !== 'string') throw new Error('finished_at is not valid');
   const known: Partial<Record<StepId, Mark>> = {};
-  const marks: Readonly<Record<string, unknown>> = { ...steps };
+  const marks: JsonObject = { ...steps };
   for (const id of STEP_IDS) {
     const mark = marks[id];
     if (mark === 'complete' || mark === 'skipped') known[id] = mark;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
 import type { EngineStatus, Profile, Recorded, RecordingStatus } from '../../../shared/rpc/video.ts';
@@ -193,8 +193,7 @@ async function readBase(file: string, log: Logger): Promise<ProfileName> {
     if (base === 'hero' || base === 'thumbnail') return base;
     log.error(`video: ${file} has no base profile; using hero`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-      log.error(`video: ${file}: ${messageOf(error)}; using hero`);
+    if (codeOf(error) !== 'ENOENT') log.error(`video: ${file}: ${messageOf(error)}; using hero`);
   }
   return 'hero';
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Serial } from '../../../shared/async/serial.ts';
-import { ApiError, messageOf } from '../../../shared/errors.ts';
+import { ApiError, codeOf, messageOf } from '../../../shared/errors.ts';
 import { sweepTemporary, writeAtomic } from '../../../shared/files/atomic-write.ts';
 import type { OnProgress } from '../../../shared/routes/handler.ts';
 import { MODEL_BYTES, type ModelMeta, type ModelMetadata } from '../../../shared/schemas/vision.ts';
@@ -80,8 +80,7 @@ export class ModelStore {
     try {
       return JSON.parse(await readFile(meta, 'utf8')) as ModelMeta;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-        this.#options.warn(`${meta}: ${messageOf(error)}`);
+      if (codeOf(error) !== 'ENOENT') this.#options.warn(`${meta}: ${messageOf(error)}`);
       return null;
     }
   }
@@ -124,7 +123,7 @@ export class ModelStore {
               }),
       });
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code === 'ENOSPC' || code === 'EDQUOT')
         throw new ApiError(
           'E_DISK_FULL',

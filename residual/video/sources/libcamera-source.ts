@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Frame } from 'node-av';
 import { AV_PIX_FMT_YUVJ420P } from 'node-av/constants';
+import { codeOf } from '../../../shared/errors.ts';
 import { CSI_MISSING, CSI_PROGRAMS } from '../../../shared/video/csi-cameras.ts';
 import { instant, type Size, type VideoClock } from '../engine/picture.ts';
 import type { SourceSink, VideoSource } from './source.ts';
@@ -74,7 +75,7 @@ export class LibcameraSource implements VideoSource {
         await once(camera, 'spawn');
         return [program, camera];
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        if (codeOf(error) !== 'ENOENT') throw error;
       }
     }
     throw new Error(CSI_MISSING);

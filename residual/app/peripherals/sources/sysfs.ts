@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { codeOf } from '../../../../shared/errors.ts';
 import { plainText } from '../../../../shared/plain-text.ts';
 
 /** Where the kernel shows its devices: `/sys`, `/dev` and `/proc`; elsewhere in tests. */
@@ -16,7 +17,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).toSorted();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }

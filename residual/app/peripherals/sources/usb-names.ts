@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeOf } from '../../../../shared/errors.ts';
 import { plainText } from '../../../../shared/plain-text.ts';
 
 interface Names {
@@ -44,7 +45,7 @@ export class UsbNames {
       };
       return { vendor: text(name), product: text(devices[productId]?.devname) };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return UNKNOWN;
+      if (codeOf(error) === 'ENOENT') return UNKNOWN;
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline, Readable } from 'node:stream';
-import { ApiError } from '../../../../shared/errors.ts';
+import { ApiError, codeOf } from '../../../../shared/errors.ts';
 import { type Call, Reply } from '../../../../shared/routes/handler.ts';
 import type { Row } from '../../../../shared/routes/row.ts';
 import { ExtensionAgent } from './extension-agent.ts';
@@ -75,7 +75,7 @@ export class PassThrough {
       return new Reply(res.statusCode ?? 502, content, mediaType ?? 'application/octet-stream', headers);
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      const { code = '' } = error as NodeJS.ErrnoException;
+      const code = codeOf(error) ?? '';
       if (code.startsWith('HPE_')) throw malformed(id);
       return notServing(id);
     }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../../../../shared/errors.ts';
 import { writeAtomic } from '../../../../shared/files/atomic-write.ts';
+import type { JsonObject } from '../../../../shared/member.ts';
 import { PluginRefusal } from '../../../../shared/plugins/refusal.ts';
 import {
   digestOf,
@@ -37,7 +38,7 @@ export async function readAttestation(folder: string): Promise<Attestation> {
 
 function isAttestation(value: unknown): value is Attestation {
   if (typeof value !== 'object' || value === null) return false;
-  const { signature, files } = value as Readonly<Record<string, unknown>>;
+  const { signature, files } = value as JsonObject;
   return (
     (signature === null || typeof signature === 'string') &&
     Array.isArray(files) &&

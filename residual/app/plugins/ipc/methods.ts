@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../../shared/member.ts';
 import { MISSION_PARTS, type MissionPart } from '../../../../shared/mission/item.ts';
 import { mayPublish, maySubscribe } from '../../../../shared/plugins/capabilities.ts';
 import { publishedBatch } from '../../../../shared/plugins/detections.ts';
@@ -11,7 +12,7 @@ import type { Session } from './session.ts';
 
 /** What an extension may ask the node over its socket, by method; the capability is looked up at each call. */
 
-type Args = Readonly<Record<string, unknown>>;
+type Args = JsonObject;
 
 interface Method {
   readonly schema: JsonSchema;
@@ -24,7 +25,7 @@ const COMMAND_MS = 35_000;
 const MISSION_MS = 510_000;
 const componentId = { type: 'integer', minimum: 1, maximum: 255 } as const;
 const topic = { type: 'string', minLength: 1, maxLength: 128 } as const;
-const object = <const P extends Readonly<Record<string, unknown>>>(
+const object = <const P extends JsonObject>(
   properties: P,
   required: readonly (keyof P & string)[] = [],
 ): JsonSchema =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tellAll } from '../../../../shared/async/tell.ts';
 import { telemetryOf } from '../../../../shared/flight/telemetry-body.ts';
+import type { JsonObject } from '../../../../shared/member.ts';
 import type { MissionPart } from '../../../../shared/mission/item.ts';
 import type { ExtensionValues } from '../../../../shared/plugins/telemetry-values.ts';
 import { type Client, clientOf } from '../../../../shared/rpc/contract.ts';
@@ -8,7 +9,7 @@ import { LINK, type LinkState, type MissionList } from '../../../../shared/rpc/l
 import type { Topics } from './topics.ts';
 import { VehicleEvents } from './vehicle-events.ts';
 
-export type Telemetry = Readonly<Record<string, unknown>>;
+export type Telemetry = JsonObject;
 
 /** The vehicle, as extensions see it. */
 export interface Vehicle {
