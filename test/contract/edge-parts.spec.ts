@@ -39,7 +39,7 @@ describe('how a caller is let in, told without a try', () => {
     ['the hotspot of the set-up', gateCaller('hotspot'), false, 'open'],
     ['the LAN, before there is a key', gateCaller('lan'), false, 'credential'],
     ['whoever shows the key', PAIRING_KEY, true, 'open'],
-    ['a session', { kind: 'session', id: 'lan', scopes: null }, true, 'open'],
+    ['a session, whatever its id', { kind: 'session', id: 'unpaired:lan', scopes: null }, true, 'open'],
   ] as const;
   for (const [who, principal, paired, entry] of cases)
     it(`${who}: ${entry}`, () => expect(entryOf(principal, paired)).to.equal(entry));
