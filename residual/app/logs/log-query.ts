@@ -57,17 +57,22 @@ export class LogQuery {
   /** Log records, and how many there are of them. */
   list(filter: LogFilter, limit: number, offset: number): LogList {
     const { sql, values } = findLogs(filter);
+    if (offset + limit > MAX_COUNTED) {
+      const rows = [...this.#rows(filter, limit, null, offset)];
+      const more = rows.length > 0 && offset + rows.length > MAX_COUNTED;
+      return { rows, total: more ? null : this.#count(filter) };
+    }
+    // One walk for both.
     const found = this.#db
       .prepare(
-        `WITH found AS MATERIALIZED (${sql} LIMIT ?) SELECT ${COLUMNS.logs}, (SELECT count(*) FROM found) AS total FROM (SELECT id FROM found LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
+        `WITH found AS MATERIALIZED (${sql} LIMIT ${MAX_COUNTED + 1}) SELECT ${COLUMNS.logs}, (SELECT count(*) FROM found) AS total FROM (SELECT id FROM found LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
       )
-      .all(...values, Math.max(MAX_COUNTED + 1, offset + limit), limit, offset);
+      .all(...values, limit, offset);
+    const rows = found.map((row) => shape('logs', row));
     // Behind the end there is no row to carry the number.
-    const total = found[0]?.['total'] ?? (offset === 0 ? 0 : this.#count(filter));
-    return {
-      rows: found.map((row) => shape('logs', row)),
-      total: Number(total) > MAX_COUNTED ? null : Number(total),
-    };
+    if (found[0] === undefined) return { rows, total: offset === 0 ? 0 : this.#count(filter) };
+    const total = Number(found[0]['total']);
+    return { rows, total: total > MAX_COUNTED ? null : total };
   }
 
   /** @param cursor `next` of the page before @throws ApiError E_NOT_FOUND for the cursor of another filter */
@@ -181,23 +186,25 @@ export class LogQuery {
     }));
   }
 
-  #count(filter: LogFilter): number {
+  #count(filter: LogFilter): number | null {
     const { sql, values } = findLogs(filter);
     const row = this.#db
       .prepare(`SELECT count(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED + 1})`)
       .get(...values);
-    return Number(row?.['n'] ?? 0);
+    const count = Number(row?.['n'] ?? 0);
+    return count > MAX_COUNTED ? null : count;
   }
 
   *#rows(
     filter: LogFilter,
     limit: number,
     cursor: string | null,
+    offset = 0,
   ): Generator<Readonly<Record<string, unknown>>> {
     const { kind } = filter;
     const after = cursor === null ? null : readCursor(cursor, filter);
     const { sql, values } = kind === 'logs' ? logsOf(filter, after) : recordsOf(kind, filter, after);
-    for (const row of this.#db.prepare(sql).iterate(...values, limit)) yield shape(kind, row);
+    for (const row of this.#db.prepare(sql).iterate(...values, limit, offset)) yield shape(kind, row);
   }
 }
 
@@ -210,18 +217,21 @@ function tableOf(kind: RecordKind): string {
   return kind === 'metrics' ? 'metrics t JOIN metric_names n ON n.id = t.metric' : `${kind} t`;
 }
 
-/** A LIMIT is the last mark of both. */
+/** LIMIT and OFFSET are the last marks of both. */
 function logsOf(filter: LogFilter, after: Place | null): Sql {
   const { sql, values } = findLogs(filter, after);
   // With its LIMIT inside the inner query keeps its order, and CROSS JOIN takes it first.
-  return { sql: `SELECT ${COLUMNS.logs} FROM (${sql} LIMIT ?) f CROSS JOIN logs t ON t.id = f.id`, values };
+  return {
+    sql: `SELECT ${COLUMNS.logs} FROM (${sql} LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
+    values,
+  };
 }
 
 function recordsOf(kind: 'events' | 'metrics', filter: LogFilter, after: Place | null): Sql {
   const { sql, values } = whereOf(filter, after);
   const id = kind === 'metrics' ? 't.metric' : 't.id';
   return {
-    sql: `SELECT ${COLUMNS[kind]} FROM ${tableOf(kind)} ${sql} ORDER BY t.ts_us DESC, ${id} DESC LIMIT ?`,
+    sql: `SELECT ${COLUMNS[kind]} FROM ${tableOf(kind)} ${sql} ORDER BY t.ts_us DESC, ${id} DESC LIMIT ? OFFSET ?`,
     values,
   };
 }
