@@ -91,7 +91,7 @@ describe('the reader of the log store', () => {
   it('a query is answered between two parts of an export', async () => {
     const parts = (await streamed('logs.export.get', ''))[Symbol.asyncIterator]();
     const first = String((await parts.next()).value);
-    expect(first.trim().split('\n')).to.have.length.within(1, 500);
+    expect(first.trim().split('\n')).to.have.length.within(1, 1000);
     expect((await list('limit=1')).entries).to.have.length(1);
     let rest = '';
     for (let part = await parts.next(); part.done !== true; part = await parts.next())

@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ApiError, type ErrorCode, messageOf } from '../../../shared/errors.ts';
 import type { LogFilter } from './log-filter.ts';
@@ -8,6 +9,8 @@ const THREAD = join(import.meta.dirname, `log-reader-thread${extname(import.meta
 /** Without an answer for so long the thread has nothing to do, or is stuck; in both cases it ends, and the next question gets a new one. */
 const QUIET_MS = 30_000;
 const MAX_WAITING = 64;
+/** Between two parts of an export the processors are left to others: it goes through three processes. */
+const PAUSE_MS = 10;
 /** A query that needs more memory ends its thread, not this process. */
 const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
 
@@ -83,6 +86,7 @@ export class LogReader {
         part = await this.ask('next', id);
         if (part === '') return;
         yield part;
+        await delay(PAUSE_MS);
       }
     } finally {
       this.#open.delete(id);
