@@ -65,12 +65,10 @@ async function timed(node: TestNode, path: string): Promise<number> {
 
 /** @returns what `work` gives, and how long each `GET /api/config` took meanwhile, ms */
 async function beside<T>(node: TestNode, work: () => Promise<T>): Promise<readonly [T, readonly number[]]> {
-  let done = false;
-  const running = work().finally(() => {
-    done = true;
-  });
+  const done = new AbortController();
+  const running = work().finally(() => done.abort());
   const waits: number[] = [];
-  while (!done) {
+  while (!done.signal.aborted) {
     waits.push(await timed(node, '/api/config'));
     await wait(PROBE_MS);
   }
