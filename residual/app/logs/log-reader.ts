@@ -1,9 +1,9 @@
 import { extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { ApiError, type ErrorCode, messageOf } from '../../../shared/errors.ts';
+import { ApiError, messageOf } from '../../../shared/errors.ts';
 import type { LogFilter } from './log-filter.ts';
-import type { LogReaderWork } from './log-reader-thread.ts';
+import type { Answer, LogReaderWork, Question } from './log-reader-work.ts';
 
 const THREAD = join(import.meta.dirname, `log-reader-thread${extname(import.meta.filename)}`);
 /** Without an answer for so long the thread has nothing to do, or is stuck; in both cases it ends, and the next question gets a new one. */
@@ -15,21 +15,6 @@ const PAUSE_MS = 10;
 const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
 
 type Name = keyof LogReaderWork;
-export interface Question {
-  readonly id: number;
-  readonly name: Name;
-  readonly args: readonly unknown[];
-}
-export interface Answer {
-  readonly id: number;
-  readonly result?: unknown;
-  readonly failure?: {
-    /** null: no ApiError. */
-    readonly code: ErrorCode | null;
-    readonly detail: string;
-    readonly extras?: Readonly<Record<string, unknown>>;
-  };
-}
 
 interface Waiting {
   readonly resolve: (result: never) => void;
