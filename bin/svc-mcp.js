@@ -2,7 +2,8 @@
 // The entry of the connector. Compiled it runs on the machine's own Node from 20 on; a checkout runs its TypeScript with the
 // Node 24 that `npm ci` brought.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -21,8 +22,10 @@ if (major < 20) {
   process.stderr.write(`svc-mcp needs Node 20 or newer; this is ${process.version}.\n`);
   process.exit(1);
 }
-if (existsSync(source) && runsTypeScript) await import(source);
-else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
+if (existsSync(source) && runsTypeScript) {
+  keepCompiled();
+  await import(source);
+} else if (existsSync(compiled) && !existsSync(source)) await import(compiled);
 else {
   const node = here('../node_modules/.bin/node');
   if (!existsSync(node)) {
@@ -34,4 +37,11 @@ else {
   });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('close', (code) => process.exit(code ?? 1));
+}
+
+/** As bin/svc.js: kept beside the code, for its owner alone. */
+function keepCompiled() {
+  const modules = here('../node_modules/');
+  if (existsSync(modules) && statSync(modules).uid === process.getuid?.())
+    module.enableCompileCache(here('../node_modules/.cache/svc'));
 }

@@ -70,18 +70,18 @@ type Course = Pick<AuditEvent, 'node' | 'decision' | 'confirmedBy'> & {
 
 export class Calls {
   readonly #options: CallsOptions;
-  readonly #ajv = createAjv({ useDefaults: false });
+  /** Made for the first call, as the validator of each tool is: many connectors are only asked what there is. */
+  #ajv: ReturnType<typeof createAjv> | null = null;
   readonly #validators = new WeakMap<Tool, Validator>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
-    for (const tool of options.catalogue.values()) this.#validatorOf(tool); // a broken schema ends the start
   }
 
   #validatorOf(tool: Tool): Validator {
     let validator = this.#validators.get(tool);
     if (validator === undefined) {
-      validator = compileValidator(this.#ajv, checked(tool));
+      validator = compileValidator((this.#ajv ??= createAjv()), checked(tool));
       this.#validators.set(tool, validator);
     }
     return validator;

@@ -8,7 +8,6 @@ import { createLogger, type Logger } from '../shared/process/logger.ts';
 import { named, runServices, type Service } from '../shared/process/services.ts';
 import { VERSION } from '../shared/version.ts';
 import { ConnectorAudit } from './audit/audit.ts';
-import { verifyAuditFiles } from './audit/verify.ts';
 import { type Authenticator, BearerAuth, MachineAuth } from './authenticate.ts';
 import { Calls } from './calls.ts';
 import { Denial } from './denial.ts';
@@ -18,8 +17,7 @@ import { Questions } from './gate/questions.ts';
 import { RateLimiter, RESOURCE_RATE, TOOL_RATE } from './gate/rate-limit.ts';
 import { bytesOfText, Pages } from './pages.ts';
 import { Contributions } from './planes/contributions.ts';
-import { adopt, browse, ownerId } from './planes/discovery.ts';
-import { FleetPlane } from './planes/fleet-plane.ts';
+import type { FleetPlane } from './planes/fleet-plane.ts';
 import { Offers } from './planes/offers.ts';
 import { openPlane } from './planes/open-plane.ts';
 import type { Plane } from './planes/plane.ts';
@@ -32,8 +30,7 @@ import { readSettings, type Settings, USAGE, UsageError } from './settings.ts';
 import { compileCatalogue } from './tools/catalogue.ts';
 import { contributedTools } from './tools/contributed.ts';
 import type { HttpFace } from './transports/http.ts';
-import { advertiserService, httpService, socketService, stdioService } from './transports/services.ts';
-import { verifyFleet, verifyPlane } from './verify.ts';
+import { stdioService } from './transports/stdio.ts';
 
 const steady = (): number => performance.now();
 const IDENTITY_MS = 3000;
@@ -56,24 +53,28 @@ async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<num
   if (argv[0] === 'audit') return verifyAudit(argv.slice(1), env);
   const settings = readSettings(argv, env);
   const log = createLogger('svc-mcp', settings.logLevel);
-  if (settings.discover && !settings.verify)
+  if (settings.discover && !settings.verify) {
+    const { adopt, browse, ownerId } = await import('./planes/discovery.ts');
     await adopt(await browse(), settings.place ?? settings.fleetFile, await ownerId(settings.owner), log);
+  }
   const plane = await openPlane(settings, env, log);
   if (settings.verify) return printVerify(plane, settings);
   await serve(settings, env, plane, log);
   return 0;
 }
 
-function verifyAudit([verb, ...rest]: readonly string[], env: NodeJS.ProcessEnv): number {
+async function verifyAudit([verb, ...rest]: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (verb !== 'verify') throw new UsageError('svc-mcp audit verify');
   const { auditPath } = readSettings(['--target', 'agent', ...rest], env);
+  const { verifyAuditFiles } = await import('./audit/verify.ts');
   const { ok, sentence } = verifyAuditFiles(auditPath);
   process.stdout.write(`${sentence}\n`);
   return ok ? 0 : 1;
 }
 
 async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
-  const fleet = plane instanceof FleetPlane ? plane : null;
+  const { verifyFleet, verifyPlane } = await import('./verify.ts');
+  const fleet = fleetOf(plane);
   let principal: Principal = fleet?.session.principal ?? STDIO;
   if (token !== null && fleet === null) {
     try {
@@ -94,7 +95,7 @@ async function printVerify(plane: Plane, { token }: Settings): Promise<number> {
 /** Serves until it is told to stop, or its client disconnects. */
 async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, log: Logger): Promise<void> {
   const { token } = settings;
-  const fleet = plane instanceof FleetPlane ? plane : null;
+  const fleet = fleetOf(plane);
   const bearer: Authenticator =
     fleet === null ? new BearerAuth(plane, Date.now) : new MachineAuth(fleet.session, token ?? '');
   const launched = fleet?.session.principal ?? (token === null ? null : readToken(token, Date.now()));
@@ -184,24 +185,18 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
   const asked = new AbortController();
   const end = (): void => asked.abort();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, end);
-  const unix = (): Service =>
-    socketService(
-      settings,
-      deps,
-      plane,
-      log,
-      faces,
-      transport === 'unix',
-      fleet?.session.principal ?? SOCKET,
-    );
-  const services: Record<typeof transport, () => readonly Service[]> = {
-    stdio: () => [stdioService(deps, launched ?? STDIO, log, end)],
-    http: () => [
+  const open = async (): Promise<readonly Service[]> => {
+    if (transport === 'stdio') return [stdioService(deps, launched ?? STDIO, log, end)];
+    const { advertiserService, httpService, socketService } = await import('./transports/services.ts');
+    const principal = fleet?.session.principal ?? SOCKET;
+    const unix = socketService(settings, deps, plane, log, faces, transport === 'unix', principal);
+    if (transport === 'unix') return [unix];
+    const advertised = settings.mdns && settings.target === 'agent';
+    return [
       httpService(settings, deps, plane, bearer, audit, log, faces),
-      unix(),
-      ...(settings.mdns && settings.target === 'agent' ? [advertiserService(settings, plane, log)] : []),
-    ],
-    unix: () => [unix()],
+      unix,
+      ...(advertised ? [advertiserService(settings, plane, log)] : []),
+    ];
   };
   await runServices(
     [
@@ -211,12 +206,16 @@ async function serve(settings: Settings, env: NodeJS.ProcessEnv, plane: Plane, l
       ...(offers instanceof Offers ? [named('offers', offers)] : []),
       named('extensions', contributions),
       { name: 'flight', start: () => flight.start(watched), stop: () => flight.stop() },
-      ...services[transport](),
+      ...(await open()),
     ],
     asked.signal,
     () => undefined,
     (sentence) => log.error(sentence),
   );
+}
+
+function fleetOf(plane: Plane): FleetPlane | null {
+  return plane.mode === 'fleet' ? (plane as FleetPlane) : null;
 }
 
 /** --sim applies to every target; a target that does not answer counts as no simulator. */

@@ -1,22 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { within } from '../../shared/async/within.ts';
 import { codeOf, messageOf } from '../../shared/errors.ts';
-import { operatorFiles } from '../../shared/operator/operator-files.ts';
 import { pathsFrom } from '../../shared/paths.ts';
 import type { Logger } from '../../shared/process/logger.ts';
 import { Denial } from '../denial.ts';
 import type { Settings } from '../settings.ts';
 import { UsageError } from '../settings.ts';
 import { asRecord } from '../tools/tool.ts';
-import { openCallerKeys } from './caller-keys.ts';
 import { type LocalFleet, parseFleet, readFleet } from './fleet-file.ts';
-import { FleetPlane } from './fleet-plane.ts';
-import { HubError, type HubPlace, hubUrl, isLoopback } from './hub.ts';
-import { HubSession } from './hub-session.ts';
 import { baseUrlOf } from './node-client.ts';
 import { LanPlane, LOCAL, type Plane } from './plane.ts';
-
-const LIST_MS = 20_000;
 
 /** The nodes that the settings name. @throws UsageError */
 export async function openPlane(
@@ -26,7 +18,8 @@ export async function openPlane(
 ): Promise<Plane> {
   switch (settings.target) {
     case 'fleet':
-      return fleetPlane(settings, env, log);
+      // With the broker's client, signatures and certificates: half of the start, and nothing for a node on the LAN.
+      return (await import('./open-fleet.ts')).openFleet(settings, env, log);
     case 'agent':
       return agentPlane(settings, env, log);
     case 'local-fleet': {
@@ -90,46 +83,4 @@ function pairingKey(path: string, log: Logger): string | null {
     if (code !== 'ENOENT' && code !== 'EACCES') log.warn(`${path} cannot be read`);
     return null;
   }
-}
-
-/** @throws UsageError with a sentence: settings, keys on disk, a hub that is away or refuses */
-async function fleetPlane(
-  { token, gcs, cloudUrl, mqttUrl, hubCa, keysDir }: Settings,
-  env: Readonly<Record<string, string | undefined>>,
-  log: Logger,
-): Promise<FleetPlane> {
-  if (token?.startsWith('svc_mc_') !== true)
-    throw new UsageError('--target fleet needs a machine credential of the hub (svc_mc_…) in SVC_MCP_TOKEN.');
-  try {
-    if (mqttUrl !== null) checkBroker(mqttUrl);
-    const ca = hubCa === null ? undefined : readFileSync(hubCa, 'utf8');
-    const hub: HubPlace = { url: hubUrl(gcs, cloudUrl), ca, credential: token };
-    const keys = await openCallerKeys(keysDir, hub.url, token);
-    const [now, wall] = [(): number => performance.now(), Date.now];
-    const session = await HubSession.open({ hub, keys, now, wall, log }).catch((error: unknown) => {
-      keys.release();
-      throw error;
-    });
-    const operator = operatorFiles(env);
-    const plane = new FleetPlane({ hub, session, brokerUrl: mqttUrl, operator, now, wall, log });
-    plane.start();
-    await within(
-      plane.listed,
-      LIST_MS,
-      () => new HubError(null, `The hub ${hub.url} does not list its nodes.`),
-    ).catch((error: unknown) => {
-      plane.stop();
-      throw error;
-    });
-    return plane;
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-/** @throws Error for an address that would carry calls in the clear over a network */
-function checkBroker(url: string): void {
-  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
-  if (protocol === 'mqtts:' || (protocol === 'mqtt:' && isLoopback(hostname))) return;
-  throw new Error(`${url}: the broker's address is mqtts://host:port.`);
 }

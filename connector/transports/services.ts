@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Bonjour } from 'bonjour-service';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/process/logger.ts';
@@ -12,30 +11,14 @@ import type { ConnectorAudit } from '../audit/audit.ts';
 import type { Authenticator } from '../authenticate.ts';
 import type { Plane } from '../planes/plane.ts';
 import { type Principal, SOCKET, STDIO } from '../principal.ts';
-import { buildServer, type ServerDeps } from '../server.ts';
+import type { ServerDeps } from '../server.ts';
 import type { Settings } from '../settings.ts';
 import { HttpFace, type HttpOptions } from './http.ts';
 
-/** The transports and the advertiser, as services that are started and stopped. */
+/** The transports over HTTP and the advertiser, as services that are started and stopped. */
 
 const steady = (): number => performance.now();
 const HEALTH_CACHE_MS = 5000;
-
-/** One client, over this process's own input and output; when it is gone, so is the connector. */
-export function stdioService(deps: ServerDeps, principal: Principal, log: Logger, end: () => void): Service {
-  let handle: ReturnType<typeof serveStdio> | null = null;
-  return {
-    name: 'stdio',
-    start() {
-      handle = serveStdio(() => buildServer(deps, 'stdio', principal), {
-        onerror: (error) => log.debug(messageOf(error)),
-      });
-      process.stdin.once('end', end);
-      process.stdin.once('close', end);
-    },
-    stop: async () => handle?.close(),
-  };
-}
 
 /** Over HTTP, for clients with a token. */
 export function httpService(

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** As tsc writes them: a statement at the start of a line, or a call. */
-const IMPORT = /^(?:import|export)\b(?:[^'";]*\bfrom)?\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
+const IMPORT =
+  /^(?:import|export)\b(?:[^'";]*\bfrom)?\s*["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/gm;
 
 export interface Reached {
   /** Relative to the folder, sorted. */

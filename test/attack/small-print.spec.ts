@@ -161,22 +161,19 @@ describe('the Host of an unpaired node', () => {
 });
 
 describe('what one client takes from the others', () => {
-  it('the readers of the log: a token has four, all tokens twelve of the sixteen', () => {
+  it('the readers of the log: a token has four, all tokens twelve of the sixteen', async () => {
     const tail = new LogTail();
-    const open = (principal: Principal): boolean => {
-      try {
-        tail.open({} as never, [], principal);
-        return true;
-      } catch {
-        return false;
-      }
-    };
+    const open = async (principal: Principal): Promise<boolean> =>
+      tail
+        .open({} as never, principal, async () => Promise.resolve([]))
+        .then(() => true)
+        .catch(() => false);
     const token = (id: string): Principal => ({ kind: 'token', id, scopes: ['read'] });
-    const count = (principal: Principal): number =>
-      Array.from({ length: 20 }, () => open(principal)).filter(Boolean).length;
-    expect(count(token('a'))).to.equal(4);
-    expect(count(token('b')) + count(token('c')) + count(token('d'))).to.equal(8);
-    expect(count({ kind: 'key', id: 'pairing-key', scopes: null })).to.equal(4);
+    const count = async (principal: Principal): Promise<number> =>
+      (await Promise.all(Array.from({ length: 20 }, async () => open(principal)))).filter(Boolean).length;
+    expect(await count(token('a'))).to.equal(4);
+    expect((await count(token('b'))) + (await count(token('c'))) + (await count(token('d')))).to.equal(8);
+    expect(await count({ kind: 'key', id: 'pairing-key', scopes: null })).to.equal(4);
     tail.stop();
   });
 

@@ -1,9 +1,10 @@
-/** `npm run bench [-- extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- connector|extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { commitOf } from '../support/machine-facts.ts';
 import { ROOT } from '../support/node.ts';
+import { benchConnector } from './connector.ts';
 import { benchExtensions } from './extensions.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlightData } from './flight-data.ts';
@@ -22,6 +23,7 @@ import { benchVideo } from './video.ts';
 import { benchVision } from './vision.ts';
 
 const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
+  connector: benchConnector,
   extensions: benchExtensions,
   fleet: benchFleet,
   'flight-data': benchFlightData,

@@ -1,5 +1,6 @@
 /** All benches of `npm run bench`. */
 export const BENCH_NAMES = [
+  'connector',
   'extensions',
   'fleet',
   'flight-data',

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'chai';
 import { openLogDatabase } from '../../residual/app/logs/log-database.ts';
+import { type Contents, LogQuery } from '../../residual/app/logs/log-query.ts';
 import { LogStore, type NumberedRecord } from '../../residual/app/logs/log-store.ts';
 import { createLogger } from '../../shared/process/logger.ts';
 import { removeDir, tempDir } from '../support/temp.ts';
@@ -37,6 +38,11 @@ describe('the log store on disk', () => {
     nowUs = (): number => Date.now() * 1000,
   ): LogStore => new LogStore(openLogDatabase(path, Date.now(), LOG).db, path, limits, nowUs);
 
+  const contents = (): Contents => {
+    using db = new DatabaseSync(path, { readOnly: true });
+    return new LogQuery(db).contents();
+  };
+
   for (const [name, bytes] of [
     ['no database at all', Buffer.from('hello')],
     ['a database cut in the middle', null],
@@ -51,7 +57,7 @@ describe('the log store on disk', () => {
       const { db, setAside } = openLogDatabase(path, 12_345, LOG);
       expect(setAside).to.equal(`${path}.broken-12345`);
       const store = new LogStore(db, path, { maxBytes: 1 << 30, maxAgeDays: 30 }, () => Date.now() * 1000);
-      expect(store.stats().rows.logs).to.equal(0);
+      expect(contents().rows.logs).to.equal(0);
       store.append('s', records(1, 1, Date.now() * 1000));
       store.close();
       expect(await readdir(dirname(path))).to.include('logs.db.broken-12345');
@@ -82,7 +88,7 @@ describe('the log store on disk', () => {
     holder.exec('ROLLBACK');
     holder.close();
     const again = open();
-    expect(again.stats().rows.logs).to.equal(10);
+    expect(contents().rows.logs).to.equal(10);
     again.close();
   });
 
@@ -123,7 +129,7 @@ describe('the log store on disk', () => {
     const { deleted } = await store.retain(new AbortController().signal);
     done = true;
     expect(deleted).to.equal(60_000);
-    expect(store.stats().rows).to.include({ logs: 0, metrics: 0 });
+    expect(contents().rows).to.include({ logs: 0, metrics: 0 });
     const long = turns.filter((ms) => ms > 10);
     expect(turns.length).to.be.above(100);
     expect(long.length / turns.length, `${long.join(' ')} ms`).to.be.below(0.02);
@@ -140,7 +146,7 @@ describe('the log store on disk', () => {
     stopped.abort();
     const { deleted } = await running;
     expect(deleted).to.be.within(1, 4999);
-    expect(store.stats().rows.logs).to.equal(5000 - deleted);
+    expect(contents().rows.logs).to.equal(5000 - deleted);
     store.close();
   });
 
@@ -150,7 +156,8 @@ describe('the log store on disk', () => {
     store.append('s', records(1, 100, now - 31 * DAY_US));
     for (let at = 0; at < 20; at++) store.append('s', records(101 + at * 2000, 2000, now, 300));
     await store.retain(new AbortController().signal);
-    const { rows, oldest_ts_us: oldest, db_size_bytes: size } = store.stats();
+    const { rows, oldest_ts_us: oldest } = contents();
+    const { db_size_bytes: size } = store.sizes();
     expect(oldest).to.equal(now);
     expect(rows.logs).to.be.within(1000, 39_000);
     expect(size).to.be.lessThan(20 << 20);
@@ -164,7 +171,7 @@ describe('the log store on disk', () => {
     const second = open();
     expect(second.resumeBoot('2')).to.equal(false);
     second.beginSession('boot', 'node started', { boot: '2' });
-    expect(second.stats().rows.sessions).to.equal(2);
+    expect(contents().rows.sessions).to.equal(2);
     expect(second.resumeBoot('2')).to.equal(true);
     expect(second.resumeBoot('1')).to.equal(false);
     second.close();

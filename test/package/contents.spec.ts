@@ -66,14 +66,14 @@ describe('contents of a package', () => {
     await fill(dist, {
       'main.js': `import { a,\n b } from './a.js';\nimport 'winston';\nimport x from "./package.json" with {};`,
       'a.js': `export { c } from './deep/c.js';\nimport fs from 'node:fs';\nconst text = "from 'nowhere'";`,
-      'deep/c.js': `import '@scope/name/part';\nexport const lazy = async () => import('../later.js');`,
+      'deep/c.js': `import '@scope/name/part';\nconst { Ajv } = require('ajv/dist/2020.js');\nexport const lazy = async () => import('../later.js');`,
       'later.js': '',
       'package.json': '{}',
       'unused.js': '',
     });
     expect(await reachedFrom(dist, ['main.js'])).to.deep.equal({
       files: ['a.js', 'deep/c.js', 'later.js', 'main.js', 'package.json'],
-      packages: ['@scope/name', 'winston'],
+      packages: ['@scope/name', 'ajv', 'winston'],
     });
   });
 

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import { type HandlersOf, Reply } from '../../../shared/routes/handler.ts';
@@ -11,7 +10,8 @@ import { MOST } from '../../../shared/schemas/logs.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { entryOf } from './log-entry.ts';
 import { type LogFilter, type Members, readCount, readFilter, wrong } from './log-filter.ts';
-import { AGGREGATES, type Aggregate, type LogQuery } from './log-query.ts';
+import { AGGREGATES, type Aggregate } from './log-query.ts';
+import type { LogReader } from './log-reader.ts';
 import type { LogStore } from './log-store.ts';
 import type { LogTail } from './log-tail.ts';
 
@@ -20,12 +20,9 @@ const BUCKETS_US: Readonly<Record<string, number>> = { '1s': 1e6, '1m': 60e6, '1
 /** About this many buckets with bucket=auto. */
 const AUTO_BUCKETS = 200;
 const HOUR_US = 3600e6;
-/** An export works for so long, ms, and then leaves the event loop to others for as long as all of them may work. */
-const EXPORT_TURN_MS = 5;
-const EXPORT_CHUNK = 500;
 
 export interface LogDeps {
-  readonly query: LogQuery;
+  readonly reader: LogReader;
   readonly store: LogStore;
   readonly tail: LogTail;
   /** The rows in the log API's own OpenAPI document. */
@@ -35,7 +32,7 @@ export interface LogDeps {
 }
 
 export function logHandlers({
-  query,
+  reader,
   store,
   tail,
   rows,
@@ -45,22 +42,30 @@ export function logHandlers({
   const exporting = new Set<string>();
   const filterOf = (members: Members): LogFilter => readFilter(members, now());
   return {
-    'logs.get': ({ query: text }) => {
+    'logs.get': async ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
       const limit = readCount(members, 'limit', 50, MOST.page);
       const offset = readCount(members, 'offset', 0, MOST.offset, 0);
-      const { rows: found } = query.page(filter, limit, null, offset);
-      return { entries: found.map(entryOf), total: query.count(filter), limit, offset };
+      const { rows: found, total } = await reader.ask('list', filter, limit, offset);
+      return { entries: found.map(entryOf), total, limit, offset };
     },
 
-    'logs.stream.get': ({ query: text, principal }) => {
+    'logs.stream.get': async ({ query: text, principal }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
       const replay = readCount(members, 'replay', 100, MOST.replay, 0);
-      const { rows: found } = query.page(filter, Math.max(1, replay), null);
-      const entries = replay === 0 ? [] : found.map(entryOf).toReversed();
-      return new Reply(200, tail.open(filter, entries, principal), 'text/event-stream');
+      const newest = store.newestId();
+      const stream = await tail.open(filter, principal, async () => {
+        if (replay === 0) return [];
+        const { rows: found } = await reader.ask('page', filter, replay, null);
+        // What was stored since comes by itself.
+        return found
+          .filter(({ id }) => Number(id) <= newest)
+          .map(entryOf)
+          .toReversed();
+      });
+      return new Reply(200, stream, 'text/event-stream');
     },
 
     'logs.export.get': ({ query: text, principal }) => {
@@ -73,7 +78,7 @@ export function logHandlers({
         throw new ApiError('E_RATE_LIMITED', 'At most one export of a token runs at a time.');
       exports++;
       exporting.add(principal.id);
-      const stream = Readable.from(linesOf(query, filter, limit));
+      const stream = Readable.from(reader.lines(filter, limit));
       stream.once('close', () => {
         exports--;
         exporting.delete(principal.id);
@@ -83,17 +88,21 @@ export function logHandlers({
 
     'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
 
-    'logs.stats.get': () => ({ ...store.stats(), ingest_accepted: store.accepted }),
+    'logs.stats.get': async () => ({
+      ...store.sizes(),
+      ...(await reader.ask('contents')),
+      ingest_accepted: store.accepted,
+    }),
 
-    'observability.query.get': ({ query: text }) => {
+    'observability.query.get': async ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf(members);
       const limit = readCount(members, 'limit', 200, MOST.query);
-      const { rows: found, next } = query.page(filter, limit, members['cursor'] ?? null);
+      const { rows: found, next } = await reader.ask('page', filter, limit, members['cursor'] ?? null);
       return envelope(found, next, now());
     },
 
-    'observability.aggregate.get': ({ query: text }) => {
+    'observability.aggregate.get': async ({ query: text }) => {
       const members = membersOf(text);
       const filter = filterOf({ ...members, kind: 'metrics' });
       if (filter.metrics.length === 0) throw wrong('metric', 'names at least one metric');
@@ -102,16 +111,18 @@ export function logHandlers({
       const toUs = filter.toUs ?? now() * 1000;
       const fromUs = filter.fromUs ?? toUs - HOUR_US;
       const bucket = bucketOf(members['bucket'] ?? 'auto', toUs - fromUs);
-      return envelope(query.aggregate({ ...filter, fromUs, toUs }, bucket, how), null, now());
+      const buckets = await reader.ask('aggregate', { ...filter, fromUs, toUs }, bucket, how);
+      return envelope(buckets, null, now());
     },
 
-    'observability.sessions.get': ({ query: text }) => {
+    'observability.sessions.get': async ({ query: text }) => {
       const members = membersOf(text);
       const { kind, ...others } = members;
       if (kind !== undefined && kind !== 'boot' && kind !== 'flight')
         throw wrong('kind', 'is boot or flight');
       const limit = readCount(members, 'limit', 100, MOST.page);
-      const found = query.sessions(filterOf(others), kind ?? null, members['open'] === '1', limit);
+      const open = members['open'] === '1';
+      const found = await reader.ask('sessions', filterOf(others), kind ?? null, open, limit);
       return envelope(found, null, now());
     },
   };
@@ -140,18 +151,4 @@ function bucketOf(text: string, spanUs: number): number {
   if (fixed !== undefined) return fixed;
   if (text !== 'auto') throw wrong('bucket', 'is auto, 1s, 1m or 1h');
   return Object.values(BUCKETS_US).find((width) => spanUs / width <= AUTO_BUCKETS) ?? HOUR_US;
-}
-
-async function* linesOf(query: LogQuery, filter: LogFilter, limit: number): AsyncGenerator<string> {
-  let lines: string[] = [];
-  let due = performance.now() + EXPORT_TURN_MS;
-  for (const row of query.all(filter, limit)) {
-    lines.push(JSON.stringify(row));
-    if (lines.length < EXPORT_CHUNK && performance.now() < due) continue;
-    yield `${lines.join('\n')}\n`;
-    lines = [];
-    await delay(MAX_EXPORTS * EXPORT_TURN_MS);
-    due = performance.now() + EXPORT_TURN_MS;
-  }
-  if (lines.length > 0) yield `${lines.join('\n')}\n`;
 }

@@ -3,13 +3,12 @@ import { ApiError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/member.ts';
 import { LOG_LEVELS } from '../../../shared/rpc/logs.ts';
 import { fingerprint, type LogFilter, type RecordKind, wrong } from './log-filter.ts';
+import { findLogs, type Place, type Sql } from './log-search.ts';
 
 /** Counting stops here: an exact number would need a full scan. */
 const MAX_COUNTED = 100_000;
 const EVENT_SEVERITIES = LOG_LEVELS;
 const MAX_BUCKETS = 5000;
-/** How many records may be stored out of time order. */
-const LATE_ROWS = 50_000;
 
 export const AGGREGATES = ['avg', 'min', 'max', 'p50', 'p95', 'p99', 'last', 'count'] as const;
 export type Aggregate = (typeof AGGREGATES)[number];
@@ -30,9 +29,22 @@ export interface Bucket {
   readonly count: number;
 }
 
-interface Where {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
+export interface LogList {
+  readonly rows: Page['rows'];
+  /** null: more than 100 000. */
+  readonly total: number | null;
+}
+
+/** How many rows each table has, and the time of the oldest and of the newest log record. */
+export interface Contents {
+  readonly rows: {
+    readonly logs: number;
+    readonly events: number;
+    readonly metrics: number;
+    readonly sessions: number;
+  };
+  readonly oldest_ts_us: number | null;
+  readonly newest_ts_us: number | null;
 }
 
 /** Reads the database, newest first, on a read-only connection. */
@@ -43,9 +55,30 @@ export class LogQuery {
     this.#db = db;
   }
 
+  /** Log records, and how many there are of them. */
+  list(filter: LogFilter, limit: number, offset: number): LogList {
+    const { sql, values } = findLogs(filter);
+    if (offset + limit > MAX_COUNTED) {
+      const rows = [...this.#rows(filter, limit, null, offset)];
+      const more = rows.length > 0 && offset + rows.length > MAX_COUNTED;
+      return { rows, total: more ? null : this.#count(filter) };
+    }
+    // One walk for both.
+    const found = this.#db
+      .prepare(
+        `WITH found AS MATERIALIZED (${sql} LIMIT ${MAX_COUNTED + 1}) SELECT ${COLUMNS.logs}, (SELECT count(*) FROM found) AS total FROM (SELECT id FROM found LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
+      )
+      .all(...values, limit, offset);
+    const rows = found.map((row) => shape('logs', row));
+    // Behind the end there is no row to carry the number.
+    if (found[0] === undefined) return { rows, total: offset === 0 ? 0 : this.#count(filter) };
+    const total = Number(found[0]['total']);
+    return { rows, total: total > MAX_COUNTED ? null : total };
+  }
+
   /** @param cursor `next` of the page before @throws ApiError E_NOT_FOUND for the cursor of another filter */
-  page(filter: LogFilter, limit: number, cursor: string | null, offset = 0): Page {
-    const rows = [...this.#rows(filter, limit + 1, cursor, offset)];
+  page(filter: LogFilter, limit: number, cursor: string | null): Page {
+    const rows = [...this.#rows(filter, limit + 1, cursor)];
     const more = rows.length > limit;
     const page = more ? rows.slice(0, limit) : rows;
     const last = page.at(-1);
@@ -60,19 +93,26 @@ export class LogQuery {
 
   /** Every record, newest first, one at a time. */
   *all(filter: LogFilter, limit: number): Generator<JsonObject> {
-    yield* this.#rows(filter, limit, null, 0);
+    yield* this.#rows(filter, limit, null);
   }
 
-  /** How many records match, null for more than 100 000. */
-  count(filter: LogFilter): number | null {
-    const { sql, values } = whereOf(filter, null);
-    const row = this.#db
-      .prepare(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM ${tableOf(filter.kind)} ${sql} LIMIT ${MAX_COUNTED + 1})`,
-      )
-      .get(...values);
-    const count = Number(row?.['n'] ?? 0);
-    return count > MAX_COUNTED ? null : count;
+  contents(): Contents {
+    const count = (table: string): number =>
+      Number(this.#db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'] ?? 0);
+    const end = (order: 'ASC' | 'DESC'): number | null => {
+      const row = this.#db.prepare(`SELECT ts_us FROM logs ORDER BY ts_us ${order} LIMIT 1`).get();
+      return row === undefined ? null : Number(row['ts_us']);
+    };
+    return {
+      rows: {
+        logs: count('logs'),
+        events: count('events'),
+        metrics: count('metrics'),
+        sessions: count('sessions'),
+      },
+      oldest_ts_us: end('ASC'),
+      newest_ts_us: end('DESC'),
+    };
   }
 
   /** @param bucketUs width of a bucket, microseconds */
@@ -147,12 +187,20 @@ export class LogQuery {
     }));
   }
 
-  *#rows(filter: LogFilter, limit: number, cursor: string | null, offset: number): Generator<JsonObject> {
-    const { sql, values } = whereOf(filter, cursor);
-    const statement = this.#db.prepare(
-      `SELECT ${COLUMNS[filter.kind]} FROM ${tableOf(filter.kind)} ${sql} ORDER BY ${ORDER[filter.kind]} LIMIT ? OFFSET ?`,
-    );
-    for (const row of statement.iterate(...values, limit, offset)) yield shape(filter.kind, row);
+  #count(filter: LogFilter): number | null {
+    const { sql, values } = findLogs(filter);
+    const row = this.#db
+      .prepare(`SELECT count(*) AS n FROM (${sql} LIMIT ${MAX_COUNTED + 1})`)
+      .get(...values);
+    const count = Number(row?.['n'] ?? 0);
+    return count > MAX_COUNTED ? null : count;
+  }
+
+  *#rows(filter: LogFilter, limit: number, cursor: string | null, offset = 0): Generator<JsonObject> {
+    const { kind } = filter;
+    const after = cursor === null ? null : readCursor(cursor, filter);
+    const { sql, values } = kind === 'logs' ? logsOf(filter, after) : recordsOf(kind, filter, after);
+    for (const row of this.#db.prepare(sql).iterate(...values, limit, offset)) yield shape(kind, row);
   }
 }
 
@@ -161,17 +209,31 @@ const COLUMNS: Readonly<Record<RecordKind, string>> = {
   events: 't.id, t.ts_us, t.session, t.kind, t.source, t.severity, t.detail',
   metrics: 't.metric AS id, t.ts_us, t.session, n.name, t.value',
 };
-const ORDER: Readonly<Record<RecordKind, string>> = {
-  logs: 't.ts_us DESC, t.id DESC',
-  events: 't.ts_us DESC, t.id DESC',
-  metrics: 't.ts_us DESC, t.metric DESC',
-};
-
 function tableOf(kind: RecordKind): string {
   return kind === 'metrics' ? 'metrics t JOIN metric_names n ON n.id = t.metric' : `${kind} t`;
 }
 
-function whereOf(filter: LogFilter, cursor: string | null): Where {
+/** LIMIT and OFFSET are the last marks of both. */
+function logsOf(filter: LogFilter, after: Place | null): Sql {
+  const { sql, values } = findLogs(filter, after);
+  // With its LIMIT inside the inner query keeps its order, and CROSS JOIN takes it first.
+  return {
+    sql: `SELECT ${COLUMNS.logs} FROM (${sql} LIMIT ? OFFSET ?) f CROSS JOIN logs t ON t.id = f.id`,
+    values,
+  };
+}
+
+function recordsOf(kind: 'events' | 'metrics', filter: LogFilter, after: Place | null): Sql {
+  const { sql, values } = whereOf(filter, after);
+  const id = kind === 'metrics' ? 't.metric' : 't.id';
+  return {
+    sql: `SELECT ${COLUMNS[kind]} FROM ${tableOf(kind)} ${sql} ORDER BY t.ts_us DESC, ${id} DESC LIMIT ? OFFSET ?`,
+    values,
+  };
+}
+
+/** The conditions for events and metrics. */
+function whereOf(filter: LogFilter, after: Place | null): Sql {
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
   const add = (condition: string, ...given: SQLInputValue[]): void => {
@@ -184,30 +246,19 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
   if (filter.fromUs !== null) add('t.ts_us >= ?', filter.fromUs);
   if (filter.toUs !== null) add('t.ts_us < ?', filter.toUs);
   if (filter.session !== null) add('t.session = ?', filter.session);
-  if (filter.kind !== 'metrics') among('t.source', filter.sources);
-  if (filter.kind === 'events') among('t.kind', filter.eventKinds);
-  if (filter.kind === 'metrics') among('n.name', filter.metrics);
-  if (filter.minLevel !== null && filter.kind === 'logs') add('t.level >= ?', filter.minLevel);
-  if (filter.minLevel !== null && filter.kind === 'events') add('t.severity >= ?', filter.minLevel);
-  if (filter.text !== null && filter.kind === 'logs') {
-    // Row ids rise with time, except for late records: the text search starts a little before the window.
-    const from = `rowid >= coalesce((SELECT id FROM logs WHERE ts_us >= ? ORDER BY ts_us LIMIT 1), 9e15) - ${LATE_ROWS}`;
-    const range = filter.fromUs === null ? '' : ` AND ${from}`;
-    add(
-      `t.id IN (SELECT rowid FROM logs_fts WHERE logs_fts MATCH ?${range})`,
-      filter.text,
-      ...(filter.fromUs === null ? [] : [filter.fromUs]),
-    );
-  }
-  if (cursor !== null) {
-    const { ts, id } = readCursor(cursor, filter);
+  if (filter.kind === 'events') {
+    among('t.source', filter.sources);
+    among('t.kind', filter.eventKinds);
+    if (filter.minLevel !== null) add('t.severity >= ?', filter.minLevel);
+  } else among('n.name', filter.metrics);
+  if (after !== null) {
     const column = filter.kind === 'metrics' ? 't.metric' : 't.id';
-    add(`(t.ts_us < ? OR (t.ts_us = ? AND ${column} < ?))`, ts, ts, id);
+    add(`t.ts_us <= ? AND (t.ts_us < ? OR ${column} < ?)`, after.ts, after.ts, after.id);
   }
   return { sql: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
-function readCursor(cursor: string, filter: LogFilter): { readonly ts: number; readonly id: number } {
+function readCursor(cursor: string, filter: LogFilter): Place {
   const [ts, id, mark] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (mark !== fingerprint(filter) || !/^\d{1,17}$/.test(ts ?? '') || !/^\d{1,17}$/.test(id ?? ''))
     throw new ApiError('E_NOT_FOUND', 'This cursor does not belong to these conditions. Repeat without it.');

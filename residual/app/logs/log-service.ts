@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { every } from '../../../shared/async/every.ts';
 import { Retry } from '../../../shared/async/retry.ts';
 import { ApiError, messageOf } from '../../../shared/errors.ts';
@@ -12,7 +12,7 @@ import { FlightRecorder } from './flight-recorder.ts';
 import { logHandlers } from './handlers.ts';
 import { openLogDatabase } from './log-database.ts';
 import { LogIngest } from './log-ingest.ts';
-import { LogQuery } from './log-query.ts';
+import { LogReader } from './log-reader.ts';
 import { LogStore } from './log-store.ts';
 import { LogTail } from './log-tail.ts';
 
@@ -107,12 +107,9 @@ interface OpenedLogs {
 async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
   const { paths, log } = options;
   const { db, setAside } = openLogDatabase(paths.logStore, Date.now(), log);
-  let reader: DatabaseSync | null = null;
   try {
-    reader = new DatabaseSync(paths.logStore, { readOnly: true, timeout: 250 });
-    return await runLogs(options, db, reader, setAside);
+    return await runLogs(options, db, setAside);
   } catch (error) {
-    reader?.close();
     db.close();
     throw error;
   }
@@ -121,7 +118,6 @@ async function openLogs(options: LogServiceOptions): Promise<OpenedLogs> {
 async function runLogs(
   { paths, limits, bootId, profile, log }: LogServiceOptions,
   db: DatabaseSync,
-  reader: DatabaseSync,
   setAside: string | null,
 ): Promise<OpenedLogs> {
   const store = new LogStore(
@@ -165,8 +161,9 @@ async function runLogs(
       return retaining;
     }),
   ];
+  const reader = new LogReader(paths.logStore);
   return {
-    handlers: logHandlers({ query: new LogQuery(reader), store, tail, rows: logsRows, now: Date.now }),
+    handlers: logHandlers({ reader, store, tail, rows: logsRows, now: Date.now }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       stopped.abort();
@@ -174,7 +171,7 @@ async function runLogs(
       tail.stop();
       await ingest.stop();
       await retaining?.catch(() => undefined); // its timer has told
-      reader.close();
+      await reader.stop();
       store.close();
     },
   };

@@ -11,17 +11,9 @@ export interface NumberedRecord {
 
 export type SessionKind = 'boot' | 'flight';
 
-export interface StoreStats {
+export interface StoreSizes {
   readonly db_size_bytes: number;
   readonly wal_size_bytes: number;
-  readonly rows: {
-    readonly logs: number;
-    readonly events: number;
-    readonly metrics: number;
-    readonly sessions: number;
-  };
-  readonly oldest_ts_us: number | null;
-  readonly newest_ts_us: number | null;
   /** The limits of the store. */
   readonly limits: { readonly max_mb: number; readonly max_age_days: number };
 }
@@ -172,21 +164,15 @@ export class LogStore {
     return { deleted: await retention.run(this.#nowUs()) };
   }
 
-  stats(): StoreStats {
-    const count = (table: string): number =>
-      Number(this.#db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n'] ?? 0);
-    const ends = this.#db.prepare('SELECT min(ts_us) AS oldest, max(ts_us) AS newest FROM logs').get();
+  /** The id of the log record that was stored last, 0 for none. */
+  newestId(): number {
+    return Number(this.#db.prepare('SELECT max(id) AS id FROM logs').get()?.['id'] ?? 0);
+  }
+
+  sizes(): StoreSizes {
     return {
       db_size_bytes: sizeOf(this.#path),
       wal_size_bytes: sizeOf(`${this.#path}-wal`),
-      rows: {
-        logs: count('logs'),
-        events: count('events'),
-        metrics: count('metrics'),
-        sessions: count('sessions'),
-      },
-      oldest_ts_us: ends?.['oldest'] === null ? null : Number(ends?.['oldest']),
-      newest_ts_us: ends?.['newest'] === null ? null : Number(ends?.['newest']),
       limits: { max_mb: this.#limits.maxBytes / (1024 * 1024), max_age_days: this.#limits.maxAgeDays },
     };
   }

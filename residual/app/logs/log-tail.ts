@@ -12,6 +12,8 @@ const MAX_READERS = 16;
 const MAX_PER_TOKEN = 4;
 const MAX_BY_TOKENS = 12;
 const KEEP_ALIVE_MS = 15_000;
+/** While the replay of a reader is looked up, so many new records wait for it. */
+const MAX_HELD = 1000;
 /** A reader that is further behind loses entries, and gets their number. */
 const MAX_BEHIND_BYTES = 256 * 1024;
 
@@ -20,6 +22,8 @@ interface Reader {
   readonly filter: LogFilter;
   readonly owner: Pick<Principal, 'kind' | 'id'>;
   lost: number;
+  /** Records that came before the replay; null once it is out. */
+  held: LogRecord[] | null;
 }
 
 /** New log entries as they are stored, to any number of readers (16 at most), as server-sent events. */
@@ -39,11 +43,15 @@ export class LogTail {
   }
 
   /**
-   * @param replay entries to begin with, oldest first
    * @param owner the principal of the reader
-   * @throws ApiError E_RATE_LIMITED if there are 16 readers already, or 4 of this token
+   * @param replay entries to begin with, oldest first; records that are stored meanwhile follow them
+   * @throws ApiError E_RATE_LIMITED if there are 16 readers already, or 4 of this token; what `replay` throws
    */
-  open(filter: LogFilter, replay: readonly JsonObject[], { kind, id }: Principal): PassThrough {
+  async open(
+    filter: LogFilter,
+    { kind, id }: Pick<Principal, 'kind' | 'id'>,
+    replay: () => Promise<readonly JsonObject[]>,
+  ): Promise<PassThrough> {
     const byTokens = [...this.#readers].filter(({ owner }) => owner.kind === 'token');
     const own = byTokens.filter(({ owner }) => owner.id === id).length;
     if (kind === 'token' && (own >= MAX_PER_TOKEN || byTokens.length >= MAX_BY_TOKENS))
@@ -54,11 +62,19 @@ export class LogTail {
     if (this.#readers.size >= MAX_READERS)
       throw new ApiError('E_RATE_LIMITED', `At most ${MAX_READERS} readers follow the log at a time.`);
     const stream = new PassThrough({ highWaterMark: MAX_BEHIND_BYTES });
-    const reader: Reader = { stream, filter, owner: { kind, id }, lost: 0 };
+    const held: LogRecord[] = [];
+    const reader: Reader = { stream, filter, owner: { kind, id }, lost: 0, held };
     this.#readers.add(reader);
     stream.once('close', () => this.#readers.delete(reader));
     stream.write(': follows\n\n'); // sends the headers at once, even without an entry
-    for (const entry of replay) stream.write(`data: ${JSON.stringify(entry)}\n\n`);
+    const entries = await replay().catch((error: unknown) => {
+      stream.destroy();
+      throw error;
+    });
+    reader.held = null;
+    if (!stream.writable) return stream; // stopped meanwhile
+    for (const entry of entries) stream.write(`data: ${JSON.stringify(entry)}\n\n`);
+    for (const record of held) this.#tell(reader, record);
     return stream;
   }
 
@@ -71,9 +87,13 @@ export class LogTail {
   }
 
   #tell(reader: Reader, record: LogRecord): void {
-    const { stream } = reader;
-    if (stream.writableLength > MAX_BEHIND_BYTES) {
+    const { stream, held } = reader;
+    if (held === null ? stream.writableLength > MAX_BEHIND_BYTES : held.length >= MAX_HELD) {
       reader.lost++;
+      return;
+    }
+    if (held !== null) {
+      held.push(record);
       return;
     }
     if (reader.lost > 0)

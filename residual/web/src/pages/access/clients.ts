@@ -7,6 +7,8 @@ export interface ClientLine {
 }
 
 const CONNECTOR = '/path/to/svc/bin/svc-mcp.js';
+/** Of `npm ci`: an older one of the machine would have to start this one and stay beside it. */
+const NODE = '/path/to/svc/node_modules/.bin/node';
 
 /** @param host name or address of the node, as the operator's machine reaches it */
 export function clientLines(host: string, token: string, scopes: readonly Scope[]): readonly ClientLine[] {
@@ -14,8 +16,8 @@ export function clientLines(host: string, token: string, scopes: readonly Scope[
   const flight = scopes.includes('flight') ? ['--flight-enforced'] : [];
   const args = [CONNECTOR, '--target', 'agent', host, ...flight];
   const env = { SVC_MCP_TOKEN: token };
-  const shell = `--env SVC_MCP_TOKEN=${token} -- node ${args.join(' ')}`;
-  const server = { command: 'node', args, env };
+  const shell = `--env SVC_MCP_TOKEN=${token} -- ${NODE} ${args.join(' ')}`;
+  const server = { command: NODE, args, env };
   return [
     { id: 'claudeCode', text: `claude mcp add drone ${shell}` },
     { id: 'desktop', text: JSON.stringify({ mcpServers: { drone: server } }) },
