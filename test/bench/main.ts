@@ -1,4 +1,4 @@
-/** `npm run bench [-- extensions|fleet|flight-data|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
+/** `npm run bench [-- extensions|fleet|flight-data|footprint|front|framing|link|logs|missions|page|relay|startup|thin-video|video|vision ...]`: prints a table, writes bench-results/<time>.json. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { ROOT } from '../support/node.ts';
 import { benchExtensions } from './extensions.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFlightData } from './flight-data.ts';
+import { benchFootprint } from './footprint.ts';
 import { benchFraming } from './framing.ts';
 import { benchFront } from './front.ts';
 import { benchLink } from './link.ts';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<BenchName, () => Promise<readonly Result[]>>> = {
   extensions: benchExtensions,
   fleet: benchFleet,
   'flight-data': benchFlightData,
+  footprint: benchFootprint,
   framing: benchFraming,
   front: benchFront,
   link: benchLink,

@@ -3,6 +3,7 @@ export const BENCH_NAMES = [
   'extensions',
   'fleet',
   'flight-data',
+  'footprint',
   'framing',
   'front',
   'link',
