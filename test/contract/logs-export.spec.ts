@@ -15,7 +15,11 @@ describe('an export of the log', () => {
         yield { id };
       }
     };
-    const handlers = logHandlers({ query: { all: rows }, now: Date.now } as unknown as LogDeps);
+    const handlers = logHandlers({
+      query: { all: rows },
+      flush: () => undefined,
+      now: Date.now,
+    } as unknown as LogDeps);
     const call = { query: '', principal: { kind: 'token', id: 't' } };
     const reply: unknown = handlers['logs.export.get'](call as never);
     if (!(reply instanceof Reply)) throw new Error('no answer');

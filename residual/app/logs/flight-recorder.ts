@@ -8,6 +8,8 @@ import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
+/** Samples that are written at once: what is in memory is lost if this process is killed. */
+const BATCH = 10;
 /** Samples per write while there is no vehicle: a write every second would wear out the SD card for nothing. */
 const IDLE_SAMPLES = 300;
 const FRESH_MS = 3000;
@@ -35,8 +37,10 @@ export class FlightRecorder {
   /** Null until the store was asked: a restart of this process connects nothing. */
   #alive: boolean | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #ticks = 0;
   #samples = 0;
   #failed = false;
+  #unwritten = false;
   #first = true;
 
   constructor(options: FlightRecorderOptions) {
@@ -49,12 +53,25 @@ export class FlightRecorder {
 
   start(): void {
     this.#client.start();
-    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#guarded(() => this.#sample()));
+    this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#tick());
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#client.stop();
+    this.flush();
+  }
+
+  /** Stores the samples that wait. While that fails they are kept for a while; this is logged once. */
+  flush(): void {
+    const { store, log } = this.#options;
+    try {
+      store.flush();
+      this.#unwritten = false;
+    } catch (error) {
+      if (!this.#unwritten) log.error(`recorder: ${messageOf(error)}`);
+      this.#unwritten = true;
+    }
   }
 
   #onState(state: LinkState): void {
@@ -90,6 +107,11 @@ export class FlightRecorder {
       store.event('disarmed', 'svc-link', SEVERITY.info);
       store.endSession('flight');
     }
+  }
+
+  #tick(): void {
+    this.#sample();
+    if (++this.#ticks % BATCH === 0) this.flush();
   }
 
   #sample(): void {

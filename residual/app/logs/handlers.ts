@@ -27,6 +27,8 @@ export interface LogDeps {
   readonly query: LogQuery;
   readonly store: LogStore;
   readonly tail: LogTail;
+  /** Writes what waits for its batch, so that it is found. */
+  readonly flush: () => void;
   /** The rows in the log API's own OpenAPI document. */
   readonly rows: readonly Row[];
   /** Wall clock, ms. */
@@ -37,12 +39,16 @@ export function logHandlers({
   query,
   store,
   tail,
+  flush,
   rows,
   now,
 }: LogDeps): HandlersOf<typeof logsRows, 'residual'> {
   let exports = 0;
   const exporting = new Set<string>();
-  const filterOf = (members: Members): LogFilter => readFilter(members, now());
+  const filterOf = (members: Members): LogFilter => {
+    flush();
+    return readFilter(members, now());
+  };
   return {
     'logs.get': ({ query: text }) => {
       const members = membersOf(text);
@@ -82,7 +88,10 @@ export function logHandlers({
 
     'logs.openapi-json.get': () => openApiDocument(rows, VERSION),
 
-    'logs.stats.get': () => ({ ...store.stats(), ingest_accepted: store.accepted }),
+    'logs.stats.get': () => {
+      flush();
+      return { ...store.stats(), ingest_accepted: store.accepted };
+    },
 
     'observability.query.get': ({ query: text }) => {
       const members = membersOf(text);

@@ -171,8 +171,12 @@ const ORDER: Readonly<Record<RecordKind, string>> = {
   metrics: 't.ts_us DESC, t.metric DESC',
 };
 
+/** `metrics` has what versions up to 1.0 wrote. SQLite merges the two, each in the order of its own key. */
+const METRICS = `(SELECT ts_us, metric, value, session FROM samples
+  UNION ALL SELECT ts_us, metric, value, session FROM metrics) t JOIN metric_names n ON n.id = t.metric`;
+
 function tableOf(kind: RecordKind): string {
-  return kind === 'metrics' ? 'metrics t JOIN metric_names n ON n.id = t.metric' : `${kind} t`;
+  return kind === 'metrics' ? METRICS : `${kind} t`;
 }
 
 function whereOf(filter: LogFilter, cursor: string | null): Where {
@@ -190,7 +194,12 @@ function whereOf(filter: LogFilter, cursor: string | null): Where {
   if (filter.session !== null) add('t.session = ?', filter.session);
   if (filter.kind !== 'metrics') among('t.source', filter.sources);
   if (filter.kind === 'events') among('t.kind', filter.eventKinds);
-  if (filter.kind === 'metrics') among('n.name', filter.metrics);
+  // By number: only this SQLite applies to each of the two tables.
+  if (filter.kind === 'metrics' && filter.metrics.length > 0)
+    add(
+      `t.metric IN (SELECT id FROM metric_names WHERE name IN (${filter.metrics.map(() => '?').join(', ')}))`,
+      ...filter.metrics,
+    );
   if (filter.minLevel !== null && filter.kind === 'logs') add('t.level >= ?', filter.minLevel);
   if (filter.minLevel !== null && filter.kind === 'events') add('t.severity >= ?', filter.minLevel);
   if (filter.text !== null && filter.kind === 'logs') {

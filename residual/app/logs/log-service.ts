@@ -138,6 +138,7 @@ async function runLogs(
     store,
     log,
     now: Date.now,
+    followed: () => tail.followed,
     onStored: (records) => tail.push(records),
   });
   const recorder = new FlightRecorder({
@@ -166,7 +167,17 @@ async function runLogs(
     }),
   ];
   return {
-    handlers: logHandlers({ query: new LogQuery(reader), store, tail, rows: logsRows, now: Date.now }),
+    handlers: logHandlers({
+      query: new LogQuery(reader),
+      store,
+      tail,
+      flush: () => {
+        ingest.flush();
+        recorder.flush();
+      },
+      rows: logsRows,
+      now: Date.now,
+    }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       stopped.abort();

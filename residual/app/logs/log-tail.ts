@@ -37,6 +37,11 @@ export class LogTail {
     for (const { stream } of this.#readers) stream.end();
   }
 
+  /** Whether anybody reads. */
+  get followed(): boolean {
+    return this.#readers.size > 0;
+  }
+
   /**
    * @param replay entries to begin with, oldest first
    * @param owner the principal of the reader
