@@ -36,7 +36,7 @@ const CASES: Readonly<Record<string, Case>> = {
   camera: { config: `${SIM}${TEST_CAMERA}`, pss: 210 },
   viewer: { config: `${SIM}${TEST_CAMERA}`, pss: 260, meanwhile: watch },
   flight: { config: SIM, written: 30, meanwhile: fly },
-  ground: { config: 'agent:\n  profile: ground-station\n' },
+  ground: { config: 'agent:\n  profile: ground-station\nmavlink:\n  source: auto\n' },
 };
 
 interface Figures {

@@ -79,14 +79,15 @@ export class MavlinkCamera {
   }
 
   async #describe(status: EngineStatus): Promise<CameraState> {
-    const { recording, profile } = status;
+    const { recording, profile, idle } = status;
     const space = await this.#options.recordings.space();
     return {
       name: (status.source ?? '').slice(0, 128),
       width: profile?.width ?? null,
       height: profile?.height ?? null,
-      fps: status.fps,
-      bitrate_kbps: status.bitrate_kbps,
+      // What there will be once somebody watches.
+      fps: idle ? (profile?.fps ?? null) : status.fps,
+      bitrate_kbps: idle ? (profile?.bitrate_kbps ?? null) : status.bitrate_kbps,
       recording_ms: recording === null ? null : Math.round(recording.duration_seconds * 1000),
       storage:
         space === null
