@@ -3,8 +3,8 @@ import { every } from '../../../shared/async/every.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { Metric } from '../../../shared/metrics.ts';
 import type { Logger } from '../../../shared/process/logger.ts';
-import { type Client, clientOf } from '../../../shared/rpc/contract.ts';
-import { LINK, type LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkState } from '../../../shared/rpc/link.ts';
+import type { LinkConnection } from '../link-connection.ts';
 import type { LogStore } from './log-store.ts';
 
 const SAMPLE_MS = 1000;
@@ -17,7 +17,7 @@ const FRESH_MS = 3000;
 const SEVERITY = { info: 2, warn: 3 } as const;
 
 export interface FlightRecorderOptions {
-  readonly linkSocket: string;
+  readonly link: Pick<LinkConnection, 'follow'>;
   readonly store: LogStore;
   readonly log: Logger;
   /** Monotonic clock, ms. */
@@ -30,7 +30,7 @@ export interface FlightRecorderOptions {
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
-  readonly #client: Client<typeof LINK>;
+  #unfollow: (() => void) | null = null;
   #state: LinkState | null = null;
   #stateAt = -Infinity;
   #armed = false;
@@ -45,20 +45,16 @@ export class FlightRecorder {
 
   constructor(options: FlightRecorderOptions) {
     this.#options = options;
-    this.#client = clientOf(LINK, {
-      path: options.linkSocket,
-      listeners: { state: (state) => this.#onState(state) },
-    });
   }
 
   start(): void {
-    this.#client.start();
+    this.#unfollow = this.#options.link.follow({ state: (state) => this.#onState(state) });
     this.#timer = every(SAMPLE_MS, 'flight recorder', () => this.#tick());
   }
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#client.stop();
+    this.#unfollow?.();
     this.flush();
   }
 
