@@ -35,8 +35,9 @@ const CASES: Readonly<Record<string, Case>> = {
   idle: { config: SIM, pss: 180, written: 8 },
   camera: { config: `${SIM}${TEST_CAMERA}`, pss: 210 },
   viewer: { config: `${SIM}${TEST_CAMERA}`, pss: 260, meanwhile: watch },
-  flight: { config: SIM, written: 30, meanwhile: fly },
   ground: { config: 'agent:\n  profile: ground-station\nmavlink:\n  source: auto\n' },
+  // Last: a node that was armed holds its profile and source over a restart.
+  flight: { config: SIM, written: 30, meanwhile: fly },
 };
 
 interface Figures {
