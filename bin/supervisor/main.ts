@@ -19,6 +19,7 @@ import { named, runServices } from '../../shared/process/services.ts';
 import { CODE_ROOT, demoDirectories, demoFolder, EXTENSION, GROUND } from '../places.ts';
 import { WATCH_LIMITS, type WatchLimits } from './child.ts';
 import { checkOwner, portFree, seedDemoConfig } from './demo.ts';
+import { openLogFile } from './log-file.ts';
 import { LogShipper } from './log-shipper.ts';
 import { planChildren } from './plan.ts';
 import { printScreen } from './screen.ts';
@@ -107,8 +108,7 @@ async function supervise(
   env: NodeJS.ProcessEnv,
   log: ReturnType<typeof createLogger>,
 ): Promise<void> {
-  // Only the demo node has a log file, and what writes it is large.
-  const sink = flags.demo ? (await import('./log-file.ts')).openLogFile(paths.logDir) : null;
+  const sink = flags.demo ? openLogFile(paths.logDir) : null;
   const withResidual = !flags['no-residual'] && (config.features.residual ?? true);
   const shipper = withResidual && config.logging.store.enabled ? new LogShipper(paths.logSocket) : null;
   const onLine = (line: string): void => {

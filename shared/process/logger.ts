@@ -1,12 +1,7 @@
+import winston from 'winston';
+
 /** The logger of every process: one JSON object a line on stderr, with secrets masked. */
-export type Logger = Readonly<Record<Level, Write>>;
-
-/** @param more further members of the line; those of every line (`time`, `level`, `service`, `msg`) stay what they are */
-type Write = (msg: string, more?: Readonly<Record<string, unknown>>) => unknown;
-
-/** From the most urgent to the least. */
-const LEVELS = ['error', 'warn', 'info', 'debug'] as const;
-type Level = (typeof LEVELS)[number];
+export type Logger = winston.Logger;
 
 // Pairing keys, scoped tokens (two base64url halves), long hex (signing keys). Masking at the last step means that no call site
 // can forget it. Patterns: docs/contract.md 5.
@@ -17,20 +12,23 @@ export function redact(text: string): string {
   return text.replace(SECRETS, '***');
 }
 
-/**
- * Not winston: it and what it needs are 60 files and a megabyte in each process, to write a line (docs/footprint.md).
- * @param service the process's name as in docs/contract.md 1, for example `svc-control`
- * @param level the least urgent that is written; a name that is none of them writes nothing
- */
+const line = winston.format.printf(({ level, message, time, service, ...rest }) =>
+  redact(JSON.stringify({ time, level, service, msg: message, ...rest })),
+);
+const stamp = winston.format((info) => {
+  info['time'] = new Date().toISOString();
+  return info;
+});
+
+/** @param service the process's name as in docs/contract.md 1, for example `svc-control` */
 export function createLogger(service: string, level = 'info'): Logger {
-  const written = LEVELS.slice(0, LEVELS.findIndex((each) => each === level) + 1);
-  const writer = (each: Level): [Level, Write] => [
-    each,
-    (msg, more) => {
-      if (!written.includes(each)) return;
-      const always = { time: new Date().toISOString(), level: each, service, msg };
-      process.stderr.write(`${redact(JSON.stringify({ ...always, ...more, ...always }))}\n`);
-    },
-  ];
-  return Object.fromEntries(LEVELS.map(writer)) as Logger;
+  return winston.createLogger({
+    level,
+    defaultMeta: { service },
+    format: winston.format.combine(stamp(), line),
+    transports: [
+      new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug', 'verbose'] }),
+    ],
+    exitOnError: false,
+  });
 }

@@ -364,7 +364,7 @@ export class Rig {
 
   get log(): FleetClientOptions['log'] {
     const write = (line: unknown): void => void this.lines.push(String(line));
-    return { info: write, warn: write, error: write };
+    return { info: write, warn: write, error: write } as unknown as FleetClientOptions['log'];
   }
 
   /** A started client that stops with the rig. */
